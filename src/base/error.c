@@ -1,0 +1,108 @@
+/* How a failure is described and handed up. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct status_row {
+    const char *name;
+    int exit_code;
+};
+
+static const struct status_row status_rows[] = {
+    [PAWL_OK] = {"ok", 0},
+    [PAWL_INVALID] = {"invalid", 65},
+    [PAWL_NOT_FOUND] = {"not found", 66},
+    [PAWL_CONFLICT] = {"conflict", 73},
+    [PAWL_STALE] = {"stale", 74},
+    [PAWL_BUSY] = {"busy", 75},
+    [PAWL_UNAVAILABLE] = {"unavailable", 69},
+    [PAWL_UNKNOWN] = {"unknown", 76},
+    [PAWL_NO_MEMORY] = {"no memory", 71},
+    [PAWL_INTERNAL] = {"internal", 70},
+};
+
+static const struct status_row *status_row(pawl_status status) {
+    size_t count = sizeof status_rows / sizeof status_rows[0];
+    size_t index = (size_t)status;
+    return index < count ? &status_rows[index] : &status_rows[PAWL_INTERNAL];
+}
+
+const char *pawl_status_name(pawl_status status) { return status_row(status)->name; }
+
+int error_exit_code(pawl_status status) { return status_row(status)->exit_code; }
+
+/* Writes the form of one byte into form (up to 4 bytes) and returns its length. */
+static size_t escape_byte(unsigned char byte, char form[static 5]) {
+    const char *hex = "0123456789abcdef";
+    switch (byte) {
+    case '\n':
+        memcpy(form, "\\n", 2);
+        return 2;
+    case '\r':
+        memcpy(form, "\\r", 2);
+        return 2;
+    case '\t':
+        memcpy(form, "\\t", 2);
+        return 2;
+    default:
+        break;
+    }
+    if (byte >= 0x20 && byte != 0x7f) {
+        form[0] = (char)byte;
+        return 1;
+    }
+    form[0] = '\\';
+    form[1] = 'x';
+    form[2] = hex[byte >> 4];
+    form[3] = hex[byte & 15];
+    return 4;
+}
+
+/* Copies text with control characters escaped; what does not fit is cut before a whole character. */
+static void copy_escaped(char *out, size_t size, const char *text) {
+    size_t used = 0;
+    for (; *text != '\0'; text++) {
+        char form[5];
+        size_t len = escape_byte((unsigned char)*text, form);
+        if (used + len >= size)
+            break;
+        memcpy(out + used, form, len);
+        used += len;
+    }
+    if (*text != '\0') {
+        /* Never leave the first bytes of a multi-byte character behind. */
+        while (used > 0 && ((unsigned char)out[used - 1] & 0xc0) == 0x80)
+            used--;
+        if (used > 0 && (unsigned char)out[used - 1] >= 0xc0)
+            used--;
+    }
+    out[used] = '\0';
+}
+
+pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...) {
+    if (err == NULL)
+        return status;
+
+    /* The arguments may point into err itself: "cannot open store: <text of the inner error>". */
+    char text[sizeof err->text];
+    char name[sizeof err->op];
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    snprintf(name, sizeof name, "%s", op != NULL ? op : "");
+    err->status = status;
+    copy_escaped(err->op, sizeof err->op, name);
+    copy_escaped(err->text, sizeof err->text, len >= 0 ? text : fmt);
+    return status;
+}
+
+void error_clear(pawl_error *err) {
+    if (err == NULL)
+        return;
+    err->status = PAWL_OK;
+    err->op[0] = '\0';
+    err->text[0] = '\0';
+}

@@ -1,0 +1,37 @@
+/* How a failure is described and handed up: a status the caller acts on, and text in a caller-owned struct. */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "pawl.h"
+
+/*
+ * Fills *err (unless err is NULL) and returns status, so that it composes: `return error_set(err, PAWL_BUSY, …)`.
+ * Text that does not fit is cut at a character boundary. Control characters come out escaped (\n, \x1b), because
+ * the text ends up in logs and on terminals and may quote what a stranger sent.
+ */
+pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Makes *err say "ok"; takes NULL. */
+void error_clear(pawl_error *err);
+
+/*
+ * The exit code of the program for a status. The numbers follow sysexits.h where it has a meaning for them:
+ *
+ *   0   ok
+ *   64  wrong usage (ERROR_EXIT_USAGE: the command line itself; no status maps to it)
+ *   65  invalid: the input data is wrong
+ *   66  not found
+ *   69  unavailable: nothing happened, safe to try again
+ *   70  internal: a defect of pawl
+ *   71  no memory
+ *   73  conflict: the state forbids it
+ *   74  stale: the grant is over
+ *   75  busy: somebody else holds it, try again later
+ *   76  unknown: it may have happened; look before trying again
+ */
+int error_exit_code(pawl_status status);
+
+enum { ERROR_EXIT_USAGE = 64 };
+
+#endif

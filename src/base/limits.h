@@ -1,0 +1,75 @@
+/* Every limit and default has a name, and its name is here. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* What a producer may send. */
+#define PAWL_PAYLOAD_BYTES_DEFAULT 262144
+#define PAWL_PAYLOAD_BYTES_MAX 16777216
+#define PAWL_METADATA_BYTES_MAX 65536
+#define PAWL_STREAM_BYTES_MAX 200
+#define PAWL_TYPE_BYTES_MAX 200
+#define PAWL_TOPIC_BYTES_MAX 200
+#define PAWL_PATTERN_BYTES_MAX 256
+#define PAWL_NAME_BYTES_MAX 128        /* service, host, handler, perspective, consumer */
+#define PAWL_SCHEMA_NAME_BYTES_MAX 31  /* leaves room for suffixes inside PostgreSQL's 63-byte identifiers */
+#define PAWL_REQUEST_KEY_BYTES_MAX 200
+#define PAWL_ERROR_BYTES_MAX 4096      /* stored text of a failure */
+#define PAWL_JSON_DEPTH_MAX 64
+
+/* How much one call may carry. */
+#define PAWL_BATCH_DEFAULT 500
+#define PAWL_BATCH_MAX 5000
+#define PAWL_LIST_DEFAULT 100
+#define PAWL_LIST_MAX 5000
+
+/* Sharding; fixed when a schema is created. */
+#define PAWL_PARTITIONS_DEFAULT 10000
+#define PAWL_PARTITIONS_MAX 100000
+#define PAWL_LANES_DEFAULT 64
+#define PAWL_LANES_MAX 4096
+
+/* Leases and liveness. */
+#define PAWL_LEASE_MS_DEFAULT 300000 /* message and checkpoint */
+#define PAWL_LEASE_MS_MIN 100
+#define PAWL_LEASE_MS_MAX 86400000
+#define PAWL_JOB_LEASE_MS_DEFAULT 60000
+#define PAWL_INSTANCE_LEASE_MS_DEFAULT 15000
+#define PAWL_HEARTBEAT_MS_DEFAULT 5000
+#define PAWL_HEARTBEAT_MS_MIN 50
+#define PAWL_STALE_MS_DEFAULT 600000
+#define PAWL_STALE_MS_MAX 2592000000 /* 30 days */
+#define PAWL_POLL_MS_DEFAULT 1000
+#define PAWL_POLL_MS_MIN 10
+
+/* Attempts and retries. */
+#define PAWL_ATTEMPTS_DEFAULT 5
+#define PAWL_JOB_ATTEMPTS_DEFAULT 25
+#define PAWL_ATTEMPTS_MAX 1000
+#define PAWL_RETRY_BASE_MS_DEFAULT 1000
+#define PAWL_RETRY_MAX_MS_DEFAULT 60000
+#define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */
+
+/* What is kept. */
+#define PAWL_DEDUPE_MS_DEFAULT 604800000    /* 7 days */
+#define PAWL_DEDUPE_MS_MAX 31536000000      /* 365 days */
+#define PAWL_HISTORY_MS_DEFAULT 604800000   /* 7 days */
+#define PAWL_HISTORY_MS_MAX 315360000000    /* 10 years */
+
+/* Waiting for a database. */
+#define PAWL_STATEMENT_TIMEOUT_MS_DEFAULT 30000
+#define PAWL_CONNECT_TIMEOUT_MS_DEFAULT 10000
+#define PAWL_LOCK_TIMEOUT_MS_DEFAULT 5000
+#define PAWL_TIMEOUT_MS_MAX 3600000
+
+/* Memory of one scratch area, buffer or log line. */
+#define PAWL_ARENA_CHUNK_BYTES 16384
+#define PAWL_ARENA_BYTES_MAX 268435456
+#define PAWL_BUF_BYTES_MAX 268435456
+#define PAWL_LOG_LINE_BYTES_MAX 8192
+
+/* Configuration. */
+#define PAWL_OPTION_TEXT_BYTES_MAX 4096
+#define PAWL_CONFIG_FILE_BYTES_MAX 1048576
+#define PAWL_ARGUMENTS_MAX 4096
+
+#endif

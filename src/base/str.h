@@ -1,0 +1,38 @@
+/* Helpers for text that carries its length. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include "base/arena.h"
+#include "pawl.h"
+
+/* For printf: printf("%.*s", STR_ARG(text)). Text longer than INT_MAX is cut. */
+#define STR_ARG(text) str_precision(text), (text).ptr != NULL ? (text).ptr : ""
+
+/* A string literal as pawl_str. */
+#define STR(literal) ((pawl_str){"" literal, sizeof(literal) - 1})
+
+int str_precision(pawl_str text);
+
+/* NULL gives the absent string. The result borrows. */
+pawl_str str_from(const char *text);
+
+/* Absent and empty are different things; str_equal treats them as equal text. */
+bool str_absent(pawl_str text);
+bool str_equal(pawl_str a, pawl_str b);
+bool str_equal_cstr(pawl_str a, const char *b);
+bool str_starts_with(pawl_str text, pawl_str prefix);
+
+/* Byte order, shorter first when one is a prefix of the other: <0, 0, >0. */
+int str_compare(pawl_str a, pawl_str b);
+
+/* Without the blanks, tabs and line ends on both sides. */
+pawl_str str_trim(pawl_str text);
+
+/* A NUL-terminated copy in the arena. *copy is absent when text is absent. PAWL_NO_MEMORY is the only failure. */
+PAWL_MUSTCHECK pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err);
+
+/* The whole text as a decimal number (a sign is allowed) from min to max. False leaves *value alone. */
+PAWL_MUSTCHECK bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value);
+PAWL_MUSTCHECK bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value);
+
+#endif

@@ -1,0 +1,14 @@
+/* Database addresses as text: what they point at, and how to show them without their secrets. */
+#ifndef BASE_URL_H
+#define BASE_URL_H
+
+#include "base/buf.h"
+#include "pawl.h"
+
+/*
+ * Appends url with the password replaced by ***: in user:password@host, in ?password=… and other secret parameters of
+ * libpq (sslpassword), and in key=value connection strings. What cannot be understood is shown up to its first doubt.
+ */
+void url_redact(struct buf *buf, pawl_str url);
+
+#endif
