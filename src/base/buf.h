@@ -38,7 +38,7 @@ void buf_vprintf(struct buf *buf, const char *fmt, va_list args) __attribute__((
 /* What was appended so far, borrowed until the next change. */
 pawl_str buf_str(const struct buf *buf);
 
-/* PAWL_OK, or why the content is not complete (PAWL_NO_MEMORY, PAWL_INVALID when over the limit). */
+/* PAWL_OK, or PAWL_NO_MEMORY when anything appended is missing (no memory, or over bytes_max). */
 PAWL_MUSTCHECK pawl_status buf_status(const struct buf *buf, const char *op, pawl_error *err);
 
 #endif

@@ -1,0 +1,94 @@
+/* Helpers for text that carries its length. */
+#include "base/str.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+
+int str_precision(pawl_str text) {
+    if (text.ptr == NULL)
+        return 0;
+    return text.len > INT_MAX ? INT_MAX : (int)text.len;
+}
+
+pawl_str str_from(const char *text) {
+    return text != NULL ? (pawl_str){text, strlen(text)} : (pawl_str){NULL, 0};
+}
+
+bool str_absent(pawl_str text) { return text.ptr == NULL; }
+
+bool str_equal(pawl_str a, pawl_str b) { return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0); }
+
+bool str_equal_cstr(pawl_str a, const char *b) { return str_equal(a, str_from(b)); }
+
+bool str_starts_with(pawl_str text, pawl_str prefix) {
+    return text.len >= prefix.len && str_equal((pawl_str){text.ptr, prefix.len}, prefix);
+}
+
+int str_compare(pawl_str a, pawl_str b) {
+    size_t shared = a.len < b.len ? a.len : b.len;
+    int order = shared > 0 ? memcmp(a.ptr, b.ptr, shared) : 0;
+    if (order != 0)
+        return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+pawl_str str_trim(pawl_str text) {
+    while (text.len > 0 && is_space(text.ptr[0])) {
+        text.ptr++;
+        text.len--;
+    }
+    while (text.len > 0 && is_space(text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err) {
+    if (str_absent(text)) {
+        *copy = (pawl_str){NULL, 0};
+        return PAWL_OK;
+    }
+    char *bytes = arena_copy(arena, text.ptr, text.len);
+    if (bytes == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "str_dup", "no memory for %zu bytes of text", text.len);
+    *copy = (pawl_str){bytes, text.len};
+    return PAWL_OK;
+}
+
+bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value) {
+    uint64_t sum = 0;
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c < '0' || c > '9')
+            return false;
+        if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) || __builtin_add_overflow(sum, (uint64_t)(c - '0'), &sum))
+            return false;
+    }
+    if (sum > max)
+        return false;
+    *value = sum;
+    return true;
+}
+
+bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value) {
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    if (negative || (text.len > 0 && text.ptr[0] == '+')) {
+        text.ptr++;
+        text.len--;
+    }
+    uint64_t size = 0;
+    uint64_t size_max = (uint64_t)INT64_MAX + (negative ? 1 : 0);
+    if (!str_to_u64(text, size_max, &size))
+        return false;
+    /* Negating in unsigned arithmetic is defined also for the smallest number. */
+    int64_t number = negative ? (int64_t)(0 - size) : (int64_t)size;
+    if (number < min || number > max)
+        return false;
+    *value = number;
+    return true;
+}
