@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,7 @@ pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err) {
     char text[64] = "";
     FILE *file = fopen(path, "re");
     if (file == NULL)
-        return error_set(err, PAWL_UNAVAILABLE, "clock_boot_id", "cannot open %s: %m", path);
+        return error_errno(err, PAWL_UNAVAILABLE, "clock_boot_id", errno, "cannot open %s", path);
     size_t len = fread(text, 1, sizeof text - 1, file);
     (void)fclose(file); /* read only: nothing can be lost */
     pawl_str trimmed = str_trim((pawl_str){text, len});

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One more than the struct holds: a text that is cut here is then seen to be too long, and cut at a character. */
+#define TEXT_BYTES (sizeof(((pawl_error *)0)->text) + 1)
+
 struct status_row {
     const char *name;
     int exit_code;
@@ -81,22 +84,40 @@ static void copy_escaped(char *out, size_t size, const char *text) {
     out[used] = '\0';
 }
 
+/* The arguments may point into err itself ("cannot open the store: <text of the inner error>"), hence the copies. */
+static pawl_status fill(pawl_error *err, pawl_status status, const char *op, const char *text) {
+    char name[sizeof err->op];
+    snprintf(name, sizeof name, "%s", op != NULL ? op : "");
+    err->status = status;
+    copy_escaped(err->op, sizeof err->op, name);
+    copy_escaped(err->text, sizeof err->text, text);
+    return status;
+}
+
 pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...) {
     if (err == NULL)
         return status;
-
-    /* The arguments may point into err itself: "cannot open store: <text of the inner error>". */
-    char text[sizeof err->text];
-    char name[sizeof err->op];
+    char text[TEXT_BYTES];
     va_list args;
     va_start(args, fmt);
     int len = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    snprintf(name, sizeof name, "%s", op != NULL ? op : "");
-    err->status = status;
-    copy_escaped(err->op, sizeof err->op, name);
-    copy_escaped(err->text, sizeof err->text, len >= 0 ? text : fmt);
-    return status;
+    return fill(err, status, op, len >= 0 ? text : fmt);
+}
+
+pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt, ...) {
+    if (err == NULL)
+        return status;
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (len >= 0 && (size_t)len < sizeof text) {
+        char scratch[128];
+        snprintf(text + len, sizeof text - (size_t)len, ": %s", strerror_r(code, scratch, sizeof scratch));
+    }
+    return fill(err, status, op, len >= 0 ? text : fmt);
 }
 
 void error_clear(pawl_error *err) {

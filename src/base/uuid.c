@@ -41,7 +41,7 @@ pawl_status random_bytes(void *ptr, size_t len, pawl_error *err) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return error_set(err, PAWL_UNAVAILABLE, "random_bytes", "the system gives no randomness: %m");
+            return error_errno(err, PAWL_UNAVAILABLE, "random_bytes", errno, "the system gives no randomness");
         done += (size_t)got;
     }
     return PAWL_OK;
