@@ -1,0 +1,72 @@
+/* A store: where the work lives, opened by URL, reached only through its operations. */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "store/core.h"
+#include "store/view.h"
+
+struct store_caps {
+    bool notify;       /* can wake a waiting worker */
+    bool many_writers; /* several processes commit at the same time */
+    bool sql;          /* a user's SQL can run in the completing transaction */
+    bool sessions;     /* a liveness lock is possible on this connection */
+};
+
+struct store_ops {
+    struct store_core_ops core;
+    struct store_view_ops view;
+    void (*close)(struct store *store); /* takes NULL */
+};
+
+struct store {
+    const struct store_ops *ops;
+    struct store_caps caps;
+    const char *dialect; /* "model", "sqlite", "postgres" */
+};
+
+enum store_durability { DURABILITY_FULL = 0, DURABILITY_NORMAL };
+
+struct store_config {
+    const char *url;    /* sqlite path or sqlite:PATH, postgres://…, postgresql://…, a libpq "key=value" string, model: */
+    const char *schema; /* NULL = "pawl" (SQLite: a table prefix is not used; another name than pawl is refused) */
+    enum store_durability durability; /* SQLite only */
+    int connect_timeout_ms;           /* 0 = default */
+    int statement_timeout_ms;         /* 0 = default */
+    bool allow_version_mismatch;      /* only `pawl migrate` and `pawl version` set it */
+};
+
+struct migrate_config {
+    int partition_count; /* 0 = default; used only when the schema is made */
+    int lane_count;
+};
+
+struct migrate_result {
+    int applied;      /* migrations applied by this call */
+    int version;      /* now */
+};
+
+/* Opens a migrated store; a schema that is missing, older or newer than this program is refused (PAWL_CONFLICT)
+ * with what to do. */
+PAWL_MUSTCHECK pawl_status store_open(const struct store_config *config, struct store **store, pawl_error *err);
+void store_close(struct store *store);
+
+/* Makes or upgrades the schema; safe when several processes do it at once. */
+PAWL_MUSTCHECK pawl_status store_migrate(const struct store_config *config, const struct migrate_config *migrate,
+                                         struct migrate_result *out, pawl_error *err);
+
+/* The openers of each dialect; only store.c calls them. */
+pawl_status model_open(const struct store_config *config, struct store **store, pawl_error *err);
+pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err);
+pawl_status sqlite_migrate(const struct store_config *config, const struct migrate_config *migrate,
+                           struct migrate_result *out, pawl_error *err);
+pawl_status postgres_open(const struct store_config *config, struct store **store, pawl_error *err);
+pawl_status postgres_migrate(const struct store_config *config, const struct migrate_config *migrate,
+                             struct migrate_result *out, pawl_error *err);
+
+/* Input checks shared by all stores, so that a wrong call gets the same answer everywhere. */
+PAWL_MUSTCHECK pawl_status check_put(const struct messages_put *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_claim(const struct messages_claim *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_instance(const struct instance_new *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_batch(const struct work_batch *in, pawl_error *err);
+
+#endif

@@ -1,0 +1,294 @@
+/* The values that cross the seam: what store operations take and give. */
+#ifndef STORE_TYPES_H
+#define STORE_TYPES_H
+
+#include "base/arena.h"
+#include "pawl.h"
+
+enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_COUNT = 3 };
+
+/* Bit of a kind in instance_new.kinds. */
+#define KIND_BIT(kind) (1 << (kind))
+#define KIND_BITS_ALL (KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX) | KIND_BIT(KIND_PERSPECTIVE))
+
+/* What happened to one item of a call; the other items are not affected by it. */
+enum store_answer {
+    ANSWER_APPLIED = 1,
+    ANSWER_DUPLICATE, /* it had happened before */
+    ANSWER_STALE,     /* the grant is over */
+    ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
+    ANSWER_INVALID,   /* the item itself is wrong */
+    ANSWER_NOT_FOUND
+};
+
+/* What fail() decided for an applied item. */
+enum fail_outcome { FAIL_NONE = 0, FAIL_RETRY, FAIL_DEAD };
+
+/* What a stream does when one of its messages becomes a dead letter; 0 = the schema's default. */
+enum dead_policy { POLICY_DEFAULT = 0, POLICY_BLOCK, POLICY_SKIP, POLICY_PARK };
+
+enum dead_reason { DEAD_ATTEMPTS = 1, DEAD_PERMANENT, DEAD_KILLED, DEAD_PARKED };
+enum aside_reason { ASIDE_FAILED = 1, ASIDE_BEHIND, ASIDE_EXPIRED, ASIDE_RELEASED, ASIDE_REDRIVEN };
+enum hold_state { HOLD_WAITING = 1, HOLD_BLOCKED, HOLD_PARKED };
+enum claim_state { CLAIM_ACTIVE = 1, CLAIM_DONE, CLAIM_EXPIRED, CLAIM_EVICTED };
+enum instance_state { INSTANCE_ACTIVE = 1, INSTANCE_EVICTED };
+
+/* Bits of batch.flags. */
+enum batch_flags {
+    BATCH_NONE = 0,
+    BATCH_SKIP_CLAIM = 1, /* write only, claim nothing */
+    BATCH_DEBUG = 2       /* completed messages stay readable in the history, with their payload */
+};
+
+/* One message as it is put. ptr NULL = absent, where absence is allowed. */
+struct message_new {
+    pawl_uuid id;             /* nil: the store draws a UUIDv7 and writes it back into put_result.ids */
+    pawl_str stream;          /* absent: no order */
+    pawl_str topic;           /* outbox: destination; inbox: where it came from; may be absent */
+    pawl_str type;            /* required */
+    pawl_str payload;         /* required, JSON */
+    pawl_str headers;         /* JSON object, may be absent */
+    pawl_uuid correlation_id; /* nil = absent */
+    pawl_uuid causation_id;   /* nil = absent */
+    pawl_str traceparent;     /* may be absent */
+};
+
+struct messages_put {
+    enum store_kind kind;
+    const struct message_new *messages;
+    size_t count;
+    pawl_str consumer;   /* inbox only: who deduplicates; required there */
+    pawl_uuid request;   /* nil = none */
+    size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
+};
+
+struct put_result {
+    enum store_answer *answers; /* count of the call */
+    pawl_uuid *ids;
+};
+
+/* One granted message. */
+struct item {
+    int64_t token;
+    int64_t lease_until_ms;
+    int64_t seq;
+    enum store_kind kind;
+    int lane;
+    int partition;
+    pawl_uuid id;
+    pawl_str stream;
+    pawl_str topic;
+    pawl_str type;
+    pawl_str payload;
+    pawl_str headers;
+    pawl_uuid correlation_id;
+    pawl_uuid causation_id;
+    pawl_str traceparent;
+    pawl_str consumer;
+    int64_t put_ms;
+    int attempt;
+    int deaths;
+    bool out_of_order;
+};
+
+struct item_list {
+    struct item *items; /* per claim together, in seq order inside a claim */
+    size_t count;
+};
+
+struct messages_claim {
+    pawl_uuid instance;
+    enum store_kind kind;
+    int max;               /* 1 … PAWL_BATCH_MAX */
+    int64_t lease_ms;      /* PAWL_LEASE_MS_MIN … MAX */
+    enum dead_policy policy;
+    int max_attempts;      /* 0 = the schema's default */
+    pawl_uuid request;     /* nil = none */
+};
+
+struct item_ref {
+    int64_t token;
+    pawl_uuid id;
+};
+
+struct complete_item {
+    struct item_ref ref;
+    int status; /* bits of W24; must have Published or Completed and not Failed */
+};
+
+struct messages_complete {
+    pawl_uuid instance;
+    enum store_kind kind;
+    const struct complete_item *items;
+    size_t count;
+    bool debug;
+};
+
+enum error_class_in { CLASS_RETRYABLE = 1, CLASS_PERMANENT };
+
+struct fail_item {
+    struct item_ref ref;
+    pawl_str error; /* cut to PAWL_ERROR_BYTES_MAX */
+    pawl_str stack; /* may be absent; kept behind the error text after a newline */
+    enum error_class_in error_class;
+    int64_t delay_ms; /* -1 = backoff of domain/retry.h with jitter */
+    enum dead_policy policy; /* POLICY_DEFAULT = the claim's */
+    int max_attempts;        /* 0 = the claim's */
+};
+
+struct messages_fail {
+    pawl_uuid instance;
+    enum store_kind kind;
+    const struct fail_item *items;
+    size_t count;
+};
+
+struct release_item {
+    struct item_ref ref;
+    int64_t delay_ms;
+};
+
+struct messages_release {
+    pawl_uuid instance;
+    enum store_kind kind;
+    const struct release_item *items;
+    size_t count;
+};
+
+/* ref.id nil = the whole token. */
+struct messages_renew {
+    pawl_uuid instance;
+    enum store_kind kind;
+    const struct item_ref *items;
+    size_t count;
+    int64_t lease_ms;
+};
+
+/* One answer per item of the call, in its order. */
+struct answer_list {
+    enum store_answer *answers;
+    enum fail_outcome *outcomes; /* fail only, else NULL */
+    size_t count;
+};
+
+struct instance_new {
+    pawl_uuid id;
+    pawl_str service;
+    pawl_str host;
+    int pid;
+    pawl_str metadata; /* JSON, may be absent */
+    int kinds;         /* KIND_BIT()s; 0 = producer and observer only */
+    int64_t lease_ms;  /* 0 = the schema's default */
+    int max_partitions; /* 0 = no cap */
+    int partition_count; /* 0 = whatever the schema has; else must be equal */
+};
+
+struct instance_grant {
+    int64_t now_ms;
+    int64_t lease_until_ms;
+    int64_t epoch;
+    int lanes_owned; /* over all its kinds */
+};
+
+struct beat_result {
+    int64_t now_ms;
+    int64_t lease_until_ms;
+    int lanes_owned[KIND_COUNT + 1]; /* by kind, draining ones included */
+    int lanes_taken;
+    int lanes_given; /* freed or set draining by this call */
+    int evicted;     /* silent peers evicted by this call */
+};
+
+struct peers_look {
+    int evicted;
+    bool rebalance_wanted; /* a lane of one of the caller's kinds is free */
+};
+
+struct receptor_report {
+    pawl_uuid event_id;
+    pawl_str receptor;
+    int status; /* bits of W24 */
+    pawl_str error; /* absent = completion */
+};
+
+/* Perspective checkpoint report (P50, W28): only the checkpoint is touched. */
+enum checkpoint_status { CHECKPOINT_PENDING = 0, CHECKPOINT_PROCESSING, CHECKPOINT_COMPLETED, CHECKPOINT_FAILED };
+
+struct checkpoint_report {
+    pawl_str stream;
+    pawl_str perspective;
+    int64_t version; /* applied through; forward only */
+    int64_t token;   /* not below the one stored: else stale */
+    enum checkpoint_status status;
+    pawl_str error; /* CHECKPOINT_FAILED only */
+};
+
+/* The ten steps of W01, in its order; any array may be empty. */
+struct work_batch {
+    struct instance_new instance; /* registered when unknown, else beaten when its beat is 1 s old or more */
+    const struct complete_item *completions[KIND_COUNT + 1]; /* by kind; index 0 unused */
+    size_t completion_count[KIND_COUNT + 1];
+    const struct fail_item *failures[KIND_COUNT + 1];
+    size_t failure_count[KIND_COUNT + 1];
+    const struct release_item *releases[KIND_COUNT + 1];
+    size_t release_count[KIND_COUNT + 1];
+    const struct item_ref *renewals[KIND_COUNT + 1];
+    size_t renewal_count[KIND_COUNT + 1];
+    const struct message_new *messages[KIND_COUNT + 1]; /* new outbox and inbox messages */
+    size_t message_count[KIND_COUNT + 1];
+    pawl_str consumer; /* for new inbox messages; absent = the service */
+    const struct receptor_report *receptors;
+    size_t receptor_count;
+    const struct checkpoint_report *checkpoints;
+    size_t checkpoint_count;
+    int claim_max[KIND_COUNT + 1]; /* 0 = claim nothing of the kind */
+    int64_t lease_ms;
+    int max_attempts;
+    enum dead_policy policy;
+    int flags;
+    pawl_uuid request; /* nil = none */
+};
+
+struct work_batch_result {
+    int64_t now_ms;
+    int64_t lease_until_ms; /* of the instance */
+    struct answer_list completed[KIND_COUNT + 1];
+    struct answer_list failed[KIND_COUNT + 1];
+    struct answer_list released[KIND_COUNT + 1];
+    struct answer_list renewed[KIND_COUNT + 1];
+    struct put_result put[KIND_COUNT + 1];
+    struct answer_list receptors;
+    struct answer_list checkpoints;
+    struct item_list claimed[KIND_COUNT + 1];
+    int *lanes[KIND_COUNT + 1]; /* lanes owned; partition p belongs to lane p % lane_count */
+    size_t lane_count[KIND_COUNT + 1];
+};
+
+struct dead_ref {
+    enum store_kind kind;
+    int64_t seq;
+};
+
+struct maintain_in {
+    pawl_uuid caller; /* never removed by this call; nil = nobody */
+    int rows_max;     /* bound of each deletion, e.g. 10,000 */
+};
+
+struct maintain_result {
+    int64_t instances_removed, tombstones_removed, dedupe_removed, requests_removed, claims_removed,
+        history_removed, claims_expired, tally_folded;
+};
+
+/* Schema-wide settings that may be changed; -1 / NULL = leave as it is. */
+struct settings_change {
+    int64_t instance_lease_ms, stale_ms, dedupe_ms, history_ms, test_now_ms; /* test_now_ms 0 = real clock */
+    int max_attempts;
+    int dead_policy;
+};
+
+struct settings {
+    int partition_count, lane_count, max_attempts, dead_policy, schema_version;
+    int64_t epoch, instance_lease_ms, stale_ms, dedupe_ms, history_ms, test_now_ms;
+};
+
+#endif

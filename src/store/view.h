@@ -1,0 +1,183 @@
+/* The view interface of the seam: read-only questions about the state, never a count over a big table. */
+#ifndef STORE_VIEW_H
+#define STORE_VIEW_H
+
+#include "base/buf.h"
+#include "store/types.h"
+
+struct store;
+
+enum message_state {
+    STATE_READY = 1, /* waits for its lane's owner */
+    STATE_LEASED,    /* in an active claim */
+    STATE_SCHEDULED, /* aside, first of its stream, waits for its time or to be claimed */
+    STATE_BLOCKED,   /* aside behind another, or in a blocked stream */
+    STATE_DEAD,
+    STATE_DONE /* in the history */
+};
+
+/* One message wherever it is. Texts are absent (ptr NULL) where they do not apply. */
+struct message_row {
+    struct item item; /* token and lease_until_ms are set when leased */
+    enum message_state state;
+    pawl_uuid claimed_by; /* nil unless leased */
+    int attempts;         /* failures so far */
+    int64_t scheduled_ms; /* 0 unless scheduled */
+    int reason;           /* enum aside_reason, or enum dead_reason when dead */
+    pawl_str error;
+    pawl_str fingerprint; /* dead only */
+    int64_t ended_ms;     /* dead or done */
+};
+
+struct message_rows {
+    struct message_row *rows;
+    size_t count;
+};
+
+/* Filters are combined with AND; absent or 0 = any. Ordered by seq; after_seq is the keyset cursor. */
+struct message_filter {
+    enum store_kind kind; /* 0 = any */
+    int state;            /* enum message_state; 0 = any but done */
+    pawl_str stream;
+    pawl_str type;
+    pawl_str topic;
+    pawl_str fingerprint; /* dead only */
+    int lane;             /* -1 = any */
+    int64_t after_seq;
+    int64_t before_ms; /* done and dead: ended before; 0 = any */
+    int limit;
+};
+
+struct instance_row {
+    pawl_uuid id;
+    pawl_str service, host, metadata;
+    int pid, kinds;
+    enum instance_state state;
+    int64_t started_ms, beat_ms, lease_until_ms, beat_age_ms;
+    int lanes[KIND_COUNT + 1];
+    int claims;   /* active claim parts */
+    int in_flight; /* messages in them */
+};
+
+struct instance_rows {
+    struct instance_row *rows;
+    size_t count;
+};
+
+struct lane_row {
+    enum store_kind kind;
+    int lane;
+    pawl_uuid owner; /* nil = free */
+    int64_t token, high, moves;
+    bool draining;
+    int claims, holds;
+};
+
+struct lane_rows {
+    struct lane_row *rows;
+    size_t count;
+};
+
+struct dead_group {
+    enum store_kind kind;
+    pawl_str fingerprint;
+    pawl_str sample_error;
+    int64_t count, first_ms, last_ms;
+};
+
+struct dead_groups {
+    struct dead_group *groups;
+    size_t count;
+};
+
+/* Gauges and counters of one kind, from the tally and the small tables. */
+struct kind_counts {
+    int64_t ready, leased, aside, dead; /* gauges */
+    int64_t put, done, failed, stale, duplicate, redriven, discarded; /* counters */
+    int64_t oldest_ready_ms; /* put_ms of the oldest waiting message of any lane; 0 = none */
+    int64_t claims_active, claims_overdue;
+    int lanes_free;
+};
+
+struct counts {
+    int64_t now_ms;
+    struct kind_counts kind[KIND_COUNT + 1];
+};
+
+enum why_cause {
+    WHY_UNKNOWN_MESSAGE = 0,
+    WHY_RUNNING,      /* leased by `instance` until `until_ms` */
+    WHY_LEASE_OVER,   /* leased, but the lease is over: it is taken back at the next claim */
+    WHY_READY,        /* its lane has a live owner: it is next or soon */
+    WHY_NO_OWNER,     /* its lane has no owner */
+    WHY_OWNER_SILENT, /* its lane's owner no longer beats */
+    WHY_DRAINING,     /* its lane is being handed over */
+    WHY_BEHIND,       /* an earlier message of the stream (`blocker_*`) is unfinished */
+    WHY_SCHEDULED,    /* waits until `until_ms` for its next attempt */
+    WHY_SUSPECT,      /* its worker died with it: it is run alone, one at a time */
+    WHY_BLOCKED,      /* its stream is blocked by dead letter `blocker_*` */
+    WHY_DEAD,
+    WHY_DONE
+};
+
+struct why {
+    enum why_cause cause;
+    struct message_row row; /* the message itself; row.state tells where it is */
+    pawl_uuid instance;
+    int64_t until_ms;
+    int64_t now_ms;
+    pawl_uuid blocker_id;
+    int64_t blocker_seq;
+    enum why_cause blocker_cause; /* one step: why the blocker is not done */
+};
+
+struct violation {
+    pawl_str invariant; /* name of the file */
+    pawl_str detail;
+};
+
+struct violations {
+    struct violation *rows;
+    size_t count;
+};
+
+struct checkpoint_row {
+    pawl_str stream, perspective, error;
+    int64_t version, token, updated_ms;
+    enum checkpoint_status status;
+    int attempts;
+};
+
+struct receptor_row {
+    pawl_uuid event_id;
+    pawl_str receptor, error;
+    int status, attempts;
+    int64_t updated_ms;
+};
+
+struct store_view_ops {
+    pawl_status (*counts)(struct store *store, struct counts *out, pawl_error *err);
+    pawl_status (*instances)(struct store *store, struct arena *arena, struct instance_rows *out, pawl_error *err);
+    pawl_status (*lanes)(struct store *store, enum store_kind kind, struct arena *arena, struct lane_rows *out,
+                         pawl_error *err);
+    pawl_status (*messages)(struct store *store, const struct message_filter *filter, struct arena *arena,
+                            struct message_rows *out, pawl_error *err);
+    /* Every message with that id (an outbox may hold an id twice), any state. */
+    pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena, struct message_rows *out,
+                                pawl_error *err);
+    pawl_status (*dead_groups)(struct store *store, enum store_kind kind, int limit, struct arena *arena,
+                               struct dead_groups *out, pawl_error *err);
+    /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is none. */
+    pawl_status (*why)(struct store *store, pawl_uuid id, struct arena *arena, struct why *out, pawl_error *err);
+    pawl_status (*checkpoint_get)(struct store *store, pawl_str stream, pawl_str perspective, struct arena *arena,
+                                  struct checkpoint_row *out, pawl_error *err);
+    pawl_status (*receptors)(struct store *store, pawl_uuid event_id, struct arena *arena, struct receptor_row **rows,
+                             size_t *count, pawl_error *err);
+    /* Runs every invariant; no rows = sound. */
+    pawl_status (*check)(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+    /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores that
+     * saw the same calls print the same text (format: docs/state-dump.md). For tests. */
+    pawl_status (*dump)(struct store *store, struct buf *out, pawl_error *err);
+};
+
+#endif
