@@ -17,7 +17,8 @@ void arena_free(struct arena *arena);
 /* Forgets everything allocated; keeps one chunk for the next round. */
 void arena_reset(struct arena *arena);
 
-/* Zeroed memory, aligned for any type. NULL when out of memory or over the limit; size 0 gives a valid pointer. */
+/* Zeroed memory, aligned for any type. NULL when out of memory or over the limit; size 0 gives a valid
+ * pointer. */
 void *arena_alloc(struct arena *arena, size_t size);
 
 /* An array of count zeroed members; NULL also when count * size overflows. */

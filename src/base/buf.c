@@ -35,7 +35,8 @@ void buf_reset(struct buf *buf) {
         buf->ptr[0] = '\0';
 }
 
-/* Makes room for more bytes and the NUL byte behind them. Sums cannot overflow: both are at most bytes_max. */
+/* Makes room for more bytes and the NUL byte behind them. Sums cannot overflow: both are at most bytes_max.
+ */
 static bool reserve(struct buf *buf, size_t more) {
     if (buf->failed)
         return false;
@@ -99,6 +100,6 @@ pawl_str buf_str(const struct buf *buf) { return (pawl_str){buf->ptr, buf->len};
 pawl_status buf_status(const struct buf *buf, const char *op, pawl_error *err) {
     if (!buf->failed)
         return PAWL_OK;
-    return error_set(err, PAWL_NO_MEMORY, op, "the text does not fit into memory or into its limit of %zu bytes",
-                     buf->bytes_max);
+    return error_set(err, PAWL_NO_MEMORY, op,
+                     "the text does not fit into memory or into its limit of %zu bytes", buf->bytes_max);
 }

@@ -31,11 +31,15 @@ static int64_t real_now_ms(void *self) {
     return clock_boot_ms();
 }
 
-struct clock clock_real(void) { return (struct clock){real_now_ms, NULL}; }
+struct clock clock_real(void) {
+    return (struct clock){real_now_ms, NULL};
+}
 
 static int64_t virtual_now_ms(void *self) { return ((struct clock_virtual *)self)->now_ms; }
 
-struct clock clock_virtual(struct clock_virtual *state) { return (struct clock){virtual_now_ms, state}; }
+struct clock clock_virtual(struct clock_virtual *state) {
+    return (struct clock){virtual_now_ms, state};
+}
 
 void clock_virtual_advance(struct clock_virtual *state, int64_t by_ms) { state->now_ms += by_ms; }
 
@@ -84,9 +88,9 @@ char *clock_format_iso(int64_t wall_ms, char text[static CLOCK_ISO_BYTES]) {
     int month = 0;
     int day = 0;
     civil_from_days(days, &year, &month, &day);
-    snprintf(text, CLOCK_ISO_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)year % 10000, (unsigned)month % 100,
-             (unsigned)day % 100, (unsigned)(rest / 3600000) % 100, (unsigned)(rest / 60000 % 60),
-             (unsigned)(rest / 1000 % 60), (unsigned)(rest % 1000));
+    snprintf(text, CLOCK_ISO_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)year % 10000,
+             (unsigned)month % 100, (unsigned)day % 100, (unsigned)(rest / 3600000) % 100,
+             (unsigned)(rest / 60000 % 60), (unsigned)(rest / 1000 % 60), (unsigned)(rest % 1000));
     return text;
 }
 

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One more than the struct holds: a text that is cut here is then seen to be too long, and cut at a character. */
+/* One more than the struct holds: a text that is cut here is then seen to be too long, and cut at a
+ * character. */
 #define TEXT_BYTES (sizeof(((pawl_error *)0)->text) + 1)
 
 struct status_row {
@@ -84,7 +85,8 @@ static void copy_escaped(char *out, size_t size, const char *text) {
     out[used] = '\0';
 }
 
-/* The arguments may point into err itself ("cannot open the store: <text of the inner error>"), hence the copies. */
+/* The arguments may point into err itself ("cannot open the store: <text of the inner error>"), hence the
+ * copies. */
 static pawl_status fill(pawl_error *err, pawl_status status, const char *op, const char *text) {
     char name[sizeof err->op];
     snprintf(name, sizeof name, "%s", op != NULL ? op : "");

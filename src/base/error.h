@@ -1,13 +1,14 @@
-/* How a failure is described and handed up: a status the caller acts on, and text in a caller-owned struct. */
+/* How a failure is described and handed up: a status the caller acts on, and text in a caller-owned struct.
+ */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
 #include "pawl.h"
 
 /*
- * Fills *err (unless err is NULL) and returns status, so that it composes: `return error_set(err, PAWL_BUSY, …)`.
- * Text that does not fit is cut at a character boundary. Control characters come out escaped (\n, \x1b), because
- * the text ends up in logs and on terminals and may quote what a stranger sent.
+ * Fills *err (unless err is NULL) and returns status, so that it composes: `return error_set(err, PAWL_BUSY,
+ * …)`. Text that does not fit is cut at a character boundary. Control characters come out escaped (\n, \x1b),
+ * because the text ends up in logs and on terminals and may quote what a stranger sent.
  */
 pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

@@ -8,9 +8,10 @@
 #include "base/error.h"
 
 /*
- * hash_stream is Bob Jenkins' lookup3 (2006, public domain) in the variant that PostgreSQL calls hash_bytes_extended
- * with seed 0: the initial value differs from Jenkins', and the last block is read as bytes with the low byte of c left
- * out. Bytes are assembled by hand, so that the result is the same on every machine.
+ * hash_stream is Bob Jenkins' lookup3 (2006, public domain) in the variant that PostgreSQL calls
+ * hash_bytes_extended with seed 0: the initial value differs from Jenkins', and the last block is read as
+ * bytes with the low byte of c left out. Bytes are assembled by hand, so that the result is the same on every
+ * machine.
  */
 struct jenkins {
     uint32_t a;

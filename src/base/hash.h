@@ -5,8 +5,8 @@
 #include "pawl.h"
 
 /*
- * The 64-bit hash of a stream's name: equal to PostgreSQL's hashtextextended(text, 0), read as unsigned. Test vectors
- * are in docs/hash-vectors.txt. An absent stream hashes like the empty one.
+ * The 64-bit hash of a stream's name: equal to PostgreSQL's hashtextextended(text, 0), read as unsigned. Test
+ * vectors are in docs/hash-vectors.txt. An absent stream hashes like the empty one.
  */
 uint64_t hash_stream(pawl_str stream);
 

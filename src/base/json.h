@@ -12,22 +12,23 @@ struct json_fault {
 };
 
 /*
- * Whether text is one JSON value (RFC 8259) that both databases take: valid UTF-8, no NUL bytes, no \u0000, no lone
- * surrogates, nested at most depth_max deep (an array in an object is depth 2). Allocates nothing, does not recurse.
- * fault may be NULL and is written only when the answer is false.
+ * Whether text is one JSON value (RFC 8259) that both databases take: valid UTF-8, no NUL bytes, no \u0000,
+ * no lone surrogates, nested at most depth_max deep (an array in an object is depth 2). Allocates nothing,
+ * does not recurse. fault may be NULL and is written only when the answer is false.
  */
 bool json_valid(pawl_str text, unsigned depth_max, struct json_fault *fault);
 
 /* The same as a status: PAWL_INVALID with a sentence that says where and why. */
 PAWL_MUSTCHECK pawl_status json_check(pawl_str text, const char *op, pawl_error *err);
 
-/* Appends text as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD; C0, DEL and C1 become \u00xx. */
+/* Appends text as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD; C0, DEL and C1 become \u00xx.
+ */
 void json_quote(struct buf *buf, pawl_str text);
 
 /*
- * Writes one JSON text into a buffer with the commas in the right places. Misuse (a value without a key in an object,
- * an end without a beginning, more than PAWL_JSON_DEPTH_MAX levels) makes the buffer fail, as running out of memory
- * does; ask buf_status once at the end.
+ * Writes one JSON text into a buffer with the commas in the right places. Misuse (a value without a key in an
+ * object, an end without a beginning, more than PAWL_JSON_DEPTH_MAX levels) makes the buffer fail, as running
+ * out of memory does; ask buf_status once at the end.
  */
 struct json_writer {
     struct buf *buf;

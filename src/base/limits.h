@@ -10,10 +10,10 @@
 #define PAWL_TYPE_BYTES_MAX 200
 #define PAWL_TOPIC_BYTES_MAX 200
 #define PAWL_PATTERN_BYTES_MAX 256
-#define PAWL_NAME_BYTES_MAX 128        /* service, host, handler, perspective, consumer */
-#define PAWL_SCHEMA_NAME_BYTES_MAX 31  /* leaves room for suffixes inside PostgreSQL's 63-byte identifiers */
+#define PAWL_NAME_BYTES_MAX 128       /* service, host, handler, perspective, consumer */
+#define PAWL_SCHEMA_NAME_BYTES_MAX 31 /* leaves room for suffixes inside PostgreSQL's 63-byte identifiers */
 #define PAWL_REQUEST_KEY_BYTES_MAX 200
-#define PAWL_ERROR_BYTES_MAX 4096      /* stored text of a failure */
+#define PAWL_ERROR_BYTES_MAX 4096 /* stored text of a failure */
 #define PAWL_JSON_DEPTH_MAX 64
 
 /* How much one call may carry. */
@@ -50,10 +50,10 @@
 #define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */
 
 /* What is kept. */
-#define PAWL_DEDUPE_MS_DEFAULT 604800000    /* 7 days */
-#define PAWL_DEDUPE_MS_MAX 31536000000      /* 365 days */
-#define PAWL_HISTORY_MS_DEFAULT 604800000   /* 7 days */
-#define PAWL_HISTORY_MS_MAX 315360000000    /* 10 years */
+#define PAWL_DEDUPE_MS_DEFAULT 604800000  /* 7 days */
+#define PAWL_DEDUPE_MS_MAX 31536000000    /* 365 days */
+#define PAWL_HISTORY_MS_DEFAULT 604800000 /* 7 days */
+#define PAWL_HISTORY_MS_MAX 315360000000  /* 10 years */
 
 /* Waiting for a database. */
 #define PAWL_STATEMENT_TIMEOUT_MS_DEFAULT 30000

@@ -1,4 +1,5 @@
-/* Configuration: one table of options; a flag beats the environment, which beats the file, which beats the default. */
+/* Configuration: one table of options; a flag beats the environment, which beats the file, which beats the
+ * default. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -78,20 +79,23 @@ struct options_source {
 };
 
 /*
- * Reads argv[1..argc-1], the environment, and the file named by --config or PAWL_CONFIG. PAWL_INVALID with a sentence
- * that says what, why and what to do; PAWL_NOT_FOUND when the configuration file is not there.
+ * Reads argv[1..argc-1], the environment, and the file named by --config or PAWL_CONFIG. PAWL_INVALID with a
+ * sentence that says what, why and what to do; PAWL_NOT_FOUND when the configuration file is not there.
  */
-PAWL_MUSTCHECK pawl_status options_parse(struct arena *arena, int argc, char **argv, const struct options_source *source,
-                                         struct options *options, pawl_error *err);
+PAWL_MUSTCHECK pawl_status options_parse(struct arena *arena, int argc, char **argv,
+                                         const struct options_source *source, struct options *options,
+                                         pawl_error *err);
 
 pawl_str options_text(const struct options *options, enum option_id id);
 int64_t options_number(const struct options *options, enum option_id id);
 bool options_bool(const struct options *options, enum option_id id);
 
-/* The closest of names (count of them) to what somebody typed, or NULL when none is close. For commands as well. */
+/* The closest of names (count of them) to what somebody typed, or NULL when none is close. For commands as
+ * well. */
 const char *options_suggest(const char *typed, const char *const *names, size_t count);
 
-/* Appends the options section of --help: one paragraph per option with flag, environment, default and range. */
+/* Appends the options section of --help: one paragraph per option with flag, environment, default and range.
+ */
 void options_help(struct buf *buf);
 
 #endif

@@ -18,7 +18,9 @@ pawl_str str_from(const char *text) {
 
 bool str_absent(pawl_str text) { return text.ptr == NULL; }
 
-bool str_equal(pawl_str a, pawl_str b) { return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0); }
+bool str_equal(pawl_str a, pawl_str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
 
 bool str_equal_cstr(pawl_str a, const char *b) { return str_equal(a, str_from(b)); }
 
@@ -66,7 +68,8 @@ bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value) {
         char c = text.ptr[i];
         if (c < '0' || c > '9')
             return false;
-        if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) || __builtin_add_overflow(sum, (uint64_t)(c - '0'), &sum))
+        if (__builtin_mul_overflow(sum, (uint64_t)10, &sum) ||
+            __builtin_add_overflow(sum, (uint64_t)(c - '0'), &sum))
             return false;
     }
     if (sum > max)

@@ -28,7 +28,8 @@ int str_compare(pawl_str a, pawl_str b);
 /* Without the blanks, tabs and line ends on both sides. */
 pawl_str str_trim(pawl_str text);
 
-/* A NUL-terminated copy in the arena. *copy is absent when text is absent. PAWL_NO_MEMORY is the only failure. */
+/* A NUL-terminated copy in the arena. *copy is absent when text is absent. PAWL_NO_MEMORY is the only
+ * failure. */
 PAWL_MUSTCHECK pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err);
 
 /* The whole text as a decimal number (a sign is allowed) from min to max. False leaves *value alone. */

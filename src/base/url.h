@@ -6,8 +6,9 @@
 #include "pawl.h"
 
 /*
- * Appends url with the password replaced by ***: in user:password@host, in ?password=… and other secret parameters of
- * libpq (sslpassword), and in key=value connection strings. What cannot be understood is shown up to its first doubt.
+ * Appends url with the password replaced by ***: in user:password@host, in ?password=… and other secret
+ * parameters of libpq (sslpassword), and in key=value connection strings. What cannot be understood is shown
+ * up to its first doubt.
  */
 void url_redact(struct buf *buf, pawl_str url);
 

@@ -20,7 +20,8 @@ size_t utf8_decode(const char *ptr, size_t len, uint32_t *code) {
     if (p[0] >= 0xe0 && p[0] <= 0xef) {
         if (len < 3 || !is_continuation(p[1]) || !is_continuation(p[2]))
             return 0;
-        uint32_t value = (uint32_t)(p[0] & 0x0f) << 12 | (uint32_t)(p[1] & 0x3f) << 6 | (uint32_t)(p[2] & 0x3f);
+        uint32_t value = (uint32_t)(p[0] & 0x0f) << 12 | (uint32_t)(p[1] & 0x3f) << 6 |
+                         (uint32_t)(p[2] & 0x3f);
         if (value < 0x800 || (value >= 0xd800 && value <= 0xdfff)) /* overlong, surrogate */
             return 0;
         *code = value;

@@ -41,7 +41,8 @@ pawl_status random_bytes(void *ptr, size_t len, pawl_error *err) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return error_errno(err, PAWL_UNAVAILABLE, "random_bytes", errno, "the system gives no randomness");
+            return error_errno(err, PAWL_UNAVAILABLE, "random_bytes", errno,
+                               "the system gives no randomness");
         done += (size_t)got;
     }
     return PAWL_OK;
@@ -68,7 +69,8 @@ static pawl_status count_up(struct uuid_generator *generator, pawl_error *err) {
     uint64_t sum = generator->rand_b + step + 1;
     if (sum > RAND_B_MAX) {
         if (generator->rand_a == RAND_A_MAX)
-            return reseed(generator, generator->last_ms + 1, err); /* the millisecond is full: borrow the next */
+            return reseed(generator, generator->last_ms + 1,
+                          err); /* the millisecond is full: borrow the next */
         generator->rand_a++;
     }
     generator->rand_b = sum & RAND_B_MAX;
@@ -93,15 +95,17 @@ pawl_status uuid_generator_next(struct uuid_generator *generator, pawl_uuid *id,
     int64_t now_ms = generator->now_ms(generator->self);
     if (now_ms > TIME_MS_MAX)
         now_ms = TIME_MS_MAX;
-    pawl_status status =
-        now_ms > generator->last_ms ? reseed(generator, now_ms, err) : count_up(generator, err);
+    pawl_status status = now_ms > generator->last_ms ? reseed(generator, now_ms, err)
+                                                     : count_up(generator, err);
     if (status == PAWL_OK)
         *id = compose(generator);
     pthread_mutex_unlock(&generator->lock);
     return status;
 }
 
-pawl_status uuid_next(pawl_uuid *id, pawl_error *err) { return uuid_generator_next(&process_generator, id, err); }
+pawl_status uuid_next(pawl_uuid *id, pawl_error *err) {
+    return uuid_generator_next(&process_generator, id, err);
+}
 
 /* Where the hyphens stand in the text form. */
 static bool is_hyphen_place(size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }

@@ -7,8 +7,9 @@
 #include "pawl.h"
 
 /*
- * Makes strictly increasing UUIDv7s: 48 bits wall milliseconds, then 74 bits that start at random each millisecond and
- * count up within it. When the wall clock goes back, the last millisecond is kept, so order never breaks.
+ * Makes strictly increasing UUIDv7s: 48 bits wall milliseconds, then 74 bits that start at random each
+ * millisecond and count up within it. When the wall clock goes back, the last millisecond is kept, so order
+ * never breaks.
  */
 struct uuid_generator {
     pthread_mutex_t lock;
@@ -23,7 +24,8 @@ void uuid_generator_init(struct uuid_generator *generator);
 void uuid_generator_close(struct uuid_generator *generator);
 
 /* The next id of a generator; thread-safe. Fails only when the system has no randomness to give. */
-PAWL_MUSTCHECK pawl_status uuid_generator_next(struct uuid_generator *generator, pawl_uuid *id, pawl_error *err);
+PAWL_MUSTCHECK pawl_status uuid_generator_next(struct uuid_generator *generator, pawl_uuid *id,
+                                               pawl_error *err);
 
 /* The next id of this process; thread-safe. */
 PAWL_MUSTCHECK pawl_status uuid_next(pawl_uuid *id, pawl_error *err);

@@ -1,0 +1,52 @@
+# A thin front for Meson: every target is a line or two. `make` alone lists them.
+
+BUILD     := build
+BUILD_SAN := build-san
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build build-san run test test-all lint fmt bench prove install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages that are missing (root), or say which
+	@tools/deps
+
+build: deps ## build the library and the program into build/ (optimised, asserts on)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD)
+
+build-san: deps ## build with AddressSanitizer and UBSan into build-san/
+	@test -f $(BUILD_SAN)/build.ninja || meson setup $(BUILD_SAN) -Dbuildtype=debug -Doptimization=1 \
+	    -Db_sanitize=address,undefined
+	@ninja -C $(BUILD_SAN)
+
+run: build ## build, then show the program at work
+	@tools/run-demo
+
+test: build build-san ## build, then run every test under the sanitizers
+	@tools/run-tests --build $(BUILD_SAN)
+
+test-all: build build-san ## every test in both builds; a skipped test is a failure
+	@tools/run-tests --strict --build $(BUILD)
+	@tools/run-tests --strict --build $(BUILD_SAN)
+
+lint: deps ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
+	@tools/lint
+
+fmt: deps ## format every tracked C file in place
+	@git ls-files -z '*.c' '*.h' | xargs -0 -r clang-format -i
+
+bench: build ## run the benchmarks
+	@bench/run
+
+prove: build ## the long proofs: simulation, kill soaks, fuzzing
+	@tools/prove
+
+install: build ## install into PREFIX (default /usr/local), below DESTDIR
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+clean: ## remove what was built
+	@rm -rf build build-san build-clang
