@@ -1,0 +1,99 @@
+/* Which store a URL names: opening, closing and migrating by dialect. */
+#include "store/store.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+enum dialect { DIALECT_NONE, DIALECT_MODEL, DIALECT_SQLITE, DIALECT_POSTGRES };
+
+static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+/* libpq's "key=value …": recognised by the two keys that say where the server or the database is. */
+static bool is_key_value(const char *url) {
+    static const char *const keys[] = {"host=", "hostaddr=", "dbname=", "service="};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        for (const char *at = strstr(url, keys[i]); at != NULL; at = strstr(at + 1, keys[i])) {
+            if (at == url || at[-1] == ' ')
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The scheme is quoted in the message, never the rest: that may hold a password. */
+static pawl_status dialect_find(const char *op, const char *url, enum dialect *dialect, pawl_error *err) {
+    if (url == NULL || url[0] == '\0')
+        return error_set(err, PAWL_INVALID, op,
+                         "no database is named; give a file path for SQLite or postgres://host/database");
+    if (starts_with(url, "model:")) {
+        *dialect = DIALECT_MODEL;
+        return PAWL_OK;
+    }
+    if (starts_with(url, "postgres://") || starts_with(url, "postgresql://") || is_key_value(url)) {
+        *dialect = DIALECT_POSTGRES;
+        return PAWL_OK;
+    }
+    if (starts_with(url, "sqlite:")) {
+        if (url[strlen("sqlite:")] == '\0')
+            return error_set(err, PAWL_INVALID, op, "sqlite: names no file; write sqlite:PATH, for example sqlite:pawl.db");
+        *dialect = DIALECT_SQLITE;
+        return PAWL_OK;
+    }
+    const char *scheme_end = strstr(url, "://");
+    if (scheme_end != NULL) {
+        pawl_str scheme = {url, (size_t)(scheme_end - url)};
+        return error_set(err, PAWL_INVALID, op,
+                         "%.*s:// is not a database pawl knows; use postgres://…, sqlite:PATH or a file path",
+                         STR_ARG(scheme));
+    }
+    if (starts_with(url, "postgres:") || starts_with(url, "postgresql:"))
+        return error_set(err, PAWL_INVALID, op,
+                         "a PostgreSQL address needs two slashes: postgres://user@host:port/database");
+    *dialect = DIALECT_SQLITE;
+    return PAWL_OK;
+}
+
+pawl_status store_open(const struct store_config *config, struct store **store, pawl_error *err) {
+    enum dialect dialect = DIALECT_NONE;
+    pawl_status status = dialect_find("store_open", config->url, &dialect, err);
+    if (status != PAWL_OK)
+        return status;
+    switch (dialect) {
+    case DIALECT_MODEL:
+        return model_open(config, store, err);
+    case DIALECT_SQLITE:
+        return sqlite_open(config, store, err);
+    case DIALECT_POSTGRES:
+        return postgres_open(config, store, err);
+    case DIALECT_NONE:
+        break;
+    }
+    return error_set(err, PAWL_INTERNAL, "store_open", "no dialect for the database address");
+}
+
+void store_close(struct store *store) {
+    if (store != NULL)
+        store->ops->close(store);
+}
+
+pawl_status store_migrate(const struct store_config *config, const struct migrate_config *migrate,
+                          struct migrate_result *out, pawl_error *err) {
+    enum dialect dialect = DIALECT_NONE;
+    pawl_status status = dialect_find("store_migrate", config->url, &dialect, err);
+    if (status != PAWL_OK)
+        return status;
+    switch (dialect) {
+    case DIALECT_MODEL:
+        *out = (struct migrate_result){.applied = 0, .version = 0};
+        return PAWL_OK;
+    case DIALECT_SQLITE:
+        return sqlite_migrate(config, migrate, out, err);
+    case DIALECT_POSTGRES:
+        return postgres_migrate(config, migrate, out, err);
+    case DIALECT_NONE:
+        break;
+    }
+    return error_set(err, PAWL_INTERNAL, "store_migrate", "no dialect for the database address");
+}
