@@ -15,6 +15,8 @@
 #define PAWL_REQUEST_KEY_BYTES_MAX 200
 #define PAWL_ERROR_BYTES_MAX 4096 /* stored text of a failure */
 #define PAWL_JSON_DEPTH_MAX 64
+#define PAWL_JSON_NUMBER_BYTES_MAX 400 /* with the exponent's limit: inside what numeric can hold */
+#define PAWL_JSON_EXPONENT_MAX 9999
 
 /* How much one call may carry. */
 #define PAWL_BATCH_DEFAULT 500

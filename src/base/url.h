@@ -1,4 +1,4 @@
-/* Database addresses as text: what they point at, and how to show them without their secrets. */
+/* Database addresses shown without their secrets. */
 #ifndef BASE_URL_H
 #define BASE_URL_H
 
@@ -7,8 +7,8 @@
 
 /*
  * Appends url with the password replaced by ***: in user:password@host, in ?password=… and other secret
- * parameters of libpq (sslpassword), and in key=value connection strings. What cannot be understood is shown
- * up to its first doubt.
+ * parameters of libpq (sslpassword), and in key=value connection strings. When in doubt it hides
+ * more.
  */
 void url_redact(struct buf *buf, pawl_str url);
 
