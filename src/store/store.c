@@ -55,6 +55,13 @@ static pawl_status dialect_find(const char *op, const char *url, enum dialect *d
     return PAWL_OK;
 }
 
+const char *store_sqlite_path(const char *url) {
+    enum dialect dialect = DIALECT_NONE;
+    if (dialect_find("store_sqlite_path", url, &dialect, NULL) != PAWL_OK || dialect != DIALECT_SQLITE)
+        return NULL;
+    return starts_with(url, "sqlite:") ? url + strlen("sqlite:") : url;
+}
+
 pawl_status store_open(const struct store_config *config, struct store **store, pawl_error *err) {
     enum dialect dialect = DIALECT_NONE;
     pawl_status status = dialect_find("store_open", config->url, &dialect, err);

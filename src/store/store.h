@@ -54,6 +54,14 @@ void store_close(struct store *store);
 PAWL_MUSTCHECK pawl_status store_migrate(const struct store_config *config, const struct migrate_config *migrate,
                                          struct migrate_result *out, pawl_error *err);
 
+/* The file of an SQLite address, borrowed from url; NULL when url names another dialect or nothing. */
+const char *store_sqlite_path(const char *url);
+
+/* The versions of the database libraries in use, as text; the second writes into text and returns it. */
+enum { STORE_VERSION_BYTES = 32 };
+const char *store_sqlite_version(void);
+const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
+
 /* The openers of each dialect; only store.c calls them. */
 pawl_status model_open(const struct store_config *config, struct store **store, pawl_error *err);
 pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err);
@@ -68,5 +76,19 @@ PAWL_MUSTCHECK pawl_status check_put(const struct messages_put *in, pawl_error *
 PAWL_MUSTCHECK pawl_status check_claim(const struct messages_claim *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_instance(const struct instance_new *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_batch(const struct work_batch *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_complete(const struct messages_complete *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_fail(const struct messages_fail *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_release(const struct messages_release *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_renew(const struct messages_renew *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_receptors(const struct receptor_report *reports, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoint_report *reports, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_maintain(const struct maintain_in *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_settings(const struct settings_change *in, pawl_error *err);
+
+/* The text that a failure stores: the error, a newline and the stack when there is one, cut to
+ * PAWL_ERROR_BYTES_MAX; absent when both are. */
+PAWL_MUSTCHECK pawl_status store_error_text(struct arena *arena, pawl_str error, pawl_str stack, pawl_str *text,
+                                            pawl_error *err);
 
 #endif
