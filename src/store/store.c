@@ -8,7 +8,9 @@
 
 enum dialect { DIALECT_NONE, DIALECT_MODEL, DIALECT_SQLITE, DIALECT_POSTGRES };
 
-static bool starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+static bool starts_with(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 /* libpq's "key=value …": recognised by the two keys that say where the server or the database is. */
 static bool is_key_value(const char *url) {
@@ -37,7 +39,8 @@ static pawl_status dialect_find(const char *op, const char *url, enum dialect *d
     }
     if (starts_with(url, "sqlite:")) {
         if (url[strlen("sqlite:")] == '\0')
-            return error_set(err, PAWL_INVALID, op, "sqlite: names no file; write sqlite:PATH, for example sqlite:pawl.db");
+            return error_set(err, PAWL_INVALID, op,
+                             "sqlite: names no file; write sqlite:PATH, for example sqlite:pawl.db");
         *dialect = DIALECT_SQLITE;
         return PAWL_OK;
     }

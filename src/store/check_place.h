@@ -1,0 +1,43 @@
+/* Where in a call a wrong value stands, and the checks of single values; private to the input checks. */
+#ifndef STORE_CHECK_PLACE_H
+#define STORE_CHECK_PLACE_H
+
+#include "store/types.h"
+
+/* Says "message 3 of 20: " in front of what is wrong; noun NULL: the call itself is meant. */
+struct place {
+    const char *op;
+    const char *noun;
+    size_t index;
+    size_t count;
+    pawl_error *err;
+};
+
+pawl_status place_wrong(const struct place *at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text of a name: UTF-8 without control characters. Absent passes unless required; empty never does. */
+struct text_rule {
+    const char *what; /* "stream" */
+    size_t bytes_max;
+    bool required;
+};
+
+PAWL_MUSTCHECK pawl_status place_text(const struct place *at, const struct text_rule *rule, pawl_str text);
+PAWL_MUSTCHECK pawl_status place_json_object(const struct place *at, const char *what, pawl_str text);
+/* Free text: any length (it is cut when stored), any line ends, but UTF-8 without NUL bytes. */
+PAWL_MUSTCHECK pawl_status place_error_text(const struct place *at, pawl_str text);
+PAWL_MUSTCHECK pawl_status place_count(const struct place *at, const char *what, size_t count,
+                                       const void *items);
+PAWL_MUSTCHECK pawl_status place_kind(const struct place *at, enum store_kind kind);
+PAWL_MUSTCHECK pawl_status place_instance_id(const struct place *at, pawl_uuid id);
+PAWL_MUSTCHECK pawl_status place_lease(const struct place *at, int64_t lease_ms);
+PAWL_MUSTCHECK pawl_status place_policy(const struct place *at, int policy);
+PAWL_MUSTCHECK pawl_status place_attempts(const struct place *at, int max_attempts);
+
+/* The messages of a put or a batch; at is filled with the item concerned. */
+PAWL_MUSTCHECK pawl_status place_messages(struct place *at, const struct message_new *messages, size_t count,
+                                          size_t payload_bytes_max);
+PAWL_MUSTCHECK pawl_status place_failures(struct place *at, const struct fail_item *items, size_t count);
+PAWL_MUSTCHECK pawl_status place_releases(struct place *at, const struct release_item *items, size_t count);
+
+#endif
