@@ -1,0 +1,23 @@
+/* The status bits of a message or a receptor's record: how far the work has come. */
+#ifndef DOMAIN_WORKSTATUS_H
+#define DOMAIN_WORKSTATUS_H
+
+#include "pawl.h"
+
+enum work_status {
+    WORK_STORED = 1,
+    WORK_PUBLISHED = 2,
+    WORK_COMPLETED = 4,
+    WORK_FAILED = 8,
+    WORK_STATUS_ALL = 15
+};
+
+/* Whether these bits may end a message: Published or Completed, not Failed, nothing unknown. 0 never ends
+ * anything. */
+bool work_status_ends(int status);
+
+/* "stored published", "failed", "none"; unknown bits are left out. Returns text. */
+enum { WORK_STATUS_TEXT_BYTES = 40 };
+char *work_status_format(int status, char text[static WORK_STATUS_TEXT_BYTES]);
+
+#endif
