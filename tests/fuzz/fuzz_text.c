@@ -1,0 +1,54 @@
+/* Fuzzes what reads foreign text: names, fingerprints, hashes, addresses with passwords. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/url.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "domain/fingerprint.h"
+#include "domain/name.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool truth) {
+    if (!truth)
+        abort();
+}
+
+/* The password of a well-formed address must not survive, whatever stands around it. */
+static void fuzz_address(pawl_str text) {
+    struct buf url;
+    struct buf shown;
+    buf_init(&url, 0);
+    buf_init(&shown, 0);
+    buf_append_cstr(&url, "postgres://user:S3CR3Tpassw0rd@host/db?");
+    buf_append_str(&url, text);
+    url_redact(&shown, buf_str(&url));
+    must(strstr(shown.ptr, "S3CR3Tpassw0rd") == NULL);
+    buf_reset(&shown);
+    url_redact(&shown, text);
+    buf_free(&url);
+    buf_free(&shown);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    pawl_str text = {(const char *)data, size};
+    pawl_error err;
+    if (name_check_stream(text, &err) != PAWL_OK)
+        must(memchr(err.text, '\0', sizeof(err.text)) != NULL);
+    if (name_check_schema(text, &err) == PAWL_OK)
+        must(size > 0 && size <= 31 && strspn((const char *)data, "abcdefghijklmnopqrstuvwxyz_0123456789") >= size);
+
+    char pattern[FINGERPRINT_TEXT_BYTES];
+    char print[FINGERPRINT_BYTES];
+    must(strlen(fingerprint_normalize(text, pattern)) < sizeof(pattern));
+    must(strlen(fingerprint(text, print)) == sizeof(print) - 1);
+
+    must(partition_of(text, 10000) < 10000);
+    fuzz_address(text);
+    return 0;
+}
