@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "domain/workstatus.h"
 #include "store/check_place.h"
 #include "store/store.h"
 
@@ -17,7 +18,7 @@ pawl_status check_put(const struct messages_put *in, pawl_error *err) {
         return status;
     if (in->kind != KIND_INBOX && !str_absent(in->consumer))
         return place_wrong(&at, "a consumer is named, but only the inbox deduplicates; leave it out");
-    struct text_rule consumer = {"consumer", PAWL_NAME_BYTES_MAX, in->kind == KIND_INBOX};
+    struct text_rule consumer = {"consumer", TEXT_NAME, in->kind == KIND_INBOX};
     status = place_text(&at, &consumer, in->consumer);
     if (status != PAWL_OK)
         return status;
@@ -42,8 +43,8 @@ pawl_status check_claim(const struct messages_claim *in, pawl_error *err) {
 }
 
 static pawl_status place_instance(const struct place *at, const struct instance_new *in) {
-    const struct text_rule service = {"service", PAWL_NAME_BYTES_MAX, true};
-    const struct text_rule host = {"host", PAWL_NAME_BYTES_MAX, false};
+    const struct text_rule service = {"service", TEXT_NAME, true};
+    const struct text_rule host = {"host", TEXT_NAME, false};
     pawl_status status = place_instance_id(at, in->id);
     if (status == PAWL_OK)
         status = place_text(at, &service, in->service);
@@ -115,11 +116,8 @@ pawl_status check_renew(const struct messages_renew *in, pawl_error *err) {
     return status;
 }
 
-/* Bits of W24: Stored 1, Published 2, Completed 4, Failed 8. */
-enum { STATUS_BITS = 15 };
-
 static pawl_status place_receptors(struct place *at, const struct receptor_report *reports, size_t count) {
-    static const struct text_rule receptor = {"receptor", PAWL_NAME_BYTES_MAX, true};
+    static const struct text_rule receptor = {"receptor", TEXT_NAME, true};
     at->noun = NULL;
     pawl_status status = place_count(at, "receptor reports", count, reports);
     at->noun = "receptor report";
@@ -128,7 +126,7 @@ static pawl_status place_receptors(struct place *at, const struct receptor_repor
         const struct receptor_report *report = &reports[at->index];
         if (uuid_is_nil(report->event_id))
             return place_wrong(at, "the event id is nil; name the event that was handled");
-        if ((report->status & ~STATUS_BITS) != 0)
+        if ((report->status & ~WORK_STATUS_ALL) != 0)
             return place_wrong(at,
                                "status %d has unknown bits; use 1 stored, 2 published, 4 completed, 8 failed",
                                report->status);
@@ -146,8 +144,8 @@ pawl_status check_receptors(const struct receptor_report *reports, size_t count,
 
 static pawl_status place_checkpoints(struct place *at, const struct checkpoint_report *reports,
                                      size_t count) {
-    static const struct text_rule stream = {"stream", PAWL_STREAM_BYTES_MAX, true};
-    static const struct text_rule perspective = {"perspective", PAWL_NAME_BYTES_MAX, true};
+    static const struct text_rule stream = {"stream", TEXT_STREAM, true};
+    static const struct text_rule perspective = {"perspective", TEXT_NAME, true};
     at->noun = NULL;
     pawl_status status = place_count(at, "checkpoint reports", count, reports);
     at->noun = "checkpoint report";
@@ -235,7 +233,7 @@ static pawl_status place_batch_kind(struct place *at, const struct work_batch *i
 }
 
 pawl_status check_batch(const struct work_batch *in, pawl_error *err) {
-    static const struct text_rule consumer = {"consumer", PAWL_NAME_BYTES_MAX, false};
+    static const struct text_rule consumer = {"consumer", TEXT_NAME, false};
     struct place at = {.op = "batch_process", .err = err};
     pawl_status status = place_instance(&at, &in->instance);
     if (status == PAWL_OK)

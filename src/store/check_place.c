@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "domain/name.h"
 
 pawl_status place_wrong(const struct place *at, const char *fmt, ...) {
     char why[sizeof at->err->text];
@@ -23,30 +24,29 @@ pawl_status place_wrong(const struct place *at, const char *fmt, ...) {
                      why);
 }
 
+static pawl_status text_check(const struct text_rule *rule, pawl_str text, pawl_error *err) {
+    switch (rule->form) {
+    case TEXT_STREAM:
+        return name_check_stream(text, err);
+    case TEXT_TYPE:
+        return name_check_type(text, err);
+    case TEXT_TOPIC:
+        return name_check_topic(text, err);
+    case TEXT_NAME:
+        break;
+    }
+    return name_check(text, rule->what, err);
+}
+
 pawl_status place_text(const struct place *at, const struct text_rule *rule, pawl_str text) {
     if (str_absent(text)) {
         if (rule->required)
-            return place_wrong(at, "the %s is missing; every call must name one", rule->what);
+            return place_wrong(at, "the %s is missing; it is required here", rule->what);
         return PAWL_OK;
     }
-    if (text.len == 0)
-        return place_wrong(at, "the %s is empty; %s", rule->what,
-                           rule->required ? "name one" : "leave it out instead when there is none");
-    if (text.len > rule->bytes_max)
-        return place_wrong(at, "the %s has %zu bytes; at most %zu are allowed", rule->what, text.len,
-                           rule->bytes_max);
-    size_t bad = 0;
-    if (!utf8_valid(text, false, &bad))
-        return place_wrong(at, "the %s is not UTF-8 text without NUL bytes (at byte %zu)", rule->what, bad);
-    for (size_t i = 0; i < text.len;) {
-        uint32_t code = 0;
-        size_t step = utf8_decode(text.ptr + i, text.len - i, &code);
-        if (utf8_is_control(code))
-            return place_wrong(at,
-                               "the %s has a control character at byte %zu; names are one line of plain text",
-                               rule->what, i);
-        i += step;
-    }
+    pawl_error why;
+    if (text_check(rule, text, &why) != PAWL_OK)
+        return place_wrong(at, "%s", why.text);
     return PAWL_OK;
 }
 
@@ -126,10 +126,10 @@ static pawl_status place_message(const struct place *at, const struct message_ne
         struct text_rule rule;
         pawl_str text;
     } texts[] = {
-        {{"stream", PAWL_STREAM_BYTES_MAX, false}, message->stream},
-        {{"topic", PAWL_TOPIC_BYTES_MAX, false}, message->topic},
-        {{"type", PAWL_TYPE_BYTES_MAX, true}, message->type},
-        {{"traceparent", PAWL_NAME_BYTES_MAX, false}, message->traceparent},
+        {{"stream", TEXT_STREAM, false}, message->stream},
+        {{"topic", TEXT_TOPIC, false}, message->topic},
+        {{"type", TEXT_TYPE, true}, message->type},
+        {{"traceparent", TEXT_NAME, false}, message->traceparent},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         pawl_status status = place_text(at, &texts[i].rule, texts[i].text);

@@ -15,10 +15,12 @@ struct place {
 
 pawl_status place_wrong(const struct place *at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text of a name: UTF-8 without control characters. Absent passes unless required; empty never does. */
+/* Which rule of domain/name.h a text follows. Absent passes unless required; empty never does. */
+enum text_form { TEXT_STREAM, TEXT_TYPE, TEXT_TOPIC, TEXT_NAME };
+
 struct text_rule {
     const char *what; /* "stream" */
-    size_t bytes_max;
+    enum text_form form;
     bool required;
 };
 
