@@ -10,6 +10,9 @@
 
 /* A string literal as pawl_str. */
 #define STR(literal) ((pawl_str){"" literal, sizeof(literal) - 1})
+/* The same for static initialisers, which want constants. */
+#define STR_INIT(literal)                                                                                    \
+    { "" literal, sizeof(literal) - 1 }
 
 int str_precision(pawl_str text);
 

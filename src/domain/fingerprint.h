@@ -10,7 +10,7 @@ enum { FINGERPRINT_TEXT_BYTES = 201, FINGERPRINT_BYTES = 17 };
  * The pattern of an error text, at most 200 bytes and a NUL byte: its first line, where
  *   'text' and "text" (not behind a letter or digit, as in don't)   become <s>
  *   a UUID                                                          becomes <uuid>
- *   0x… and 8 or more hex digits among which is a digit             become <hex>
+ *   0x… and 8 or more hex digits, of them a digit and a letter      become <hex>
  *   any other digits                                                become <n>
  *   blanks                                                          become one, none at the ends.
  * Returns text.

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* An unused `void **state` in every test would only be noise. */
-#define TEST(name) static void name(void **state __attribute__((unused)))
+/* An unused `void **fixture` in every test would only be noise. */
+#define TEST(name) static void name(void **fixture __attribute__((unused)))
 
 #endif
