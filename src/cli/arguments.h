@@ -1,0 +1,29 @@
+/* A command line taken apart: the command, its flags and words, and the options of the whole program. */
+#ifndef CLI_ARGUMENTS_H
+#define CLI_ARGUMENTS_H
+
+#include "base/options.h"
+#include "cli/command.h"
+
+struct arguments {
+    const struct command *command;
+    struct flag_value flags[FLAG_TOTAL];
+    pawl_str *headers; /* every --header, in order */
+    size_t header_count;
+    const char **words; /* what is left when the command's own words are gone */
+    int word_count;
+    struct options options;
+};
+
+/*
+ * Reads argv, the environment and the configuration file. Texts borrow from argv or live in the arena.
+ * PAWL_INVALID is wrong usage; *command is set as soon as it is known, also when the call fails, so that the
+ * error can name it.
+ */
+PAWL_MUSTCHECK pawl_status arguments_parse(struct arena *arena, int argc, char **argv,
+                                           struct arguments *arguments, pawl_error *err);
+
+/* Whether argv asks for JSON; needed for the errors of a command line that cannot be parsed. */
+bool arguments_want_json(int argc, char **argv);
+
+#endif

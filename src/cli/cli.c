@@ -1,0 +1,42 @@
+/* What several commands need: ids from words, and asking a person. */
+#include "cli/cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err) {
+    if (uuid_parse(str_from(word), id))
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "id",
+                     "\"%s\" is not an id: a whole UUID is needed, 32 hex digits as 8-4-4-4-12", word);
+}
+
+pawl_status cli_check_ids(struct cli *cli, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    for (int i = 0; i < cli->arguments.word_count && status == PAWL_OK; i++) {
+        pawl_uuid id;
+        status = cli_uuid(cli->arguments.words[i], &id, err);
+    }
+    return status;
+}
+
+pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) {
+    if (cli_flag(cli, FLAG_YES)->set)
+        return PAWL_OK;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+        cli->hint = "Add --yes to do it, or --dry-run to look first.";
+        return error_set(err, PAWL_CONFLICT, "confirm", "%s: nobody can be asked here, so nothing was done",
+                         question);
+    }
+    char answer[16] = "";
+    fprintf(stderr, "%s? [y/N] ", question);
+    fflush(stderr);
+    if (fgets(answer, sizeof answer, stdin) != NULL &&
+        (strcmp(answer, "y\n") == 0 || strcmp(answer, "yes\n") == 0))
+        return PAWL_OK;
+    return error_set(err, PAWL_CONFLICT, "confirm", "the answer was not yes, so nothing was done");
+}

@@ -1,0 +1,41 @@
+/* One run of the program: what every command is given. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "store/store.h"
+
+struct cli {
+    struct arena *arena; /* lives as long as the run */
+    struct arguments arguments;
+    struct output output;
+    struct store *store; /* open when the command needs it, else NULL */
+    const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
+    bool usage;       /* the error is one of the command line */
+    int exit_code;    /* of a run that returns PAWL_OK */
+};
+
+static inline const struct flag_value *cli_flag(const struct cli *cli, enum flag_id id) {
+    return &cli->arguments.flags[id];
+}
+
+/* The kind asked for by --kind, or fallback. */
+static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
+    const struct flag_value *flag = cli_flag(cli, FLAG_KIND);
+    return (enum store_kind)(flag->set ? (int)flag->number + 1 : fallback);
+}
+
+/* A word as an id. PAWL_INVALID says what is wrong with it. */
+PAWL_MUSTCHECK pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err);
+
+/* Whether every word is an id; the check of commands that take ids only. */
+PAWL_MUSTCHECK pawl_status cli_check_ids(struct cli *cli, pawl_error *err);
+
+/*
+ * Asks a person; without a terminal --yes is needed. PAWL_OK to go on; PAWL_CONFLICT when the answer is no,
+ * or nobody can be asked. question has no question mark.
+ */
+PAWL_MUSTCHECK pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* pawl check: whether the state is sound. */
+#include <inttypes.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/fault.h"
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "invariant", .type = CELL_TEXT},
+                                            {.key = "detail", .type = CELL_TEXT, .cut = true}};
+    struct violations found;
+    pawl_status status = cli->store->ops->view.check(cli->store, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    if (found.count > 0)
+        cli->exit_code = EXIT_VIOLATIONS;
+    output_list_begin(&cli->output, columns, 2);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[] = {cell_text(found.rows[i].invariant), cell_text(found.rows[i].detail)};
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "sound: every invariant holds", err);
+}
+
+const struct command command_check = {
+    .path = "check",
+    .summary = "Check every invariant of the stored state",
+    .database = DATABASE_OPEN,
+    .details = "Exits with 0 when the state is sound and with 1 when it is not; JSON is the list of "
+               "violations, empty "
+               "when there are none.",
+    .run = run,
+};

@@ -1,0 +1,78 @@
+/* pawl dead: what failed for good, looked at. */
+#include "cli/commands.h"
+#include "cli/message_view.h"
+#include "cli/names.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    return messages_list(cli, STATE_DEAD, "no dead letters", err);
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) {
+    return messages_show(cli, STATE_DEAD, "dead letter", err);
+}
+
+static pawl_status groups(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "kind", .type = CELL_TEXT},
+                                            {.key = "count", .type = CELL_INT},
+                                            {.key = "fingerprint", .type = CELL_TEXT},
+                                            {.key = "first", .type = CELL_TIME, .drop = 1},
+                                            {.key = "last", .type = CELL_TIME, .drop = 2},
+                                            {.key = "sample_error", .type = CELL_TEXT, .cut = true}};
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int64_t limit_rows = limit->set && limit->number < PAWL_LIST_MAX ? limit->number : PAWL_LIST_MAX;
+    int first = (int)cli_kind(cli, KIND_OUTBOX);
+    int last = (int)cli_kind(cli, KIND_COUNT);
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    for (int kind = first; kind <= last; kind++) {
+        struct dead_groups found;
+        pawl_status status = cli->store->ops->view.dead_groups(cli->store, (enum store_kind)kind,
+                                                               (int)limit_rows, cli->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < found.count; i++) {
+            const struct dead_group *group = &found.groups[i];
+            struct cell cells[] = {cell_cstr(kind_name(group->kind)), cell_int(group->count),
+                                   cell_text(group->fingerprint),     cell_time(group->first_ms),
+                                   cell_time(group->last_ms),         cell_text(group->sample_error)};
+            output_list_row(&cli->output, cells);
+        }
+    }
+    return output_list_end(&cli->output, "no dead letters", err);
+}
+
+const struct command command_dead_list = {
+    .path = "dead list",
+    .alias = "dead",
+    .summary = "List dead letters: messages that failed for good",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
+             FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details =
+        "The reason is attempts (the last attempt failed), permanent (the handler said that no attempt can "
+        "succeed), killed (its worker died with it too often) or parked (it waits behind a dead letter of "
+        "its "
+        "stream, and is redriven with that one).",
+    .example = "pawl dead list --type order.created",
+    .run = list,
+};
+
+const struct command command_dead_show = {
+    .path = "dead show",
+    .summary = "Show one dead letter with its payload and its error",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .run = show,
+};
+
+const struct command command_dead_groups = {
+    .path = "dead groups",
+    .summary = "Count dead letters by what went wrong",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .details = "Errors that differ only in numbers and names have the same fingerprint; pawl dead redrive "
+               "--fingerprint takes it.",
+    .run = groups,
+};

@@ -1,0 +1,68 @@
+/* pawl help: the overview, one command, or a topic. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/help.h"
+
+static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_error *err) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    append(&buf);
+    pawl_status status = buf_status(&buf, "help", err);
+    if (status == PAWL_OK)
+        fwrite(buf.ptr, 1, buf.len, cli->output.file);
+    buf_free(&buf);
+    return status;
+}
+
+static void append_options(struct buf *buf) { options_help(buf, option_rows, OPTION_COUNT); }
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    const char **words = cli->arguments.words;
+    int count = cli->arguments.word_count;
+    if (count == 0)
+        return help_show(cli, NULL, err);
+    if (count == 1 && strcmp(words[0], "exit-codes") == 0)
+        return help_exit_codes(cli, err);
+    if (count == 1 && strcmp(words[0], "options") == 0)
+        return show_buf(cli, append_options, err);
+    if (count == 1 && strcmp(words[0], "markdown") == 0)
+        return show_buf(cli, help_markdown, err);
+    const struct command *command = NULL;
+    int used = 0;
+    pawl_status status = command_find(words, count, &command, &used, err);
+    if (status != PAWL_OK)
+        return status;
+    if (used < count)
+        return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help lists them all",
+                         words[0], words[1]);
+    /* A group's name shows all of its commands. */
+    size_t len = strlen(words[0]);
+    bool first = true;
+    for (size_t i = 0; i < commands_count && status == PAWL_OK; i++) {
+        const char *path = commands[i]->path;
+        bool in_group = count == 1 && strncmp(path, words[0], len) == 0 &&
+                        (path[len] == ' ' || path[len] == '\0');
+        if (commands[i] != command && !in_group)
+            continue;
+        if (!first)
+            fputc('\n', cli->output.file);
+        first = false;
+        status = help_show(cli, commands[i], err);
+    }
+    return status;
+}
+
+const struct command command_help = {
+    .path = "help",
+    .summary = "Show the commands, one of them, or a topic",
+    .arguments = "[COMMAND|options|exit-codes|markdown]",
+    .arguments_max = 2,
+    .details =
+        "pawl help options lists every option with its environment variable and default. pawl help markdown "
+        "prints the reference of docs/cli.md.",
+    .example = "pawl help dead redrive\npawl help exit-codes",
+    .run = run,
+};

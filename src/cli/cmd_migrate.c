@@ -1,0 +1,81 @@
+/* pawl migrate: makes or upgrades the schema. */
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/database.h"
+
+static const struct column columns[] = {
+    {.key = "database", .type = CELL_TEXT},  {.key = "dialect", .type = CELL_TEXT},
+    {.key = "schema", .type = CELL_TEXT},    {.key = "applied", .type = CELL_INT},
+    {.key = "version", .type = CELL_INT},    {.key = "partition_count", .type = CELL_INT},
+    {.key = "lane_count", .type = CELL_INT},
+};
+
+/* A count the user named must be the schema's: it is fixed when the schema is made. */
+static pawl_status check_counts(const struct cli *cli, const struct settings *settings, pawl_error *err) {
+    const struct options *options = &cli->arguments.options;
+    int64_t partitions = options_number(options, OPTION_PARTITIONS);
+    int64_t lanes = options_number(options, OPTION_LANES);
+    if (options->values[OPTION_PARTITIONS].source != OPTION_FROM_DEFAULT &&
+        partitions != settings->partition_count)
+        return error_set(err, PAWL_CONFLICT, "migrate",
+                         "the schema has %d partitions, not %d: the count is fixed when a schema is made",
+                         settings->partition_count, (int)partitions);
+    if (options->values[OPTION_LANES].source != OPTION_FROM_DEFAULT && lanes != settings->lane_count)
+        return error_set(err, PAWL_CONFLICT, "migrate",
+                         "the schema has %d lanes, not %d: the count is fixed when a schema is made",
+                         settings->lane_count, (int)lanes);
+    return PAWL_OK;
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    const struct options *options = &cli->arguments.options;
+    struct store_config config = database_config(cli);
+    struct migrate_config migrate = {.partition_count = (int)options_number(options, OPTION_PARTITIONS),
+                                     .lane_count = (int)options_number(options, OPTION_LANES)};
+    struct migrate_result result;
+    pawl_status status = store_migrate(&config, &migrate, &result, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store_open(&config, &cli->store, err);
+    if (status != PAWL_OK)
+        return status;
+    struct settings settings;
+    status = cli->store->ops->core.settings_read(cli->store, &settings, err);
+    if (status != PAWL_OK)
+        return status;
+    status = check_counts(cli, &settings, err);
+    if (status != PAWL_OK)
+        return status;
+    const char *shown = database_shown(cli);
+    if (!output_is_json(&cli->output)) {
+        if (result.applied == 0)
+            output_say(&cli->output, "nothing to do: %s is at version %d", shown, result.version);
+        else
+            output_say(&cli->output,
+                       "applied %d migration%s: %s is now at version %d (%d partitions, %d lanes)",
+                       result.applied, result.applied == 1 ? "" : "s", shown, result.version,
+                       settings.partition_count, settings.lane_count);
+        return PAWL_OK;
+    }
+    struct cell cells[] = {cell_cstr(shown),
+                           cell_cstr(cli->store->dialect),
+                           cell_cstr(config.schema != NULL ? config.schema : "pawl"),
+                           cell_int(result.applied),
+                           cell_int(result.version),
+                           cell_int(settings.partition_count),
+                           cell_int(settings.lane_count)};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+const struct command command_migrate = {
+    .path = "migrate",
+    .summary = "Make the schema, or bring it up to this program's version",
+    .options = OPTION_BIT(OPTION_PARTITIONS) | OPTION_BIT(OPTION_LANES),
+    .writes = true,
+    .details =
+        "Safe to run at any time and from several places at once. The numbers of partitions and lanes are "
+        "fixed when the schema is made; naming others later is refused.",
+    .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",
+    .run = run,
+};

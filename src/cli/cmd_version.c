@@ -1,0 +1,51 @@
+/* pawl version: the program, what it is built on, and the database's schema. */
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/database.h"
+
+/* The schema's version; 0 and a reason in *err when the database cannot be asked. */
+static int schema_version(struct cli *cli, pawl_error *err) {
+    struct store_config config = database_config(cli);
+    config.allow_version_mismatch = true;
+    const char *missing = database_missing_file(&config);
+    if (missing != NULL) {
+        snprintf(err->text, sizeof err->text, "there is no database at %s", missing);
+        return 0;
+    }
+    struct settings settings = {0};
+    pawl_status status = store_open(&config, &cli->store, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->core.settings_read(cli->store, &settings, err);
+    return status == PAWL_OK ? settings.schema_version : 0;
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {
+        {.key = "program", .type = CELL_TEXT},       {.key = "library", .type = CELL_TEXT},
+        {.key = "schema_version", .type = CELL_INT}, {.key = "database", .type = CELL_TEXT},
+        {.key = "dialect", .type = CELL_TEXT},       {.key = "database_error", .type = CELL_TEXT},
+        {.key = "sqlite", .type = CELL_TEXT},        {.key = "libpq", .type = CELL_TEXT},
+    };
+    char libpq[STORE_VERSION_BYTES];
+    pawl_error unreachable = {.text = ""};
+    int version = schema_version(cli, &unreachable);
+    struct cell cells[] = {
+        cell_cstr(PAWL_VERSION),
+        cell_cstr(PAWL_VERSION),
+        version > 0 ? cell_int(version) : cell_none(),
+        cell_cstr(database_shown(cli)),
+        cell_cstr(cli->store != NULL ? cli->store->dialect : NULL),
+        cell_cstr(version > 0 ? NULL : unreachable.text),
+        cell_cstr(store_sqlite_version()),
+        cell_cstr(store_libpq_version(libpq)),
+    };
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+const struct command command_version = {
+    .path = "version",
+    .summary = "Show the versions of the program, its libraries and the schema",
+    .details =
+        "The schema's version is shown when the database can be reached; when it cannot, that is no failure.",
+    .run = run,
+};

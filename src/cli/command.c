@@ -1,0 +1,129 @@
+/* The table of commands, and how words find a row of it. */
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+
+const struct command *const commands[] = {
+    &command_migrate,
+    &command_send,
+    &command_status,
+    &command_why,
+    &command_messages_list,
+    &command_messages_show,
+    &command_dead_list,
+    &command_dead_show,
+    &command_dead_groups,
+    &command_dead_redrive,
+    &command_dead_discard,
+    &command_instances_list,
+    &command_instances_evict,
+    &command_partitions,
+    &command_partitions_of,
+    &command_check,
+    &command_history_list,
+    &command_history_archive,
+    &command_settings_show,
+    &command_settings_set,
+    &command_maintain,
+    &command_version,
+    &command_help,
+};
+
+const size_t commands_count = sizeof commands / sizeof commands[0];
+
+/* Whether path is exactly "first" (second NULL) or "first second". */
+static bool path_is(const char *path, const char *first, const char *second) {
+    if (path == NULL)
+        return false;
+    size_t len = strlen(first);
+    if (strncmp(path, first, len) != 0)
+        return false;
+    if (second == NULL)
+        return path[len] == '\0';
+    return path[len] == ' ' && strcmp(path + len + 1, second) == 0;
+}
+
+static const struct command *lookup(const char *first, const char *second) {
+    for (size_t i = 0; i < commands_count; i++)
+        if (path_is(commands[i]->path, first, second) || path_is(commands[i]->alias, first, second))
+            return commands[i];
+    return NULL;
+}
+
+/* Whether word is the first of two words of some path. */
+static bool is_group(const char *word) {
+    size_t len = strlen(word);
+    for (size_t i = 0; i < commands_count; i++)
+        if (strncmp(commands[i]->path, word, len) == 0 && commands[i]->path[len] == ' ')
+            return true;
+    return false;
+}
+
+/* Second words of group (or first words when group is NULL) into names; the count of them. */
+static size_t names_of(const char *group, const char **names, char (*scratch)[24]) {
+    size_t count = 0;
+    for (size_t i = 0; i < commands_count; i++) {
+        const char *path = commands[i]->path;
+        if (group != NULL) {
+            size_t len = strlen(group);
+            if (strncmp(path, group, len) == 0 && path[len] == ' ')
+                names[count++] = path + len + 1;
+            continue;
+        }
+        size_t len = strcspn(path, " ");
+        if (count > 0 && strlen(names[count - 1]) == len && strncmp(names[count - 1], path, len) == 0)
+            continue;
+        snprintf(scratch[count], sizeof scratch[count], "%.*s", (int)len, path);
+        names[count] = scratch[count];
+        count++;
+    }
+    return count;
+}
+
+static pawl_status unknown(const char *group, const char *word, pawl_error *err) {
+    const char *names[64];
+    char scratch[64][24];
+    size_t count = names_of(group, names, scratch);
+    const char *close = options_suggest(word, names, count);
+    const char *blank = group != NULL ? " " : "";
+    const char *prefix = group != NULL ? group : "";
+    if (close != NULL)
+        return error_set(err, PAWL_INVALID, "command",
+                         "there is no command \"%s%s%s\". Did you mean pawl %s%s%s?", prefix, blank, word,
+                         prefix, blank, close);
+    return error_set(err, PAWL_INVALID, "command", "there is no command \"%s%s%s\". pawl help lists them all",
+                     prefix, blank, word);
+}
+
+pawl_status command_find(const char *const *words, int count, const struct command **command, int *used,
+                         pawl_error *err) {
+    if (count == 0) {
+        *command = &command_help;
+        *used = 0;
+        return PAWL_OK;
+    }
+    const struct command *found = count > 1 ? lookup(words[0], words[1]) : NULL;
+    if (found != NULL) {
+        *command = found;
+        *used = 2;
+        return PAWL_OK;
+    }
+    found = lookup(words[0], NULL);
+    bool group = is_group(words[0]);
+    /* A group's own command takes no arguments, so a second word can only be a wrong subcommand. */
+    if (group && count > 1 && (found == NULL || found->arguments_max == 0))
+        return unknown(words[0], words[1], err);
+    if (found != NULL) {
+        *command = found;
+        *used = 1;
+        return PAWL_OK;
+    }
+    if (group)
+        return error_set(err, PAWL_INVALID, "command", "pawl %s needs a second word: see pawl help %s",
+                         words[0], words[0]);
+    return unknown(NULL, words[0], err);
+}

@@ -1,0 +1,55 @@
+/* One command of the program: its words, its help and what runs it. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "base/limits.h"
+#include "base/options.h"
+#include "cli/flags.h"
+
+struct cli;
+
+#define OPTION_BIT(id) (UINT64_C(1) << (id))
+
+/* Options every command takes. */
+#define OPTION_BITS_COMMON                                                                                   \
+    (OPTION_BIT(OPTION_CONFIG) | OPTION_BIT(OPTION_DATABASE_URL) | OPTION_BIT(OPTION_SCHEMA) |               \
+     OPTION_BIT(OPTION_OUTPUT) | OPTION_BIT(OPTION_STATEMENT_TIMEOUT) | OPTION_BIT(OPTION_CONNECT_TIMEOUT) | \
+     OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION))
+
+/* What a command needs before it runs. */
+enum database_need {
+    DATABASE_NONE, /* the command opens what it needs */
+    DATABASE_OPEN, /* a migrated database */
+    DATABASE_MAKE  /* the same, and a missing SQLite file is made */
+};
+
+/* The parser, the help and the reference in docs/cli.md are all made from these. */
+struct command {
+    const char *path;      /* "dead redrive" */
+    const char *alias;     /* a shorter path for the same command: "dead"; NULL: none */
+    const char *summary;   /* one line, no full stop */
+    const char *arguments; /* "TYPE [PAYLOAD]"; NULL: none */
+    int arguments_min, arguments_max;
+    uint64_t flags;   /* FLAG_BIT()s it takes */
+    uint64_t options; /* OPTION_BIT()s it takes besides OPTION_BITS_COMMON */
+    pawl_status (*check)(struct cli *cli,
+                         pawl_error *err); /* of its words, before a database is opened; NULL: none */
+    enum database_need database;
+    bool writes;         /* it changes the database: a lost answer is not "nothing happened" */
+    const char *details; /* paragraphs for the help; NULL: none */
+    const char *example; /* command lines, one per line */
+    pawl_status (*run)(struct cli *cli, pawl_error *err);
+};
+
+/* All commands in the order of the help. */
+extern const struct command *const commands[];
+extern const size_t commands_count;
+
+/*
+ * The command that the first words name, and how many words that took. PAWL_INVALID with a suggestion when
+ * there is none. No words name the command "help".
+ */
+PAWL_MUSTCHECK pawl_status command_find(const char *const *words, int count, const struct command **command,
+                                        int *used, pawl_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/* The rows of the command table, each defined in its own cmd_ file. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/command.h"
+
+extern const struct command command_check;
+extern const struct command command_dead_discard;
+extern const struct command command_dead_groups;
+extern const struct command command_dead_list;
+extern const struct command command_dead_redrive;
+extern const struct command command_dead_show;
+extern const struct command command_help;
+extern const struct command command_history_archive;
+extern const struct command command_history_list;
+extern const struct command command_instances_evict;
+extern const struct command command_instances_list;
+extern const struct command command_maintain;
+extern const struct command command_messages_list;
+extern const struct command command_messages_show;
+extern const struct command command_migrate;
+extern const struct command command_partitions;
+extern const struct command command_partitions_of;
+extern const struct command command_send;
+extern const struct command command_settings_set;
+extern const struct command command_settings_show;
+extern const struct command command_status;
+extern const struct command command_version;
+extern const struct command command_why;
+
+#endif

@@ -1,0 +1,66 @@
+/* Opening the database that the options name. */
+#include "cli/database.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/url.h"
+
+struct store_config database_config(const struct cli *cli) {
+    const struct options *options = &cli->arguments.options;
+    pawl_str durability = options_text(options, OPTION_DURABILITY);
+    return (struct store_config){
+        .url = options_text(options, OPTION_DATABASE_URL).ptr,
+        .schema = options_text(options, OPTION_SCHEMA).ptr,
+        .durability = str_equal_cstr(durability, "normal") ? DURABILITY_NORMAL : DURABILITY_FULL,
+        .connect_timeout_ms = (int)options_number(options, OPTION_CONNECT_TIMEOUT),
+        .statement_timeout_ms = (int)options_number(options, OPTION_STATEMENT_TIMEOUT),
+    };
+}
+
+const char *database_missing_file(const struct store_config *config) {
+    const char *path = store_sqlite_path(config->url);
+    struct stat info;
+    if (path == NULL || path[0] == '\0' || stat(path, &info) == 0 || errno != ENOENT)
+        return NULL;
+    return path;
+}
+
+const char *database_shown(struct cli *cli) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    url_redact(&buf, options_text(&cli->arguments.options, OPTION_DATABASE_URL));
+    const char *shown = buf.failed ? NULL : arena_strdup(cli->arena, buf.ptr);
+    buf_free(&buf);
+    return shown;
+}
+
+static pawl_status make_file(const struct store_config *config, const char *path, pawl_error *err) {
+    struct migrate_config migrate = {0};
+    struct migrate_result result;
+    pawl_status status = store_migrate(config, &migrate, &result, err);
+    if (status == PAWL_OK)
+        fprintf(stderr, "pawl: there was no database at %s: made it.\n", path);
+    return status;
+}
+
+pawl_status database_open(struct cli *cli, pawl_error *err) {
+    const struct command *command = cli->arguments.command;
+    struct store_config config = database_config(cli);
+    const char *missing = database_missing_file(&config);
+    if (missing != NULL && command->database != DATABASE_MAKE) {
+        cli->hint = "Run pawl migrate, or name another one with --database-url.";
+        return error_set(err, PAWL_NOT_FOUND, "database_open", "there is no database at %s", missing);
+    }
+    pawl_status status = PAWL_OK;
+    if (missing != NULL)
+        status = make_file(&config, missing, err);
+    if (status == PAWL_OK)
+        status = store_open(&config, &cli->store, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->core.clock_read(cli->store, &cli->output.now_ms, err);
+    return status;
+}

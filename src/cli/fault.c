@@ -1,0 +1,112 @@
+/* How the program says that it failed. */
+#include "cli/fault.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+
+#define MASK "***"
+
+static const char *status_hint(const struct fault *fault) {
+    if (fault->exit_code == ERROR_EXIT_USAGE)
+        return NULL; /* the text itself says what to write */
+    switch (fault->err->status) {
+    case PAWL_STALE:
+        return "The grant is over: drop it.";
+    case PAWL_BUSY:
+        return "Try again later.";
+    case PAWL_UNAVAILABLE:
+        return "Nothing was changed: try again when the cause is gone.";
+    case PAWL_UNKNOWN:
+        return "It may have happened: look before you try again.";
+    case PAWL_NO_MEMORY:
+        return "Ask for less at once, or give the program more memory.";
+    case PAWL_INTERNAL:
+        return "This is a defect of pawl: please report it.";
+    default:
+        return NULL;
+    }
+}
+
+/* The end of the address that starts at text: a quote or the end. Blanks may be part of a malformed one. */
+static size_t address_span(const char *text) {
+    size_t at = strlen(text);
+    const char *last = strrchr(text, '@');
+    if (last != NULL)
+        at = (size_t)(last - text);
+    return at;
+}
+
+/* Copies an error's text without the passwords that a driver quoted from an address it could not read. */
+static void append_masked(struct buf *buf, const char *text) {
+    for (const char *at = text; *at != '\0';) {
+        if (strncmp(at, "://", 3) == 0 && strchr(at, '@') != NULL) {
+            size_t span = address_span(at + 3);
+            const char *colon = memchr(at + 3, ':', span);
+            if (colon != NULL) {
+                buf_append(buf, at, (size_t)(colon - at) + 1);
+                buf_append_cstr(buf, MASK);
+                at += 3 + span;
+                continue;
+            }
+        }
+        if (strncasecmp(at, "password=", 9) == 0) {
+            buf_append(buf, at, 9);
+            buf_append_cstr(buf, MASK);
+            at += 9;
+            if (*at == '\'' || *at == '"')
+                at += strcspn(at + 1, "'\"") + 1;
+            at += strcspn(at, " &'\"");
+            continue;
+        }
+        buf_append_char(buf, *at++);
+    }
+}
+
+static void print_json(FILE *file, const struct fault *fault, const char *text, const char *hint) {
+    struct buf line;
+    buf_init(&line, 0);
+    struct json_writer writer;
+    json_writer_init(&writer, &line);
+    json_begin_object(&writer);
+    json_key(&writer, "error");
+    json_cstr(&writer, text);
+    json_key(&writer, "status");
+    json_cstr(&writer, fault->exit_code == ERROR_EXIT_USAGE ? "usage" : pawl_status_name(fault->err->status));
+    json_key(&writer, "exit_code");
+    json_int(&writer, fault->exit_code);
+    json_key(&writer, "hint");
+    json_cstr(&writer, hint);
+    json_key(&writer, "command");
+    json_cstr(&writer, fault->what);
+    json_key(&writer, "op");
+    json_cstr(&writer, fault->err->op[0] != '\0' ? fault->err->op : NULL);
+    json_end_object(&writer);
+    fprintf(file, "%s\n", line.failed ? "{\"error\":\"no memory\"}" : line.ptr);
+    buf_free(&line);
+}
+
+/* Ends a sentence, unless it ends already. */
+static const char *stop_of(const char *text) {
+    size_t len = strlen(text);
+    return len > 0 && strchr(".?!", text[len - 1]) != NULL ? "" : ".";
+}
+
+void fault_print(FILE *file, const struct fault *fault) {
+    struct buf masked;
+    buf_init(&masked, 0);
+    append_masked(&masked, fault->err->text);
+    const char *text = masked.failed || masked.len == 0 ? pawl_status_name(fault->err->status) : masked.ptr;
+    const char *hint = fault->hint != NULL ? fault->hint : status_hint(fault);
+    if (fault->json)
+        print_json(file, fault, text, hint);
+    else
+        fprintf(file, "pawl: %s%s%s%s%s%s\n", fault->what != NULL ? fault->what : "",
+                fault->what != NULL ? ": " : "", text, stop_of(text), hint != NULL ? " " : "",
+                hint != NULL ? hint : "");
+    buf_free(&masked);
+}

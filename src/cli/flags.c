@@ -1,0 +1,188 @@
+/* Flags that belong to single commands: the table, and how a value is read. */
+#include "cli/flags.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+const struct flag_row flag_rows[FLAG_TOTAL] = {
+    [FLAG_KIND] = {.name = "kind",
+                   .type = FLAG_CHOICE,
+                   .value = "KIND",
+                   .choices = "outbox|inbox|perspective",
+                   .help = "The kind of work: outbox, inbox or perspective."},
+    [FLAG_STATE] =
+        {.name = "state",
+         .type = FLAG_CHOICE,
+         .value = "STATE",
+         .choices = "ready|leased|scheduled|blocked|dead|done",
+         .help = "Only messages in this state: ready, leased, scheduled, blocked, dead or done. Without it, "
+                 "all but the done ones."},
+    [FLAG_STREAM] = {.name = "stream",
+                     .type = FLAG_TEXT,
+                     .value = "STREAM",
+                     .help = "The stream: messages of one stream are handled in order."},
+    [FLAG_TYPE] = {.name = "type", .type = FLAG_TEXT, .value = "TYPE", .help = "Only messages of this type."},
+    [FLAG_TOPIC] = {.name = "topic",
+                    .type = FLAG_TEXT,
+                    .value = "TOPIC",
+                    .help = "The topic: where an outbox message goes, where an inbox message came from."},
+    [FLAG_FINGERPRINT] =
+        {.name = "fingerprint",
+         .type = FLAG_TEXT,
+         .value = "FINGERPRINT",
+         .help = "Only dead letters with this fingerprint of their error (see pawl dead groups)."},
+    [FLAG_LIMIT] = {.name = "limit",
+                    .type = FLAG_INT,
+                    .value = "N",
+                    .min = 1,
+                    .max = 1000000000,
+                    .help = "At most this many rows."},
+    [FLAG_AFTER] =
+        {.name = "after",
+         .type = FLAG_INT,
+         .value = "SEQ",
+         .min = 0,
+         .max = INT64_MAX,
+         .help = "Only messages behind this sequence number: the seq of the last row seen gives the next "
+                 "page."},
+    [FLAG_ID] = {.name = "id",
+                 .type = FLAG_UUID,
+                 .value = "UUID",
+                 .help = "The message's id. Without it, a new UUIDv7 is drawn."},
+    [FLAG_HEADER] = {.name = "header",
+                     .type = FLAG_TEXT,
+                     .value = "KEY=VALUE",
+                     .repeat = true,
+                     .help = "A header of the message; may be given more than once."},
+    [FLAG_CONSUMER] = {.name = "consumer",
+                       .type = FLAG_TEXT,
+                       .value = "CONSUMER",
+                       .help = "Who deduplicates: an inbox message is accepted once per consumer and id."},
+    [FLAG_COUNT] = {.name = "count",
+                    .type = FLAG_INT,
+                    .value = "N",
+                    .min = 1,
+                    .max = 100000000,
+                    .help = "Send the message this many times, each with an id of its own."},
+    [FLAG_REQUEST] =
+        {.name = "request",
+         .type = FLAG_UUID,
+         .value = "UUID",
+         .help = "An idempotency key: a second send with the same key within the hour writes nothing and "
+                 "answers duplicate."},
+    [FLAG_NDJSON] =
+        {.name = "ndjson",
+         .type = FLAG_TEXT,
+         .value = "FILE",
+         .help = "Send many: one JSON object per line with type, payload, stream, topic, id, headers, "
+                 "correlation_id, causation_id and traceparent; - is standard input. TYPE, --stream and "
+                 "--topic are used for lines that do not have their own."},
+    [FLAG_CORRELATION] = {.name = "correlation-id",
+                          .type = FLAG_UUID,
+                          .value = "UUID",
+                          .help = "The id that all messages of one conversation share."},
+    [FLAG_CAUSATION] = {.name = "causation-id",
+                        .type = FLAG_UUID,
+                        .value = "UUID",
+                        .help = "The id of the message that caused this one."},
+    [FLAG_TRACEPARENT] = {.name = "traceparent",
+                          .type = FLAG_TEXT,
+                          .value = "TEXT",
+                          .help = "The W3C trace context to carry along."},
+    [FLAG_ALL] = {.name = "all",
+                  .type = FLAG_SWITCH,
+                  .help = "Everything, where otherwise ids or filters are needed."},
+    [FLAG_YES] = {.name = "yes", .type = FLAG_SWITCH, .help = "Do it without asking."},
+    [FLAG_DRY_RUN] = {.name = "dry-run",
+                      .type = FLAG_SWITCH,
+                      .help = "Show what would be done and change nothing."},
+    [FLAG_BEFORE] = {.name = "before",
+                     .type = FLAG_DURATION,
+                     .value = "DURATION",
+                     .min = 0,
+                     .max = PAWL_HISTORY_MS_MAX,
+                     .help = "Only what ended longer ago than this, such as 36h or 30d."},
+    [FLAG_TO] = {.name = "to",
+                 .type = FLAG_TEXT,
+                 .value = "FILE",
+                 .help = "The file to append to, as JSON lines; it is made when it does not exist."},
+};
+
+enum flag_id flag_find(const char *name, size_t len) {
+    int id = 0;
+    while (id < FLAG_TOTAL &&
+           !(strlen(flag_rows[id].name) == len && memcmp(flag_rows[id].name, name, len) == 0))
+        id++;
+    return (enum flag_id)id;
+}
+
+int choice_find(const char *choices, pawl_str text) {
+    const char *at = choices;
+    for (int index = 0;; index++) {
+        const char *end = strchrnul(at, '|');
+        if (str_equal((pawl_str){at, (size_t)(end - at)}, text))
+            return index;
+        if (*end == '\0')
+            return -1;
+        at = end + 1;
+    }
+}
+
+static pawl_status parse_number(const struct flag_row *row, struct flag_value *value, pawl_error *err) {
+    if (row->type == FLAG_INT) {
+        if (str_to_i64(value->text, row->min, row->max, &value->number))
+            return PAWL_OK;
+        return error_set(err, PAWL_INVALID, "flags",
+                         "--%s is \"%.*s\", which is not a whole number from %" PRId64 " to %" PRId64,
+                         row->name, STR_ARG(value->text), row->min, row->max);
+    }
+    char max[CLOCK_DURATION_BYTES];
+    if (clock_parse_duration(value->text, &value->number) && value->number >= row->min &&
+        value->number <= row->max)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "flags",
+                     "--%s is \"%.*s\", which is not a duration such as 90s, 36h or 30d, at most %s",
+                     row->name, STR_ARG(value->text), clock_format_duration(row->max, max));
+}
+
+pawl_status flag_parse(enum flag_id id, const char *text, struct flag_value *value, pawl_error *err) {
+    assert(id < FLAG_TOTAL);
+    const struct flag_row *row = &flag_rows[id];
+    struct flag_value read = {.set = true, .text = str_from(text), .number = 1};
+    pawl_status status = PAWL_OK;
+    switch (row->type) {
+    case FLAG_TEXT:
+        if (read.text.len == 0)
+            status = error_set(err, PAWL_INVALID, "flags", "--%s is empty: give it a %s or leave it out",
+                               row->name, row->value);
+        break;
+    case FLAG_INT:
+    case FLAG_DURATION:
+        status = parse_number(row, &read, err);
+        break;
+    case FLAG_UUID:
+        if (!uuid_parse(read.text, &read.uuid))
+            status = error_set(err, PAWL_INVALID, "flags",
+                               "--%s is \"%.*s\", which is not a UUID: 32 hex digits as 8-4-4-4-12",
+                               row->name, STR_ARG(read.text));
+        break;
+    case FLAG_CHOICE:
+        read.number = choice_find(row->choices, read.text);
+        if (read.number < 0)
+            status = error_set(err, PAWL_INVALID, "flags", "--%s is \"%.*s\", which is not one of %s",
+                               row->name, STR_ARG(read.text), row->choices);
+        break;
+    case FLAG_SWITCH:
+        break;
+    }
+    if (status == PAWL_OK)
+        *value = read;
+    return status;
+}

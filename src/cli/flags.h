@@ -1,0 +1,69 @@
+/* Flags that belong to single commands; the options of base/options.h belong to all of them. */
+#ifndef CLI_FLAGS_H
+#define CLI_FLAGS_H
+
+#include "base/arena.h"
+#include "pawl.h"
+
+enum flag_type { FLAG_TEXT, FLAG_INT, FLAG_DURATION, FLAG_UUID, FLAG_CHOICE, FLAG_SWITCH };
+
+/* A flag means the same in every command that takes it; the value indexes flag_rows. */
+enum flag_id {
+    FLAG_KIND,
+    FLAG_STATE,
+    FLAG_STREAM,
+    FLAG_TYPE,
+    FLAG_TOPIC,
+    FLAG_FINGERPRINT,
+    FLAG_LIMIT,
+    FLAG_AFTER,
+    FLAG_ID,
+    FLAG_HEADER,
+    FLAG_CONSUMER,
+    FLAG_COUNT,
+    FLAG_REQUEST,
+    FLAG_NDJSON,
+    FLAG_CORRELATION,
+    FLAG_CAUSATION,
+    FLAG_TRACEPARENT,
+    FLAG_ALL,
+    FLAG_YES,
+    FLAG_DRY_RUN,
+    FLAG_BEFORE,
+    FLAG_TO,
+    FLAG_TOTAL
+};
+
+#define FLAG_BIT(id) (UINT64_C(1) << (id))
+
+/* One row of the table: parser and help are made from it. */
+struct flag_row {
+    const char *name; /* without the leading -- */
+    enum flag_type type;
+    const char *value;   /* what the help calls the value; NULL for a switch */
+    const char *choices; /* FLAG_CHOICE: "outbox|inbox" */
+    int64_t min, max;    /* FLAG_INT, and FLAG_DURATION in ms */
+    bool repeat;         /* may be given more than once */
+    const char *help;
+};
+
+extern const struct flag_row flag_rows[FLAG_TOTAL];
+
+struct flag_value {
+    bool set;
+    pawl_str text;  /* as it was typed */
+    int64_t number; /* int, ms, index of the choice */
+    pawl_uuid uuid;
+};
+
+/* The row with that name (len bytes), or FLAG_TOTAL. */
+enum flag_id flag_find(const char *name, size_t len);
+
+/* Reads text as the row's type. PAWL_INVALID with what is wrong and what would be right. */
+PAWL_MUSTCHECK pawl_status flag_parse(enum flag_id id, const char *text, struct flag_value *value,
+                                      pawl_error *err);
+
+/* The index of text in "a|b|c", or -1. */
+int choice_find(const char *choices, pawl_str text);
+
+#endif

@@ -1,0 +1,14 @@
+/* One line of pawl send --ndjson: a JSON object that describes a message. */
+#ifndef CLI_NDJSON_H
+#define CLI_NDJSON_H
+
+#include "store/types.h"
+
+/*
+ * Fills what the line has; message holds the defaults for the rest. The payload keeps its bytes as they are
+ * in the line, so big numbers and the order of keys survive. Texts borrow from line or live in the arena.
+ */
+PAWL_MUSTCHECK pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_new *message,
+                                          pawl_error *err);
+
+#endif

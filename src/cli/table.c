@@ -1,0 +1,178 @@
+/* Aligned columns of text that fit a terminal. */
+#include "cli/table.h"
+
+#include <assert.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+enum { GAP = 2, CUT_MIN = 8 };
+
+void table_init(struct table *table) {
+    *table = (struct table){.column_count = 0};
+    buf_init(&table->text, 0);
+}
+
+void table_free(struct table *table) { buf_free(&table->text); }
+
+void table_reset(struct table *table) {
+    table->column_count = 0;
+    table->cells = 0;
+    buf_reset(&table->text);
+}
+
+void table_column(struct table *table, bool cut, bool right, int drop) {
+    assert(table->column_count < TABLE_COLUMNS_MAX);
+    table->columns[table->column_count++] = (struct table_column){.cut = cut, .right = right, .drop = drop};
+}
+
+static int code_width(uint32_t code) {
+    int width = wcwidth((wchar_t)code);
+    return width < 0 ? 1 : width;
+}
+
+int table_text_width(pawl_str text) {
+    int width = 0;
+    for (size_t at = 0; at < text.len;) {
+        uint32_t code = 0;
+        size_t len = utf8_decode(text.ptr + at, text.len - at, &code);
+        width += len > 0 ? code_width(code) : 1;
+        at += len > 0 ? len : 1;
+    }
+    return width;
+}
+
+void table_cell(struct table *table, pawl_str text) {
+    struct table_column *column = &table->columns[table->cells++ % table->column_count];
+    int width = table_text_width(text);
+    if (width > column->width)
+        column->width = width;
+    buf_append_str(&table->text, text);
+    buf_append_char(&table->text, '\0');
+}
+
+/* Characters that reorder or break lines without being control characters. */
+static bool is_deceptive(uint32_t code) {
+    return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+void table_escape(struct buf *buf, pawl_str text) {
+    for (size_t at = 0; at < text.len;) {
+        uint32_t code = 0;
+        size_t len = utf8_decode(text.ptr + at, text.len - at, &code);
+        if (len == 0) {
+            buf_append_cstr(buf, "\xef\xbf\xbd");
+            at++;
+            continue;
+        }
+        if (code == '\n')
+            buf_append_cstr(buf, "\\n");
+        else if (code == '\t')
+            buf_append_cstr(buf, "\\t");
+        else if (code == '\r')
+            buf_append_cstr(buf, "\\r");
+        else if (utf8_is_control(code))
+            buf_printf(buf, "\\x%02x", (unsigned)code);
+        else if (is_deceptive(code))
+            buf_printf(buf, "\\u%04x", (unsigned)code);
+        else
+            buf_append(buf, text.ptr + at, len);
+        at += len;
+    }
+}
+
+static int total_width(const struct table *table) {
+    int total = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].width > 0)
+            total += table->columns[i].width + GAP;
+    return total - GAP;
+}
+
+static struct table_column *widest_to_cut(struct table *table) {
+    struct table_column *widest = NULL;
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct table_column *column = &table->columns[i];
+        if (column->cut && column->width > CUT_MIN && (widest == NULL || column->width > widest->width))
+            widest = column;
+    }
+    return widest;
+}
+
+static struct table_column *first_to_drop(struct table *table) {
+    struct table_column *first = NULL;
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct table_column *column = &table->columns[i];
+        if (column->drop > 0 && column->width > 0 && (first == NULL || column->drop > first->drop))
+            first = column;
+    }
+    return first;
+}
+
+/* Shortens what may be shortened, then leaves out what may be left out, until the table fits or nothing
+ * helps. */
+static void fit(struct table *table, int width) {
+    while (total_width(table) > width) {
+        struct table_column *column = widest_to_cut(table);
+        if (column != NULL) {
+            column->width--;
+            continue;
+        }
+        column = first_to_drop(table);
+        if (column == NULL)
+            return;
+        column->width = 0;
+    }
+}
+
+/* One cell in its width, with an ellipsis where it was cut. */
+static void print_cell(FILE *file, const char *text, const struct table_column *column, bool last) {
+    pawl_str all = str_from(text);
+    int width = table_text_width(all);
+    if (width > column->width) {
+        int used = 0;
+        size_t at = 0;
+        while (at < all.len) {
+            uint32_t code = 0;
+            size_t len = utf8_decode(all.ptr + at, all.len - at, &code);
+            int next = len > 0 ? code_width(code) : 1;
+            if (used + next > column->width - 1)
+                break;
+            used += next;
+            at += len > 0 ? len : 1;
+        }
+        fprintf(file, "%.*s\xe2\x80\xa6", (int)at, text);
+        width = used + 1;
+    } else {
+        fprintf(file, "%*s%s", column->right ? column->width - width : 0, "", text);
+        if (column->right)
+            width = column->width;
+    }
+    if (!last)
+        fprintf(file, "%*s", column->width - width + GAP, "");
+}
+
+pawl_status table_print(struct table *table, FILE *file, int width, pawl_error *err) {
+    pawl_status status = buf_status(&table->text, "table", err);
+    if (status != PAWL_OK || table->cells == 0)
+        return status;
+    if (width > 0)
+        fit(table, width);
+    size_t last = 0;
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->columns[i].width > 0)
+            last = i;
+    const char *cell = table->text.ptr;
+    for (size_t i = 0; i < table->cells; i++, cell += strlen(cell) + 1) {
+        size_t at = i % table->column_count;
+        if (table->columns[at].width > 0)
+            print_cell(file, cell, &table->columns[at], at == last);
+        if (at + 1 == table->column_count)
+            fputc('\n', file);
+    }
+    return PAWL_OK;
+}
