@@ -1,0 +1,2 @@
+-- calm: nobody pays for the writes of what came before.
+CHECKPOINT;

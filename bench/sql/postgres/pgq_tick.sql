@@ -1,0 +1,2 @@
+-- pgq_tick: closes a batch.
+SELECT pgq.ticker('bench')

@@ -1,0 +1,2 @@
+-- begin: starts a writing transaction.
+BEGIN IMMEDIATE

@@ -1,0 +1,2 @@
+-- commit: ends it, durably as the connection says.
+COMMIT

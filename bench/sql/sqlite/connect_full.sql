@@ -1,0 +1,3 @@
+-- connect_full: what a careful program sets, every commit synced.
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;

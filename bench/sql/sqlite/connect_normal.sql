@@ -1,0 +1,3 @@
+-- connect_normal: the same, synced at checkpoints only.
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;

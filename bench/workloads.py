@@ -1,0 +1,217 @@
+"""The workloads by name: what is measured, against what, and the ratio to reach first."""
+import statistics
+
+
+class Workload:
+    def __init__(self, run, what, reps=3):
+        self.run, self.what, self.reps = run, what, reps
+
+
+def ratios(pawl, other):
+    """Repetition by repetition: the two of a pair ran one after the other, so the machine's mood is the same."""
+    return statistics.median(a / b for a, b in zip(pawl, other))
+
+
+def row(case, pawl, against, other, unit="/s", target=None, at_most=False):
+    """One line of a table. pawl and other are lists, one figure per repetition; other may be empty or a limit."""
+    value = statistics.median(pawl)
+    result = {"case": case, "unit": unit, "pawl": value, "pawl_all": pawl, "against": against, "other": None,
+              "other_all": [], "ratio": None, "target": target, "ok": None, "target_text": ""}
+    if other:
+        result["other"] = statistics.median(other)
+        result["other_all"] = other
+        result["ratio"] = ratios(pawl, other)
+    if target is not None:
+        measured = result["ratio"] if other else value
+        result["ok"] = measured <= target if at_most else measured >= target
+        result["target_text"] = ("≤ " if at_most else "≥ ") + f"{target:g}" + ("" if other else f" {unit}")
+    return result
+
+
+def pairs(reps, *contestants):
+    """Runs the contestants in turn, reps times; returns one list of rates per contestant (None: not there)."""
+    found = [[] for _ in contestants]
+    for _ in range(reps):
+        for rates, contestant in zip(found, contestants):
+            result = contestant()
+            if result is not None:
+                rates.append(result["rate"])
+    return [rates if len(rates) == reps else None for rates in found]
+
+
+def put_one(lab):
+    rows = []
+    seconds = lab.size(4, 1)
+    for connections in (1, 16):
+        setting = {"batch": 1, "threads": connections, "seconds": seconds}
+        pawl, floor, graphile, boss = pairs(
+            lab.reps(),
+            lambda: lab.measure("put", lab.postgres(), **setting),
+            lambda: lab.measure("put", lab.postgres(), side="floor", **setting),
+            lambda: lab.peer("graphile", mode="put-one", connections=connections, duration=seconds),
+            lambda: lab.peer("pgboss", mode="put-one", connections=connections, duration=seconds))
+        case = f"{connections} connection{'s' if connections > 1 else ''}"
+        rows.append(row(case, pawl, "single INSERT", floor, target=0.8))
+        rows += [row(case, pawl, name, rates) for name, rates in (("Graphile Worker", graphile), ("pg-boss", boss))
+                 if rates]
+    return rows
+
+
+def put_batch(lab):
+    setting = {"batch": 1000, "messages": lab.size(200000)}
+    pawl, floor, pgq, graphile, boss = pairs(
+        lab.reps(),
+        lambda: lab.measure("put", lab.postgres(), **setting),
+        lambda: lab.measure("put", lab.postgres(), side="floor", **setting),
+        lambda: lab.pgq("put", **setting),
+        lambda: lab.peer("graphile", mode="put-batch", items=lab.size(50000)),
+        lambda: lab.peer("pgboss", mode="put-batch", items=lab.size(50000)))
+    case = "1,000 per call"
+    rows = [row(case, pawl, "INSERT … unnest", floor, target=0.5)]
+    rows += [row(case, pawl, name, rates)
+             for name, rates in (("PgQ", pgq), ("Graphile Worker", graphile), ("pg-boss", boss)) if rates]
+    return rows
+
+
+def drain_ordered(lab):
+    rows = []
+    messages = lab.size(200000)
+    for streams in (1000, 100000):
+        for instances in (1, 4):
+            for batch in (100, 500, 1000):
+                setting = {"messages": messages, "streams": streams, "batch": batch, "threads": instances}
+                beside_pgq = (streams, instances, batch) == (1000, 1, 1000)
+                pawl, floor, pgq = pairs(
+                    lab.reps(),
+                    lambda: lab.measure("drain", lab.postgres(), **setting),
+                    lambda: lab.measure("drain", lab.postgres(), side="floor", **setting),
+                    lambda: lab.pgq("drain", **setting) if beside_pgq else None)
+                case = f"{streams:,} streams, {instances} instance{'s' if instances > 1 else ''}, batches of {batch:,}"
+                rows.append(row(case, pawl, "read + delete by id", floor, target=0.3))
+                if pgq:
+                    rows.append(row(case, pawl, "PgQ", pgq))
+    return rows
+
+
+def backlog(lab):
+    reps = lab.reps()
+    most = lab.size(10000000, 100000)
+    result = lab.measure("backlog", lab.postgres(), messages=most, batch=100, samples=lab.size(40, 20), reps=reps,
+                         streams=100000)
+    first = result["levels"][0]["claim_us"]
+    rows = []
+    for level in result["levels"]:
+        last = level is result["levels"][-1]
+        rows.append(row(f"claim of 100, {level['waiting']:,} waiting", [us / 1000 for us in level["claim_us"]],
+                        "10,000 waiting", [us / 1000 for us in first], unit="ms",
+                        target=1.5 if last and len(rows) else None, at_most=True))
+    return rows
+
+
+def scaled(lab, name, values, setting_of, target, messages):
+    """The same work at growing values: pawl against itself at the value that comes first."""
+    found = {value: [] for value in values}
+    for _ in range(lab.reps()):
+        for value in values:
+            result = lab.measure("drain", lab.postgres(), messages=messages, **setting_of(value))
+            found[value].append(result["rate"])
+    base = values[0]
+    rows = []
+    for value in values:
+        # How many times slower than the base: the target is a factor of time.
+        line = row(f"{value:,} {name}", found[value], f"{base:,} {name}", found[base])
+        line["ratio"] = statistics.median(b / a for a, b in zip(found[value], found[base]))
+        if value != base:
+            line["target"], line["target_text"] = target, f"time ≤ {target:g}×"
+            line["ok"] = line["ratio"] <= target
+        rows.append(line)
+    return rows
+
+
+def streams(lab):
+    # As many messages as streams at the widest, so that every stream exists.
+    values = (1000, 1, 100000, 1000000) if not lab.quick else (1000, 1, 20000)
+    return scaled(lab, "streams", values, lambda value: {"streams": value, "batch": 500}, 1.5,
+                  lab.size(1000000, 20000))
+
+
+def fleet(lab):
+    values = (1, 2, 4, 8, 64)
+    rows = scaled(lab, "instances", values, lambda value: {"streams": 100000, "batch": 500, "threads": value}, 2.0,
+                  lab.size(200000))
+    for line in rows:
+        if not line["case"].startswith("64"):
+            line["ok"], line["target_text"] = None, ""
+    return rows
+
+
+def steady(lab):
+    seconds = lab.size(60, 6)
+    free, held = [], []
+    rows = []
+    for _ in range(lab.reps(1)):
+        free.append(lab.measure("steady", lab.postgres(), seconds=seconds, batch=500))
+        held.append(lab.measure("steady", lab.postgres(), seconds=seconds, batch=500, hold=True))
+    line = row(f"{seconds} s, transaction held open", [each["rate"] for each in held], "none held",
+               [each["rate"] for each in free], target=0.7)
+    rows.append(line)
+    last = row("its last window", [each["windows"][-1] for each in held], "none held",
+               [each["windows"][-1] for each in free])
+    rows.append(last)
+    line["windows_held"] = [each["windows"] for each in held]
+    line["windows_free"] = [each["windows"] for each in free]
+    line["table_bytes_held"] = [each["table_bytes"] for each in held]
+    line["table_bytes_free"] = [each["table_bytes"] for each in free]
+    return rows
+
+
+def empty(lab):
+    rows = []
+    for case, side, store in (("batch_process in C, PostgreSQL", "pawl", lab.postgres()),
+                              ("pawl.process_work_batch in SQL", "sql", lab.postgres()),
+                              ("batch_process in C, SQLite", "pawl", lab.sqlite())):
+        found = [lab.measure("empty", store, side=side, samples=lab.size(1000, 100)) for _ in range(lab.reps())]
+        rows.append(row(case + ", p50", [each["p50_us"] / 1000 for each in found], "", [], unit="ms", target=1.0,
+                        at_most=True))
+        rows.append(row(case + ", p99", [each["p99_us"] / 1000 for each in found], "", [], unit="ms"))
+    return rows
+
+
+def embedded(lab):
+    rows = []
+    for level in ("FULL", "NORMAL"):
+        mode = {} if level == "FULL" else {"normal": True}
+        store = lab.sqlite()
+        setting = {"batch": 1000, "messages": lab.size(200000), **mode}
+        pawl, floor, peer = pairs(
+            lab.reps(),
+            lambda: lab.measure("put", store, **setting),
+            lambda: lab.measure("put", store, side="floor", **setting),
+            lambda: lab.peer("plainjob", mode="put-batch", items=lab.size(50000), file=store, synchronous=level))
+        rows.append(row(f"put, 1,000 per call, {level}", pawl, "SQLite INSERT", floor, target=0.4))
+        if peer:
+            rows.append(row(f"put, 1,000 per call, {level}", pawl, "plainjob", peer))
+        setting["streams"] = 1000
+        pawl, floor, peer = pairs(
+            lab.reps(),
+            lambda: lab.measure("drain", store, **setting),
+            lambda: lab.measure("drain", store, side="floor", **setting),
+            lambda: lab.peer("plainjob", mode="drain", items=lab.size(10000, 1000), file=store, synchronous=level))
+        rows.append(row(f"drain, 1,000 per call, {level}", pawl, "SQLite read + delete", floor, target=0.4))
+        if peer:
+            rows.append(row(f"drain, 1,000 per call, {level}", pawl, "plainjob", peer, target=20))
+    return rows
+
+
+WORKLOADS = {
+    "put-one": Workload(put_one, "One message per transaction."),
+    "put-batch": Workload(put_batch, "1,000 messages per call."),
+    "drain-ordered": Workload(drain_ordered, "200,000 messages through the store API, completion fused with the next "
+                                             "claim."),
+    "backlog": Workload(backlog, "What a claim costs while more and more waits (filled through the put, 5,000 per call)."),
+    "streams": Workload(streams, "The drain over few and many streams; the ratio is time against 1,000 streams."),
+    "fleet": Workload(fleet, "The same work shared by more registered instances; the ratio is time against one."),
+    "steady": Workload(steady, "One producer and one consumer, batches of 500, autovacuum on.", reps=1),
+    "empty": Workload(empty, "A call that finds nothing to do."),
+    "embedded": Workload(embedded, "SQLite, 1,000 streams."),
+}
