@@ -104,5 +104,6 @@ pawl_status workload_drain(const struct bench_options *options, pawl_error *err)
 pawl_status workload_backlog(const struct bench_options *options, pawl_error *err);
 pawl_status workload_steady(const struct bench_options *options, pawl_error *err);
 pawl_status workload_empty(const struct bench_options *options, pawl_error *err);
+pawl_status workload_notify(const struct bench_options *options, pawl_error *err);
 
 #endif

@@ -12,14 +12,14 @@ static const struct {
     pawl_status (*run)(const struct bench_options *options, pawl_error *err);
 } workloads[] = {
     {"put", workload_put},       {"drain", workload_drain}, {"backlog", workload_backlog},
-    {"steady", workload_steady}, {"empty", workload_empty},
+    {"steady", workload_steady}, {"empty", workload_empty}, {"notify", workload_notify},
 };
 
 static const char usage[] =
     "usage: pawl-bench WORKLOAD --store URL [option]...\n"
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
-    "  WORKLOAD         put, drain, backlog, steady or empty\n"
+    "  WORKLOAD         put, drain, backlog, steady, empty or notify\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
     "  --messages N     how many messages in all (default 10000)\n"
@@ -28,7 +28,7 @@ static const char usage[] =
     "  --threads N      connections of a put, instances of a drain (default 1)\n"
     "  --seconds N      put: stop after this time instead of after N messages; steady: how long; drain: give "
     "up after\n"
-    "  --samples N      backlog, empty: calls to measure (default 100)\n"
+    "  --samples N      backlog, empty, notify: calls to measure (default 100)\n"
     "  --reps N         backlog: repetitions of each level (default 1)\n"
     "  --hold           steady: keep a foreign transaction open\n"
     "  --normal         SQLite: synchronous NORMAL instead of FULL\n"

@@ -1,0 +1,2 @@
+-- listen: wakes when somebody notifies.
+LISTEN bench

@@ -1,0 +1,2 @@
+-- notify: the smallest wake-up there is, in a transaction of its own.
+NOTIFY bench
