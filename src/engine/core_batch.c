@@ -1,0 +1,277 @@
+/* The batch: one call that reports, renews and claims; built once, sent until its fate is known. */
+#include <string.h>
+
+#include "engine/core_int.h"
+
+static size_t waiting_total(const struct engine_core *core) {
+    size_t waiting = 0;
+    for (size_t i = 0; i <= core->config.handler_count; i++)
+        waiting += core->queues[i].waiting;
+    return waiting;
+}
+
+/* How many messages to hold ahead of the slots: about a second of work, as far as is known. */
+static size_t ahead_max(const struct engine_core *core) {
+    double item_us = 0;
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        if (core->queues[i].item_us > item_us)
+            item_us = core->queues[i].item_us;
+    }
+    double slots = (double)core->config.slots;
+    double ahead = item_us > 0 ? slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us : slots * 16;
+    double most = 2.0 * core->config.batch;
+    if (ahead < slots * 2)
+        ahead = slots * 2;
+    return (size_t)(ahead < most ? ahead : most);
+}
+
+/* How many messages the next batch should ask for. */
+static int claim_wanted(const struct engine_core *core) {
+    if (core->stopping || core->config.instance.kinds == 0 || core->now_ms >= core->instance_fence_ms)
+        return 0;
+    size_t waiting = waiting_total(core);
+    size_t ahead = ahead_max(core);
+    if (waiting >= ahead || (waiting > 0 && (ahead - waiting) * 4 < ahead))
+        return 0;
+    size_t wanted = ahead - waiting;
+    return wanted < (size_t)core->config.batch ? (int)wanted : core->config.batch;
+}
+
+static bool renewals_due(struct engine_core *core) {
+    for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
+        if (core_lease_collect(core, kind, true) > 0)
+            return true;
+    }
+    return false;
+}
+
+bool core_batch_wanted(struct engine_core *core) {
+    if (core->cycle != CYCLE_IDLE || core->now_ms < core->backoff_until_ms || core->deregistering)
+        return false;
+    if (core->resend || core_report_due(core) || renewals_due(core))
+        return true;
+    return core->now_ms >= core->next_poll_ms && claim_wanted(core) > 0;
+}
+
+int64_t core_batch_due_ms(struct engine_core *core) {
+    if (core->cycle != CYCLE_IDLE)
+        return INT64_MAX;
+    int64_t due_ms = core_report_due_ms(core);
+    if (core->resend)
+        due_ms = core->now_ms;
+    if (core->next_poll_ms < due_ms && claim_wanted(core) > 0)
+        due_ms = core->next_poll_ms;
+    int64_t renew_ms = core_lease_renew_due_ms(core);
+    if (renew_ms < due_ms)
+        due_ms = renew_ms;
+    return due_ms < core->backoff_until_ms ? core->backoff_until_ms : due_ms;
+}
+
+/* Moves at most PAWL_BATCH_MAX pending entries into the list that is sent. */
+static void swap_buffer(struct engine_core *core, struct entry_list *pending, struct entry_list *sending) {
+    if (pending->count <= PAWL_BATCH_MAX) {
+        struct entry_list empty = *sending;
+        *sending = *pending;
+        *pending = empty;
+        pending->count = 0;
+    } else if (core_grow(core, (void **)&sending->items, &sending->capacity, PAWL_BATCH_MAX,
+                         sizeof(struct entry *))) {
+        memcpy(sending->items, pending->items, PAWL_BATCH_MAX * sizeof(struct entry *));
+        sending->count = PAWL_BATCH_MAX;
+        pending->count -= PAWL_BATCH_MAX;
+        memmove(pending->items, pending->items + PAWL_BATCH_MAX, pending->count * sizeof(struct entry *));
+    }
+    core->pending_count -= sending->count;
+    for (size_t i = 0; i < sending->count; i++)
+        sending->items[i]->state = ENTRY_SENDING;
+}
+
+static void fill_completions(struct engine_core *core, enum store_kind kind) {
+    struct entry_list *list = &core->sending[REPORT_COMPLETE][kind];
+    if (!core_grow(core, (void **)&core->complete_items[kind], &core->complete_capacity[kind], list->count,
+                   sizeof(struct complete_item)))
+        return;
+    int status = core_report_status(kind);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct item *item = list->items[i]->item;
+        core->complete_items[kind][i] = (struct complete_item){{item->token, item->id}, status};
+    }
+    core->batch.completions[kind] = core->complete_items[kind];
+    core->batch.completion_count[kind] = list->count;
+}
+
+static void fill_failures(struct engine_core *core, enum store_kind kind) {
+    struct entry_list *list = &core->sending[REPORT_FAIL][kind];
+    if (!core_grow(core, (void **)&core->fail_items[kind], &core->fail_capacity[kind], list->count,
+                   sizeof(struct fail_item)))
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        core->fail_items[kind][i] = core_report_fail_item(core, list->items[i]);
+    core->batch.failures[kind] = core->fail_items[kind];
+    core->batch.failure_count[kind] = list->count;
+}
+
+static void fill_releases(struct engine_core *core, enum store_kind kind) {
+    struct entry_list *list = &core->sending[REPORT_RELEASE][kind];
+    if (!core_grow(core, (void **)&core->release_items[kind], &core->release_capacity[kind], list->count,
+                   sizeof(struct release_item)))
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct item *item = list->items[i]->item;
+        core->release_items[kind][i] =
+            (struct release_item){{item->token, item->id}, list->items[i]->delay_ms};
+    }
+    core->batch.releases[kind] = core->release_items[kind];
+    core->batch.release_count[kind] = list->count;
+}
+
+/* The key under which this batch is remembered: the instance's id with a number folded in. */
+static pawl_uuid request_key(struct engine_core *core) {
+    pawl_uuid key = core->metrics.instance;
+    uint64_t number = ++core->batch_number;
+    for (int i = 0; i < 6; i++)
+        key.b[15 - i] ^= (uint8_t)(number >> (8 * i));
+    return key;
+}
+
+static void build(struct engine_core *core) {
+    const struct engine_config *config = &core->config;
+    core->batch = (struct work_batch){
+        .instance = config->instance,
+        .lease_ms = config->lease_ms,
+        .max_attempts = config->max_attempts,
+        .policy = config->policy,
+        .flags = config->debug ? BATCH_DEBUG : BATCH_NONE,
+        .request = request_key(core),
+    };
+    core->batch.instance.id = core->metrics.instance;
+    core->batch.instance.lease_ms = config->instance_lease_ms;
+    int wanted = claim_wanted(core);
+    int kinds = __builtin_popcount((unsigned)config->instance.kinds);
+    for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
+        for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++)
+            swap_buffer(core, &core->pending[type][kind], &core->sending[type][kind]);
+        fill_completions(core, kind);
+        fill_failures(core, kind);
+        fill_releases(core, kind);
+        core_lease_collect(core, kind, false);
+        core->batch.renewals[kind] = core->renew_refs[kind];
+        if (wanted > 0 && (config->instance.kinds & KIND_BIT(kind)) != 0)
+            core->batch.claim_max[kind] = wanted / kinds > 0 ? wanted / kinds : 1;
+    }
+    if (core->pending_count > 0)
+        core->pending_since_ms = core->now_ms;
+    if (wanted == 0)
+        core->batch.flags |= BATCH_SKIP_CLAIM;
+}
+
+void core_batch_send(struct engine_core *core) {
+    if (!core->resend)
+        build(core);
+    if (core->stopping) {
+        core->batch.flags |= BATCH_SKIP_CLAIM;
+        memset(core->batch.claim_max, 0, sizeof(core->batch.claim_max));
+    }
+    core->resend = false;
+    core->cycle = CYCLE_BATCH;
+    core->batch_sent_ms = core->now_ms; /* before it is sent: the lease can only be longer than we think */
+    struct engine_action *action = core_act(core, ACTION_BATCH);
+    if (action != NULL)
+        action->batch = &core->batch;
+}
+
+static int64_t poll_delay_ms(const struct engine_core *core) {
+    const struct engine_config *config = &core->config;
+    bool quiet = core->wakes && core->was_idle && core->now_ms >= core->retry_watch_until_ms;
+    return quiet && config->quiet_poll_ms > 0 ? config->quiet_poll_ms : config->poll_ms;
+}
+
+/* Idle and busy are told once each, when they change (P59, P60). */
+static void count_poll(struct engine_core *core, size_t claimed) {
+    bool asked = (core->batch.flags & BATCH_SKIP_CLAIM) == 0;
+    if (claimed > 0) {
+        core->metrics.empty_polls = 0;
+        core->next_poll_ms = core->now_ms;
+        if (!core->was_busy)
+            (void)core_act(core, ACTION_NOTIFY_STARTED);
+        core->was_busy = true;
+        core->was_idle = false;
+        return;
+    }
+    if (!asked)
+        return;
+    core->metrics.empty_polls++;
+    bool in_hand = core->grants.next != &core->grants;
+    if (!core->was_idle && !in_hand && core->metrics.empty_polls >= core->config.idle_polls) {
+        core->was_idle = true;
+        core->was_busy = false;
+        (void)core_act(core, ACTION_NOTIFY_IDLE);
+    }
+    core->next_poll_ms = core->now_ms + poll_delay_ms(core);
+}
+
+static void batch_done(struct engine_core *core, const struct engine_event *event) {
+    const struct work_batch_result *result = event->result;
+    struct engine_metrics before = core->metrics;
+    core->refusals = 0;
+    core->metrics.batches++;
+    core_instance_lease(core, core->batch_sent_ms, result->lease_until_ms - result->now_ms);
+    core_lease_answers(core, result);
+    core_report_answers(core, result);
+    core_grant_take(core, event);
+    size_t claimed = (size_t)(core->metrics.claimed - before.claimed);
+    core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
+             core->metrics.failed - before.failed);
+    count_poll(core, claimed);
+    if (core->failures > 0)
+        core->next_poll_ms = core->now_ms;
+    core->failures = 0;
+}
+
+/* What was on its way when everything was dropped: only its memory matters. */
+static void batch_void(struct engine_core *core, const struct engine_event *event) {
+    core->batch_void = false;
+    for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++) {
+        for (int kind = 1; kind <= KIND_COUNT; kind++) {
+            struct entry_list *list = &core->sending[type][kind];
+            for (size_t i = 0; i < list->count; i++)
+                core_entry_free(core, list->items[i]);
+            list->count = 0;
+        }
+    }
+    core_lease_unpin(core);
+    if (event->status == PAWL_OK) {
+        struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
+        if (action != NULL)
+            action->grant = event->grant;
+    }
+}
+
+void core_batch_answered(struct engine_core *core, const struct engine_event *event) {
+    core->cycle = CYCLE_IDLE;
+    if (core->batch_void) {
+        batch_void(core, event);
+        return;
+    }
+    if (event->status == PAWL_OK) {
+        batch_done(core, event);
+        return;
+    }
+    pawl_str text = {event->error != NULL ? event->error->text : "", 0};
+    text.len = strlen(text.ptr);
+    core_log_text(core, LOG_BATCH_FAILED, event->status, text);
+    if (event->status == PAWL_STALE) {
+        core_life_evicted(core);
+        return;
+    }
+    bool passing = event->status == PAWL_UNAVAILABLE || event->status == PAWL_UNKNOWN ||
+                   event->status == PAWL_BUSY || event->status == PAWL_NO_MEMORY;
+    core->resend = true;
+    core_life_failed(core);
+    /* A batch that is refused again and again must not stop the worker for good. */
+    if (!passing && ++core->refusals >= ENGINE_REFUSALS_MAX) {
+        core_log(core, LOG_REFUSED, core->refusals, event->status, 0);
+        core->refusals = 0;
+        core_life_evicted(core);
+    }
+}

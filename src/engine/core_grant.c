@@ -1,0 +1,191 @@
+/* What was claimed: entries, their tokens, and the memory behind them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/core_int.h"
+
+static void grant_release(struct engine_core *core, struct grant *grant) {
+    if (grant->alive > 0 || grant->pins > 0)
+        return;
+    grant->prev->next = grant->next;
+    grant->next->prev = grant->prev;
+    struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
+    if (action != NULL)
+        action->grant = grant->cookie;
+    free(grant->entries);
+    free(grant->claims);
+    free(grant);
+}
+
+void core_entry_free(struct engine_core *core, struct entry *entry) {
+    entry->state = ENTRY_GONE;
+    free(entry->error);
+    entry->error = NULL;
+    struct grant *grant = entry->claim->grant;
+    grant->alive--;
+    grant_release(core, grant);
+}
+
+void core_grant_unpin(struct engine_core *core, struct grant *grant) {
+    grant->pins--;
+    grant_release(core, grant);
+}
+
+static struct grant *grant_new(struct engine_core *core, const struct engine_event *event, size_t count,
+                               size_t claim_count) {
+    struct grant *grant = calloc(1, sizeof(*grant));
+    if (grant != NULL) {
+        grant->entries = calloc(count, sizeof(*grant->entries));
+        grant->claims = calloc(claim_count, sizeof(*grant->claims));
+    }
+    if (grant == NULL || grant->entries == NULL || grant->claims == NULL) {
+        if (grant != NULL) {
+            free(grant->entries);
+            free(grant->claims);
+        }
+        free(grant);
+        core->out_of_memory = true;
+        return NULL;
+    }
+    grant->cookie = event->grant;
+    grant->prev = core->grants.prev;
+    grant->next = &core->grants;
+    grant->prev->next = grant;
+    core->grants.prev = grant;
+    return grant;
+}
+
+static void count_claims(const struct work_batch_result *result, size_t *count, size_t *claim_count) {
+    *count = 0;
+    *claim_count = 0;
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        const struct item_list *list = &result->claimed[kind];
+        *count += list->count;
+        for (size_t i = 0; i < list->count; i++) {
+            if (i == 0 || list->items[i].token != list->items[i - 1].token)
+                (*claim_count)++;
+        }
+    }
+}
+
+static void queue_free_entry(struct engine_core *core, struct entry *entry) {
+    struct handler_queue *queue = &core->queues[entry->handler];
+    entry->next = NULL;
+    if (queue->free_tail == NULL)
+        queue->free_head = entry;
+    else
+        queue->free_tail->next = entry;
+    queue->free_tail = entry;
+    queue->waiting++;
+}
+
+/* Puts one entry where it will be found: into its stream, or among the free ones of its handler. */
+static bool entry_place(struct engine_core *core, struct entry *entry) {
+    const struct item *item = entry->item;
+    int handler = core->config.match(core->config.match_self, item);
+    entry->delay_ms = handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
+    /* A grant that is over before it arrived goes straight back, like one that nobody here can handle. */
+    if (handler < 0 || entry->fence_ms <= core->now_ms)
+        handler = (int)core->config.handler_count;
+    entry->handler = handler;
+    entry->state = ENTRY_WAITING;
+    if (item->attempt > 1)
+        core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
+    if (str_absent(item->stream)) {
+        queue_free_entry(core, entry);
+        return true;
+    }
+    entry->stream = core_stream_get(core, item->kind, item->stream);
+    if (entry->stream == NULL)
+        return false;
+    core_stream_append(core, entry->stream, entry);
+    core_stream_ready(core, entry->stream);
+    return true;
+}
+
+static void claim_begin(struct engine_core *core, struct claim *claim, struct grant *grant,
+                        const struct item *item, int64_t left_ms) {
+    claim->token = item->token;
+    claim->grant = grant;
+    claim->entries = &grant->entries[grant->count];
+    claim->fence_ms = core->batch_sent_ms + left_ms - core_grace_ms(core->config.lease_ms);
+    claim->renew_at_ms = core->batch_sent_ms + core->config.lease_ms / 3;
+}
+
+void core_grant_take(struct engine_core *core, const struct engine_event *event) {
+    const struct work_batch_result *result = event->result;
+    size_t count = 0, claim_count = 0;
+    count_claims(result, &count, &claim_count);
+    if (count == 0) {
+        struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
+        if (action != NULL)
+            action->grant = event->grant;
+        return;
+    }
+    struct grant *grant = grant_new(core, event, count, claim_count);
+    if (grant == NULL)
+        return;
+    grant->alive = count;
+    struct claim *claim = NULL;
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        for (size_t i = 0; i < result->claimed[kind].count; i++) {
+            const struct item *item = &result->claimed[kind].items[i];
+            if (claim == NULL || i == 0 || claim->token != item->token) {
+                claim = &grant->claims[grant->claim_count++];
+                claim_begin(core, claim, grant, item, item->lease_until_ms - result->now_ms);
+            }
+            struct entry *entry = &grant->entries[grant->count++];
+            claim->count++;
+            entry->item = item;
+            entry->claim = claim;
+            entry->fence_ms = claim->fence_ms;
+            if (!entry_place(core, entry))
+                return;
+        }
+    }
+    core->metrics.claimed += (int64_t)count;
+}
+
+static void drop_free_entries(struct engine_core *core) {
+    for (size_t i = 0; i <= core->config.handler_count; i++) {
+        struct handler_queue *queue = &core->queues[i];
+        struct entry *entry = queue->free_head;
+        queue->free_head = NULL;
+        queue->free_tail = NULL;
+        while (entry != NULL) {
+            struct entry *next = entry->next;
+            queue->waiting--;
+            core_entry_free(core, entry);
+            entry = next;
+        }
+    }
+}
+
+/* The store has taken everything back: nothing that we hold counts any more. */
+void core_drop_everything(struct engine_core *core) {
+    for (int i = 0; i < core->config.slots; i++) {
+        struct slot *slot = &core->slots[i];
+        if (!slot->busy)
+            continue;
+        for (size_t j = 0; j < slot->count; j++)
+            slot->entries[j]->dropped = true;
+        core_slot_cancel(core, i, CANCEL_FENCE);
+    }
+    core_streams_drop(core);
+    drop_free_entries(core);
+    core_report_forget(core);
+}
+
+void core_grants_free(struct engine_core *core) {
+    struct grant *grant = core->grants.next;
+    while (grant != &core->grants) {
+        struct grant *next = grant->next;
+        for (size_t i = 0; i < grant->count; i++)
+            free(grant->entries[i].error);
+        free(grant->entries);
+        free(grant->claims);
+        free(grant);
+        grant = next;
+    }
+}

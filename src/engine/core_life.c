@@ -1,0 +1,185 @@
+/* Being an instance: readiness, registration, heartbeats, and the watch over the others. */
+#include <string.h>
+
+#include "base/uuid.h"
+#include "engine/core_int.h"
+
+enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 250 };
+
+void core_life_failed(struct engine_core *core) {
+    int64_t delay_ms = BACKOFF_BASE_MS;
+    for (int i = 0; i < core->failures && delay_ms < ENGINE_BACKOFF_MS_MAX; i++)
+        delay_ms *= 2;
+    core->failures++;
+    if (delay_ms > ENGINE_BACKOFF_MS_MAX)
+        delay_ms = ENGINE_BACKOFF_MS_MAX;
+    core->backoff_until_ms = core->now_ms + core_jitter(core, delay_ms);
+}
+
+/* One interval, growing, but never so long that recovery is noticed late (P32, B0.15). */
+static int64_t not_ready_delay_ms(struct engine_core *core) {
+    int64_t delay_ms = core->config.poll_ms;
+    int64_t most_ms = delay_ms > ENGINE_BACKOFF_MS_MAX ? delay_ms : ENGINE_BACKOFF_MS_MAX;
+    for (int64_t i = 1; i < core->metrics.not_ready_checks && delay_ms < most_ms; i++)
+        delay_ms *= 2;
+    return core_jitter(core, delay_ms < most_ms ? delay_ms : most_ms);
+}
+
+static void not_ready(struct engine_core *core) {
+    int64_t checks = ++core->metrics.not_ready_checks;
+    if (!core->registered && core->registrations == 0 && !core->start_skipped) {
+        core->start_skipped = true;
+        core_log(core, LOG_START_SKIPPED, checks, 0, 0);
+    }
+    core_log(core, LOG_NOT_READY, checks, 0, 0);
+    if (checks == 10 || checks == 100 || checks % 1000 == 0)
+        core_log(core, LOG_PAUSED, checks, 0, 0);
+    core->backoff_until_ms = core->now_ms + not_ready_delay_ms(core);
+}
+
+void core_life_ready(struct engine_core *core, bool ready) {
+    if (core->cycle != CYCLE_CHECKING)
+        return;
+    core->cycle = CYCLE_IDLE;
+    if (!ready) {
+        not_ready(core);
+        return;
+    }
+    if (core->metrics.not_ready_checks > 0)
+        core_log(core, LOG_READY_AGAIN, core->metrics.not_ready_checks, 0, 0);
+    core->metrics.not_ready_checks = 0;
+    if (core->registered) {
+        core_batch_send(core);
+    } else if (!core->registering) {
+        core->registering = true;
+        core->beat_sent_ms = core->now_ms;
+        struct engine_action *action = core_act(core, ACTION_REGISTER);
+        if (action != NULL)
+            action->fresh = !core->config.fixed_id || core->registrations > 0;
+    }
+}
+
+static void exit_because(struct engine_core *core, pawl_status status) {
+    core->exited = true;
+    struct engine_action *action = core_act(core, ACTION_EXIT);
+    if (action != NULL) {
+        action->forced = core->forced;
+        action->status = status;
+    }
+}
+
+void core_life_registered(struct engine_core *core, const struct engine_event *event) {
+    core->registering = false;
+    if (event->status == PAWL_OK) {
+        core->registered = true;
+        core->registrations++;
+        core->failures = 0;
+        core->metrics.instance = event->instance;
+        if (event->instance_lease_ms > 0)
+            core->config.instance_lease_ms = event->instance_lease_ms;
+        core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
+        core->next_beat_ms = core->now_ms; /* the first beat tells who else is there */
+        core->next_poll_ms = core->now_ms; /* P28: what waits is taken at once */
+        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
+        core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
+        return;
+    }
+    pawl_str text = {event->error != NULL ? event->error->text : "", 0};
+    text.len = strlen(text.ptr);
+    core_log_text(core, LOG_REGISTER_FAILED, event->status, text);
+    bool taken = event->status == PAWL_CONFLICT || event->status == PAWL_STALE;
+    if ((taken && core->config.fixed_id && core->registrations == 0) || event->status == PAWL_INVALID) {
+        exit_because(core, event->status);
+        return;
+    }
+    core_life_failed(core);
+}
+
+/* The others have taken our work: nothing we hold counts, and we come back as somebody new. */
+void core_life_evicted(struct engine_core *core) {
+    core->metrics.evictions++;
+    core_log(core, LOG_EVICTED, core->metrics.evictions, 0, 0);
+    core->registered = false;
+    core->failures = 0;
+    core->backoff_until_ms = core->now_ms;
+    core_drop_everything(core);
+}
+
+void core_life_beat(struct engine_core *core, const struct engine_event *event) {
+    core->beating = false;
+    if (!core->registered || core->deregistering)
+        return;
+    if (event->status == PAWL_STALE) {
+        core_life_evicted(core);
+        return;
+    }
+    if (event->status != PAWL_OK) {
+        core_log(core, LOG_BEAT_FAILED, event->status, 0, 0);
+        core->next_beat_ms = core->now_ms + core_jitter(core, ENGINE_BACKOFF_MS_MAX / 2);
+        return;
+    }
+    const struct beat_result *beat = event->beat;
+    core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
+    core->next_beat_ms = core->beat_sent_ms + core->config.heartbeat_ms;
+    core->metrics.peers = event->peers;
+    if (event->peers_busy)
+        core->look_until_ms = core->now_ms + core->config.heartbeat_ms + ENGINE_LOOK_MS;
+    if (beat->lanes_taken > 0)
+        core->next_poll_ms = core->now_ms;
+}
+
+void core_life_looked(struct engine_core *core, const struct engine_event *event) {
+    core->looking = false;
+    core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
+    if (event->status != PAWL_OK || !core->registered)
+        return;
+    if (event->look->evicted > 0)
+        core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
+    /* A beat takes the lanes that became free; the poll behind it takes their work. */
+    if (event->look->evicted > 0)
+        core->next_beat_ms = core->now_ms;
+    else if (event->look->rebalance_wanted && core->next_beat_ms > core->now_ms + REBALANCE_MS_MIN)
+        core->next_beat_ms = core->now_ms + REBALANCE_MS_MIN;
+}
+
+/* Peers are watched while they, or we ourselves, have work in flight: an idle fleet costs nothing. */
+static bool look_wanted(const struct engine_core *core) {
+    bool busy = core->grants.next != &core->grants || core->now_ms < core->look_until_ms || !core->was_idle;
+    return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
+}
+
+void core_life_decide(struct engine_core *core) {
+    bool may_try = core->now_ms >= core->backoff_until_ms && core->cycle == CYCLE_IDLE;
+    if (!core->registered && may_try && !core->registering && !core->stopping) {
+        core->cycle = CYCLE_CHECKING;
+        (void)core_act(core, ACTION_CHECK_READY);
+    }
+    if (!core->registered || core->deregistering)
+        return;
+    if (!core->beating && core->now_ms >= core->next_beat_ms) {
+        core->beating = true;
+        core->beat_sent_ms = core->now_ms;
+        (void)core_act(core, ACTION_BEAT);
+    }
+    if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
+        core->looking = true;
+        (void)core_act(core, ACTION_LOOK);
+    }
+    if (core_batch_wanted(core)) {
+        core->cycle = CYCLE_CHECKING;
+        (void)core_act(core, ACTION_CHECK_READY);
+    }
+}
+
+int64_t core_life_due_ms(const struct engine_core *core) {
+    int64_t due_ms = INT64_MAX;
+    if (!core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping)
+        due_ms = core->backoff_until_ms;
+    if (!core->registered || core->deregistering)
+        return due_ms;
+    if (!core->beating && core->next_beat_ms < due_ms)
+        due_ms = core->next_beat_ms;
+    if (look_wanted(core) && !core->looking && core->next_look_ms < due_ms)
+        due_ms = core->next_look_ms;
+    return due_ms;
+}

@@ -1,0 +1,266 @@
+/* Results: kept until the store has acknowledged them, one by one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "domain/retry.h"
+#include "engine/core_int.h"
+
+static void list_push(struct engine_core *core, struct entry_list *list, struct entry *entry) {
+    if (!core_grow(core, (void **)&list->items, &list->capacity, list->count + 1, sizeof(struct entry *)))
+        return;
+    list->items[list->count++] = entry;
+}
+
+static void pend(struct engine_core *core, struct entry *entry, enum report_type type) {
+    entry->state = ENTRY_PENDING;
+    if (core->pending_count++ == 0)
+        core->pending_since_ms = core->now_ms;
+    list_push(core, &core->pending[type][entry->item->kind], entry);
+}
+
+/* Outbox messages are published, everything else is completed (W24). */
+int core_report_status(enum store_kind kind) {
+    enum { PUBLISHED = 2, COMPLETED = 4 };
+    return kind == KIND_OUTBOX ? PUBLISHED : COMPLETED;
+}
+
+struct fail_item core_report_fail_item(const struct engine_core *core, const struct entry *entry) {
+    const struct engine_handler *rules = &core->config.handlers[entry->handler];
+    return (struct fail_item){
+        .ref = {entry->item->token, entry->item->id},
+        .error = {entry->error != NULL ? entry->error : "", entry->error_len},
+        .error_class = entry->permanent ? CLASS_PERMANENT : CLASS_RETRYABLE,
+        .delay_ms = entry->delay_ms,
+        .policy = rules->policy,
+        .max_attempts = rules->max_attempts,
+    };
+}
+
+/* Instant strategy: nothing waits; the result goes out by itself, without a beat or a claim. */
+static void send_alone(struct engine_core *core, struct entry *entry, bool failed) {
+    if (!core_grow(core, (void **)&core->reports, &core->report_capacity, core->report_count + 1,
+                   sizeof(*core->reports)))
+        return;
+    uint32_t number = ++core->report_number;
+    core->reports[core->report_count++] = (struct report_open){number, entry, failed};
+    entry->state = ENTRY_SENDING;
+    struct engine_action *action = core_act(core, ACTION_REPORT);
+    if (action == NULL)
+        return;
+    action->report = (struct engine_report){.number = number, .kind = entry->item->kind, .failed = failed};
+    if (failed)
+        action->report.fail = core_report_fail_item(core, entry);
+    else
+        action->report.complete = (struct complete_item){{entry->item->token, entry->item->id},
+                                                         core_report_status(entry->item->kind)};
+}
+
+void core_report_done(struct engine_core *core, struct entry *entry) {
+    if (core->config.strategy.type == STRATEGY_INSTANT)
+        send_alone(core, entry, false);
+    else
+        pend(core, entry, REPORT_COMPLETE);
+}
+
+static int64_t next_attempt_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms) {
+    const struct engine_handler *rules = &core->config.handlers[entry->handler];
+    if (asked_ms >= 0)
+        return asked_ms < PAWL_RETRY_MS_MAX ? asked_ms : PAWL_RETRY_MS_MAX;
+    if (rules->retry_base_ms <= 0)
+        return -1;
+    struct retry_policy policy = {rules->retry_base_ms, rules->retry_max_ms, true};
+    return core_jitter(core, retry_delay_ms(&policy, entry->item->attempt));
+}
+
+void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {
+    size_t len = outcome->error.len < PAWL_ERROR_BYTES_MAX ? outcome->error.len : PAWL_ERROR_BYTES_MAX;
+    entry->error = malloc(len + 1);
+    if (entry->error == NULL) {
+        core->out_of_memory = true;
+        return;
+    }
+    if (len > 0)
+        memcpy(entry->error, outcome->error.ptr, len);
+    entry->error[len] = '\0';
+    entry->error_len = len;
+    entry->permanent = outcome->type == OUTCOME_PERMANENT;
+    entry->delay_ms = next_attempt_ms(core, entry, outcome->delay_ms);
+    core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
+    if (core->config.strategy.type == STRATEGY_INSTANT)
+        send_alone(core, entry, true);
+    else
+        pend(core, entry, REPORT_FAIL);
+}
+
+void core_report_release(struct engine_core *core, struct entry *entry, int64_t delay_ms) {
+    entry->delay_ms = delay_ms;
+    core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
+    pend(core, entry, REPORT_RELEASE);
+}
+
+static void complete_answered(struct engine_core *core, struct entry *entry, enum store_answer answer) {
+    if (answer == ANSWER_APPLIED || answer == ANSWER_DUPLICATE) {
+        core->metrics.completed++;
+    } else if (answer == ANSWER_CONFLICT && !entry->dropped) {
+        /* An earlier message of the stream is unfinished: this one has to run again, after it. */
+        core_log(core, LOG_ORDER_CONFLICT, entry->item->seq, entry->item->token, 0);
+        core_report_release(core, entry, 0);
+        return;
+    } else {
+        core->metrics.stale++;
+        core_log(core, LOG_STALE, entry->item->seq, entry->item->token, answer);
+    }
+    core_entry_free(core, entry);
+}
+
+/* What becomes of the rest of the stream, now that the store has said what became of the message. */
+static void fail_answered(struct engine_core *core, struct entry *entry, enum store_answer answer,
+                          enum fail_outcome fate) {
+    struct stream *stream = entry->stream;
+    enum dead_policy policy = core->config.handlers[entry->handler].policy;
+    if (policy == POLICY_DEFAULT)
+        policy = core->config.policy;
+    bool applied = answer == ANSWER_APPLIED;
+    if (applied)
+        core->metrics.failed++;
+    if (applied && fate == FAIL_DEAD) {
+        core->metrics.dead++;
+        core_log_text(core, LOG_DEAD, entry->item->seq, entry->item->type);
+    }
+    if (!applied && answer != ANSWER_DUPLICATE) {
+        core->metrics.stale++;
+        core_log(core, LOG_STALE, entry->item->seq, entry->item->token, answer);
+    }
+    core_entry_free(core, entry);
+    if (stream == NULL)
+        return;
+    stream->awaiting = false;
+    if (applied && fate == FAIL_DEAD && policy == POLICY_SKIP) {
+        core_stream_ready(core, stream);
+        return;
+    }
+    /* When the answer does not say, the rest goes back: at worst the store answers that it has it already. */
+    if (answer == ANSWER_DUPLICATE)
+        core_stream_release_waiting(core, stream, 0);
+    else
+        core_stream_drop_waiting(core, stream);
+    core_stream_ready(core, stream);
+}
+
+static void answer_one(struct engine_core *core, enum report_type type, struct entry *entry,
+                       const struct answer_list *list, size_t at) {
+    enum store_answer answer = at < list->count ? list->answers[at] : ANSWER_STALE;
+    enum fail_outcome fate = at < list->count && list->outcomes != NULL ? list->outcomes[at] : FAIL_NONE;
+    switch (type) {
+    case REPORT_COMPLETE:
+        complete_answered(core, entry, answer);
+        break;
+    case REPORT_FAIL:
+        fail_answered(core, entry, answer, fate);
+        break;
+    default:
+        core->metrics.released += answer == ANSWER_APPLIED;
+        core_entry_free(core, entry);
+        break;
+    }
+}
+
+/* Exactly what was sent is cleared; what came in meanwhile is still pending. */
+void core_report_answers(struct engine_core *core, const struct work_batch_result *result) {
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        const struct answer_list *answers[REPORT_TYPE_COUNT] = {
+            &result->completed[kind], &result->failed[kind], &result->released[kind]};
+        for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++) {
+            struct entry_list *list = &core->sending[type][kind];
+            size_t count = list->count;
+            list->count = 0;
+            for (size_t i = 0; i < count; i++)
+                answer_one(core, type, list->items[i], answers[type], i);
+        }
+    }
+}
+
+void core_report_answer(struct engine_core *core, const struct engine_event *event) {
+    size_t at = 0;
+    while (at < core->report_count && core->reports[at].number != event->report)
+        at++;
+    if (at == core->report_count)
+        return;
+    struct report_open report = core->reports[at];
+    memmove(&core->reports[at], &core->reports[at + 1],
+            (core->report_count - at - 1) * sizeof(*core->reports));
+    core->report_count--;
+    if (report.entry == NULL)
+        return; /* dropped meanwhile */
+    struct entry *entry = report.entry;
+    enum report_type type = report.failed ? REPORT_FAIL : REPORT_COMPLETE;
+    bool answered = event->status == PAWL_OK;
+    /* No answer, or an earlier one of the stream is still on its way: it travels with the next batch instead.
+     */
+    if (!answered || (type == REPORT_COMPLETE && event->answers[0] == ANSWER_CONFLICT)) {
+        pend(core, entry, type);
+        return;
+    }
+    struct answer_list list = {(enum store_answer *)event->answers, (enum fail_outcome *)event->fails, 1};
+    answer_one(core, type, entry, &list, 0);
+}
+
+static void list_drop(struct engine_core *core, struct entry_list *list) {
+    size_t count = list->count;
+    list->count = 0;
+    for (size_t i = 0; i < count; i++)
+        core_entry_free(core, list->items[i]);
+}
+
+/* Results of grants that are over. What is on its way stays until its call has come back. */
+void core_report_forget(struct engine_core *core) {
+    bool in_flight = core->cycle == CYCLE_BATCH;
+    for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++) {
+        for (int kind = 1; kind <= KIND_COUNT; kind++) {
+            list_drop(core, &core->pending[type][kind]);
+            if (!in_flight)
+                list_drop(core, &core->sending[type][kind]);
+        }
+    }
+    core->pending_count = 0;
+    core->batch_void = in_flight;
+    if (!in_flight)
+        core_lease_unpin(core);
+    core->resend = false;
+    for (size_t i = 0; i < core->report_count; i++) {
+        if (core->reports[i].entry != NULL)
+            core_entry_free(core, core->reports[i].entry);
+        core->reports[i].entry = NULL;
+    }
+}
+
+static bool nothing_to_wait_for(const struct engine_core *core) {
+    if (core->running > 0)
+        return false;
+    for (size_t i = 0; i <= core->config.handler_count; i++) {
+        if (core->queues[i].waiting > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the results that wait should go out before the next poll is due. */
+bool core_report_due(struct engine_core *core) {
+    if (core->pending_count == 0)
+        return false;
+    int64_t age_ms = core->now_ms - core->pending_since_ms;
+    if (core->stopping || core->config.strategy.type == STRATEGY_INSTANT)
+        return true;
+    if (core->config.strategy.type == STRATEGY_CUSTOM)
+        return core->config.strategy.flush(core->config.strategy.self, core->pending_count, age_ms);
+    return age_ms >= ENGINE_LINGER_MS || core->pending_count * 2 >= (size_t)core->config.batch ||
+           nothing_to_wait_for(core);
+}
+
+int64_t core_report_due_ms(const struct engine_core *core) {
+    if (core->pending_count == 0)
+        return INT64_MAX;
+    if (core->config.strategy.type == STRATEGY_CUSTOM)
+        return core->now_ms + ENGINE_LINGER_MS; /* its clock is ours: ask again soon */
+    return core->pending_since_ms + ENGINE_LINGER_MS;
+}

@@ -1,0 +1,276 @@
+/* Slots: which waiting messages run next, how many at once, and what their outcomes mean. */
+#include <assert.h>
+
+#include "base/str.h"
+#include "engine/core_int.h"
+
+enum { BUNDLE_US = 1000 }; /* a bundle should last about this long: long enough to pay for its hand-over */
+
+static struct entry *pop_free(struct handler_queue *queue) {
+    struct entry *entry = queue->free_head;
+    queue->free_head = entry->next;
+    if (queue->free_head == NULL)
+        queue->free_tail = NULL;
+    entry->next = NULL;
+    return entry;
+}
+
+static struct stream *pop_stream(struct handler_queue *queue) {
+    struct stream *stream = queue->stream_head;
+    queue->stream_head = stream->next_ready;
+    if (queue->stream_head == NULL)
+        queue->stream_tail = NULL;
+    stream->queued = false;
+    return stream;
+}
+
+/* Messages that nobody here can handle, or that came too late, go back without an attempt. */
+void core_run_unhandled(struct engine_core *core) {
+    int nobody = (int)core->config.handler_count;
+    struct handler_queue *queue = &core->queues[nobody];
+    while (queue->free_head != NULL) {
+        struct entry *entry = pop_free(queue);
+        queue->waiting--;
+        if (entry->delay_ms > 0)
+            core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
+        core_report_release(core, entry, entry->delay_ms);
+    }
+    while (queue->stream_head != NULL) {
+        struct stream *stream = pop_stream(queue);
+        if (stream->head != NULL && stream->head->handler == nobody) {
+            if (stream->head->delay_ms > 0)
+                core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
+            core_stream_release_waiting(core, stream, stream->head->delay_ms);
+        }
+        core_stream_ready(core, stream);
+    }
+}
+
+static size_t bundle_size(const struct engine_core *core, int handler) {
+    const struct handler_queue *queue = &core->queues[handler];
+    if (!core->config.handlers[handler].bundled || queue->item_us <= 0)
+        return 1;
+    double fits = BUNDLE_US / queue->item_us;
+    size_t size = fits >= ENGINE_BUNDLE_MAX ? ENGINE_BUNDLE_MAX : fits < 1 ? 1 : (size_t)fits;
+    /* Rather all slots with a little than one slot with everything. */
+    size_t share = queue->waiting / (size_t)(core->config.slots - core->running);
+    if (share < size)
+        size = share < 1 ? 1 : share;
+    return size;
+}
+
+static void slot_add(struct engine_core *core, struct slot *slot, struct entry *entry, int group) {
+    slot->entries[slot->count] = entry;
+    slot->items[slot->count] = entry->item;
+    slot->groups[slot->count] = group;
+    slot->count++;
+    entry->state = ENTRY_RUNNING;
+    core->queues[entry->handler].waiting--;
+}
+
+static void slot_add_stream(struct engine_core *core, struct slot *slot, struct stream *stream, size_t size,
+                            int group) {
+    int handler = slot->handler;
+    for (struct entry *entry = stream->head; entry != NULL && slot->count < size; entry = entry->next) {
+        if (entry->handler != handler)
+            break;
+        slot_add(core, slot, entry, group);
+        stream->running++;
+    }
+    core_stream_ready(core, stream); /* when it was emptied while it waited, or another handler is next */
+}
+
+static void slot_fill(struct engine_core *core, struct slot *slot, size_t size) {
+    struct handler_queue *queue = &core->queues[slot->handler];
+    int group = 0;
+    while (slot->count < size && (queue->stream_head != NULL || queue->free_head != NULL)) {
+        if (queue->free_head != NULL) {
+            struct entry *entry = pop_free(queue);
+            if (entry->dropped) {
+                queue->waiting--;
+                core_entry_free(core, entry);
+            } else {
+                slot_add(core, slot, entry, group++);
+            }
+        }
+        if (slot->count < size && queue->stream_head != NULL)
+            slot_add_stream(core, slot, pop_stream(queue), size, group++);
+    }
+}
+
+static void slot_start(struct engine_core *core, int index, int handler) {
+    struct slot *slot = &core->slots[index];
+    const struct engine_handler *rules = &core->config.handlers[handler];
+    slot->handler = handler;
+    slot->count = 0;
+    slot_fill(core, slot, bundle_size(core, handler));
+    if (slot->count == 0)
+        return;
+    slot->busy = true;
+    slot->cancelled = 0;
+    slot->started_ms = core->now_ms;
+    slot->deadline_ms = rules->timeout_ms > 0 ? core->now_ms + rules->timeout_ms : 0;
+    core->running++;
+    core->queues[handler].slots++;
+    int64_t fence_ms = core->instance_fence_ms;
+    for (size_t i = 0; i < slot->count; i++) {
+        if (slot->entries[i]->fence_ms < fence_ms)
+            fence_ms = slot->entries[i]->fence_ms;
+    }
+    struct engine_action *action = core_act(core, ACTION_START);
+    if (action == NULL)
+        return;
+    action->slot = index;
+    action->run =
+        (struct engine_run){handler, slot->items, slot->groups, slot->count, fence_ms, slot->deadline_ms};
+}
+
+static bool handler_can_start(const struct engine_core *core, int handler) {
+    const struct handler_queue *queue = &core->queues[handler];
+    int limit = core->config.handlers[handler].concurrency;
+    return (queue->stream_head != NULL || queue->free_head != NULL) && (limit <= 0 || queue->slots < limit);
+}
+
+/* Fills the free slots, the handlers in turn. */
+void core_run_schedule(struct engine_core *core) {
+    int handlers = (int)core->config.handler_count;
+    if (core->stopping || !core->registered || core->now_ms >= core->instance_fence_ms)
+        return;
+    for (int i = 0; i < core->config.slots && core->running < core->config.slots; i++) {
+        int tried = 0;
+        while (!core->slots[i].busy && tried < handlers) {
+            int handler = core->turn;
+            core->turn = (core->turn + 1) % handlers;
+            tried++;
+            if (handler_can_start(core, handler))
+                slot_start(core, i, handler);
+        }
+        if (!core->slots[i].busy)
+            return; /* nothing is ready */
+    }
+}
+
+void core_slot_cancel(struct engine_core *core, int index, enum cancel_reason reason) {
+    struct slot *slot = &core->slots[index];
+    if (!slot->busy || slot->cancelled == CANCEL_FENCE || slot->cancelled == reason)
+        return;
+    slot->cancelled = reason;
+    struct engine_action *action = core_act(core, ACTION_CANCEL);
+    if (action == NULL)
+        return;
+    action->slot = index;
+    action->reason = reason;
+}
+
+void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream,
+                             enum cancel_reason reason) {
+    for (int i = 0; i < core->config.slots; i++) {
+        const struct slot *slot = &core->slots[i];
+        for (size_t j = 0; slot->busy && j < slot->count; j++) {
+            if (slot->entries[j]->stream == stream) {
+                core_slot_cancel(core, i, reason);
+                return;
+            }
+        }
+    }
+}
+
+void core_slots_timeout(struct engine_core *core) {
+    for (int i = 0; i < core->config.slots; i++) {
+        struct slot *slot = &core->slots[i];
+        if (slot->busy && slot->cancelled == 0 && slot->deadline_ms > 0 &&
+            core->now_ms >= slot->deadline_ms) {
+            core_log(core, LOG_TIMEOUT, slot->handler, core->now_ms - slot->started_ms, 0);
+            core_slot_cancel(core, i, CANCEL_TIMEOUT);
+        }
+    }
+}
+
+static void measure(struct engine_core *core, const struct slot *slot, const struct engine_event *event) {
+    size_t ran = 0;
+    for (size_t i = 0; i < event->count; i++)
+        ran += event->outcomes[i].type != OUTCOME_NOT_RUN;
+    if (ran == 0)
+        return;
+    double each = (double)event->elapsed_us / (double)ran;
+    if (each < 0.1)
+        each = 0.1;
+    struct handler_queue *queue = &core->queues[slot->handler];
+    queue->item_us = queue->item_us <= 0 ? each : queue->item_us * 0.8 + each * 0.2;
+}
+
+/* A message that did not run goes back to where it was: first in its stream (it never left), or free again.
+ */
+static void not_run(struct engine_core *core, struct entry *entry) {
+    struct handler_queue *queue = &core->queues[entry->handler];
+    entry->state = ENTRY_WAITING;
+    queue->waiting++;
+    if (entry->stream != NULL)
+        return;
+    entry->next = queue->free_head;
+    queue->free_head = entry;
+    if (queue->free_tail == NULL)
+        queue->free_tail = entry;
+}
+
+static void entry_ended(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {
+    if (entry->dropped) {
+        core->metrics.fenced++;
+        core_entry_free(core, entry);
+        return;
+    }
+    switch (outcome->type) {
+    case OUTCOME_DONE:
+        core_report_done(core, entry);
+        break;
+    case OUTCOME_RETRY:
+    case OUTCOME_PERMANENT:
+        if (entry->stream != NULL)
+            entry->stream->awaiting = true;
+        core_report_failed(core, entry, outcome);
+        break;
+    case OUTCOME_CANCELLED:
+    case OUTCOME_NOT_RUN:
+        core_report_release(core, entry, 0);
+        break;
+    }
+}
+
+/* One entry of a slot that came back. `last` = the next entry of the slot is of another stream. */
+static void take_back(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome,
+                      bool last) {
+    struct stream *stream = entry->stream;
+    if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
+        not_run(core, entry);
+    } else {
+        bool released = outcome->type == OUTCOME_CANCELLED && !entry->dropped;
+        if (stream != NULL) {
+            struct entry *head = core_stream_pop(stream);
+            assert(head == entry);
+            (void)head;
+        }
+        entry_ended(core, entry, outcome);
+        if (stream != NULL)
+            stream->running--;
+        /* The store sets aside what is behind a released message. */
+        if (released && stream != NULL && stream->running == 0)
+            core_stream_drop_waiting(core, stream);
+    }
+    if (stream != NULL && last) {
+        stream->running = 0;
+        core_stream_ready(core, stream);
+    }
+}
+
+void core_run_finished(struct engine_core *core, const struct engine_event *event) {
+    struct slot *slot = &core->slots[event->slot];
+    assert(slot->busy && event->count == slot->count);
+    measure(core, slot, event);
+    for (size_t i = 0; i < slot->count; i++) {
+        bool last = i + 1 == slot->count || slot->groups[i + 1] != slot->groups[i];
+        take_back(core, slot->entries[i], &event->outcomes[i], last);
+    }
+    core->queues[slot->handler].slots--;
+    slot->busy = false;
+    core->running--;
+}
