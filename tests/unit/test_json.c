@@ -34,8 +34,7 @@ TEST(accepts_json) {
                                        " \t\r\n{ \"a\" : [ 1 , 2 , { } ] , \"a\" : null } \n",
                                        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\"",
                                        "\"\\ud83c\\udf89\"",
-                                       "\"stra\xc3\x9f"
-                                       "e \xf0\x9f\x8e\x89 \x7f\"",
+                                       "\"stra\xc3\x9f-e \xf0\x9f\x8e\x89 \x7f\"",
                                        "[[[[[]]]]]",
                                        "1e9999",
                                        "1e-9999",

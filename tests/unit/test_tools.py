@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Tests of the project's own tools: they must notice what they are there to notice. Prints TAP."""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+class Tree(unittest.TestCase):
+    """A test with a directory of its own."""
+
+    def setUp(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="pawl-tools-"))
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def put(self, name, text):
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+class EmbedSql(Tree):
+    def embed(self, *names):
+        command = [sys.executable, ROOT / "sql" / "embed_sql.py", "--root", self.dir, "--c", self.dir / "out.c",
+                   "--header", self.dir / "out.h", "--", *[self.dir / n for n in names]]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def refused(self, part, *names):
+        done = self.embed(*names)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(part, done.stderr)
+        self.assertFalse((self.dir / "out.c").exists())
+
+    def test_nothing_is_fine(self):
+        self.assertEqual(self.embed().returncode, 0)
+        self.assertIn("SQLITE_Q_COUNT", (self.dir / "out.h").read_text())
+
+    def test_output_compiles_and_carries_the_text(self):
+        text = '-- core: the "first" tables?\ncreate table a (b text default \'\\\');\n-- ä\n'
+        names = ["postgres/migrations/0001_core.sql", "sqlite/migrations/0001_core.sql", "sqlite/queries/message_read.sql"]
+        for name in names[:2]:
+            self.put(name, text)
+        self.put(names[2], "-- message_read: one message.\n-- params: id\nselect 1\n  from x\n")
+        done = self.embed(*names)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.put("main.c", '#include <stdio.h>\n#include "out.h"\nint main(void) {\n'
+                 'printf("%s|%s|%s|%d|%s", sql_postgres_migrations[0].name, sql_postgres_migrations[0].text,\n'
+                 'sql_sqlite_migrations[0].sha256, SQLITE_Q_COUNT, sql_sqlite_queries[SQLITE_Q_MESSAGE_READ].text);\n'
+                 "return sql_postgres_migrations_count != 1; }\n")
+        source = (self.dir / "out.c").read_text().replace("sql_embedded.h", "out.h")
+        (self.dir / "out.c").write_text(source)
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'src'}",
+                        self.dir / "out.c", self.dir / "main.c", "-o", self.dir / "main"], check=True)
+        out = subprocess.run([self.dir / "main"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        self.assertEqual(out, f"0001_core|{text}|{digest}|1|select 1\n  from x\n")
+
+    def test_dialects_must_agree(self):
+        self.put("postgres/migrations/0001_core.sql", "-- core: x.\n")
+        self.refused("sqlite has no file", "postgres/migrations/0001_core.sql")
+
+    def test_invariants_must_agree(self):
+        self.put("sqlite/invariants/no_orphans.sql", "-- no_orphans: x.\n")
+        self.refused("postgres has no file", "sqlite/invariants/no_orphans.sql")
+
+    def test_contract_header(self):
+        self.put("sqlite/queries/a.sql", "select 1;\n")
+        self.refused("first line must be", "sqlite/queries/a.sql")
+        self.put("sqlite/queries/a.sql", "-- b: another name.\nselect 1;\n")
+        self.refused("first line must be", "sqlite/queries/a.sql")
+
+    def test_unregistered(self):
+        self.put("sqlite/queries/a.sql", "-- a: x.\nselect 1;\n")
+        self.refused("unregistered")
+
+    def test_migration_names(self):
+        self.put("sqlite/migrations/1_core.sql", "-- core: x.\n")
+        self.refused("NNNN_name", "sqlite/migrations/1_core.sql")
+
+
+class Tidy(Tree):
+    def problems(self):
+        (self.dir / "tools").mkdir(exist_ok=True)
+        shutil.copy(ROOT / "tools" / "tidy", self.dir / "tools" / "tidy")
+        done = subprocess.run([sys.executable, self.dir / "tools" / "tidy", "--brief"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(done.returncode, 1 if done.stdout else 0)
+        return done.stdout
+
+    def finds(self, part, name, text):
+        path = self.put(name, text)
+        self.assertIn(part, self.problems())
+        path.unlink()
+        self.assertEqual(self.problems(), "")
+
+    def test_layers(self):
+        self.finds("base may not include store", "src/base/a.c", '/* A. */\n#include "store/core.h"\n')
+        self.finds("sqlite may not include model", "src/store/sqlite/a.c", '/* A. */\n#include "store/model/m.h"\n')
+        self.finds("not a layer", "src/misc/a.c", "/* A. */\n")
+        self.put("src/cli/a.c", '/* A. */\n#include "base/b.h"\n#include "engine/e.h"\n#include "own.h"\n')
+        self.assertEqual(self.problems(), "")
+
+    def test_libraries(self):
+        self.finds("libpq-fe.h", "src/engine/a.c", "/* A. */\n#include <libpq-fe.h>\n")
+        self.put("src/store/postgres/a.c", "/* A. */\n#include <libpq-fe.h>\n")
+        self.assertEqual(self.problems(), "")
+
+    def test_sql(self):
+        self.finds("SQL in C", "src/store/a.c", '/* A. */\nconst char *const q = "SELECT 1";\n')
+        self.finds("SQL in C", "src/store/a.c", '/* A. */\nconst char *const q = "BEGIN";\n')
+        self.put("src/store/a.c", '/* A. "SELECT 1" */\nconst char *const q = "SELECTED"; // "COMMIT"\n')
+        self.assertEqual(self.problems(), "")
+
+    def test_banned(self):
+        self.finds("strcpy is banned", "src/base/a.c", "/* A. */\nvoid f(void) { strcpy(a, b); }\n")
+        self.put("src/base/a.c", "/* strcpy( */\nvoid f(void) { my_strcpy(a); a->sleep(1); }\n")
+        self.assertEqual(self.problems(), "")
+
+    def test_printing(self):
+        self.finds("does not print", "src/base/a.c", '/* A. */\nvoid f(void) { fprintf(stderr, "x"); }\n')
+        self.put("src/cli/a.c", '/* A. */\nvoid f(void) { printf("x"); }\n')
+        self.assertEqual(self.problems(), "")
+
+    def test_file_header_and_length(self):
+        self.finds("one sentence", "src/base/a.c", "#include <stdio.h>\n")
+        self.finds("701 lines", "src/base/a.c", "/* A. */\n" + "\n" * 700)
+
+    def test_unregistered_sql(self):
+        self.put("sql/sqlite/meson.build", "sql_sqlite_files += files('queries/a.sql')\n")
+        self.put("sql/sqlite/queries/a.sql", "-- a: x.\n")
+        self.finds("b.sql: not listed", "sql/sqlite/queries/b.sql", "-- b: x.\n")
+
+    def test_globals(self):
+        for line in ("static int count;", "int count = 1;", "static const char *name;", "static char text[10];",
+                     "static struct x y = {1};", "void f(void) {\n    static int n;\n}"):
+            self.finds("writable", "src/base/a.c", f"/* A. */\n{line}\n")
+        self.put("src/base/a.c", "/* A. */\n#define X \\\n  int y;\nstatic const int a = 1;\nstruct s;\n"
+                 "static const char *const n[] = {\"a\"};\nstatic int f(int a);\nenum e { A, B };\n"
+                 "struct t {\n    int a;\n};\nint g(void) {\n    static const int z = 1;\n    int w = z;\n"
+                 "    return w;\n}\nextern int elsewhere;\ntypedef int number;\n")
+        self.assertEqual(self.problems(), "")
+
+
+class RunTests(Tree):
+    def run_tests(self, programs, *arguments):
+        """programs: name -> (shell text, timeout). Returns (exit code, last line, everything)."""
+        tests = [{"name": name, "cmd": ["sh", "-c", text], "env": {}, "workdir": str(self.dir), "timeout": timeout,
+                  "suite": ["pawl:unit"], "is_parallel": True} for name, (text, timeout) in programs.items()]
+        self.put("meson-info/intro-tests.json", json.dumps(tests))
+        done = subprocess.run([sys.executable, ROOT / "tools" / "run-tests", "--build", self.dir, *arguments],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout.splitlines()[-1], done.stdout
+
+    def test_counts_cases(self):
+        programs = {"a": ("echo 1..3; echo ok 1 - x; echo ok 2 - y; echo 'not ok 3 - z # SKIP'", 9), "b": ("exit 0", 9)}
+        self.assertEqual(self.run_tests(programs)[:2], (0, "3 passed, 0 failed, 1 skipped"))
+        self.assertEqual(self.run_tests(programs, "--strict")[:2], (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_failures_of_every_kind(self):
+        for text, timeout, part in (("echo 1..1; echo 'not ok 1 - broken'; exit 1", 9, "failed: broken"),
+                                    ("echo 1..2; echo ok 1 - x", 9, "1 of 2 cases did not report"),
+                                    ("kill -SEGV $$", 9, "SIGSEGV"), ("exit 23", 9, "exit code 23"),
+                                    ("sleep 60", 1, "limit of 1 s")):
+            code, _, everything = self.run_tests({"a": (text, timeout)})
+            self.assertEqual(code, 1)
+            self.assertIn(part, everything)
+
+    def test_leak_after_success_is_a_failure(self):
+        self.assertEqual(self.run_tests({"a": ("echo 1..1; echo ok 1 - x; exit 23", 9)})[:2],
+                         (1, "1 passed, 1 failed, 0 skipped"))
+
+    def test_exit_77_is_a_skip(self):
+        self.assertEqual(self.run_tests({"a": ("echo no server; exit 77", 9)})[:2], (0, "0 passed, 0 failed, 1 skipped"))
+
+    def test_children_end_with_their_test(self):
+        code, _, _ = self.run_tests({"a": ("sleep 60 & echo $! > child; exit 0", 9)})
+        self.assertEqual(code, 0)
+        pid = int((self.dir / "child").read_text())
+        state = pathlib.Path(f"/proc/{pid}/stat")
+        self.assertTrue(not state.exists() or ") Z " in state.read_text())
+
+    def test_unknown_suite(self):
+        self.put("meson-info/intro-tests.json", "[]")
+        done = subprocess.run([sys.executable, ROOT / "tools" / "run-tests", "--build", self.dir, "nonsense"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such suite", done.stderr)
+
+
+class TapResult(unittest.TestResult):
+    """Prints a line per test."""
+
+    def line(self, word, test, note=""):
+        print(f"{word} {self.testsRun} - {type(test).__name__}.{test._testMethodName}{note}", flush=True)
+
+    def addSuccess(self, test):
+        self.line("ok", test)
+
+    def addError(self, test, err):
+        self.addFailure(test, err)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.line("not ok", test)
+        print("\n".join("# " + row for row in self.failures[-1][1].splitlines()))
+
+
+def main():
+    os.environ.pop("PAWL_TEST_PG_URL", None)
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    print(f"1..{suite.countTestCases()}")
+    result = TapResult()
+    suite.run(result)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
