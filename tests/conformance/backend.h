@@ -1,0 +1,23 @@
+/* Where the store of a test lives: the one place of the suite that knows stores by name. */
+#ifndef CONFORMANCE_BACKEND_H
+#define CONFORMANCE_BACKEND_H
+
+#include "store/store.h"
+
+struct backend;
+
+/* Starts what the store needs (a server, a pooler, a directory). NULL with a printed reason when it cannot.
+ */
+struct backend *backend_start(const char *name);
+void backend_stop(struct backend *backend); /* takes NULL */
+
+/* The address of a store nobody has used before; valid until the next call. */
+struct store_config backend_fresh(struct backend *backend);
+
+/* The address that backend_fresh gave last. */
+struct store_config backend_current(struct backend *backend);
+
+/* Whether a second handle sees what the first one wrote. */
+bool backend_shared(const struct backend *backend);
+
+#endif

@@ -1,0 +1,38 @@
+/* One suite, run against the store named on the command line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance/backend.h"
+#include "conformance/harness.h"
+#include "conformance/harness_run.h"
+#include "support/pgserver.h"
+
+extern const struct conf_group conf_instance, conf_lane, conf_put, conf_claim, conf_order, conf_report,
+    conf_expiry, conf_dead, conf_dedupe, conf_batch, conf_receptor, conf_checkpoint, conf_view, conf_maintain,
+    conf_input, conf_random;
+
+static const struct conf_group *const groups[] = {
+    &conf_instance, &conf_lane,     &conf_put,    &conf_claim,  &conf_order,    &conf_report,
+    &conf_expiry,   &conf_dead,     &conf_dedupe, &conf_batch,  &conf_receptor, &conf_checkpoint,
+    &conf_view,     &conf_maintain, &conf_input,  &conf_random,
+};
+
+/* conformance STORE [PATTERN]: PATTERN is a test name with * and ?. */
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s model|sqlite|postgres|pgbouncer [PATTERN]\n", argv[0]);
+        return 2;
+    }
+    struct backend *backend = backend_start(argv[1]);
+    if (backend == NULL)
+        return PGSERVER_SKIP;
+    conf_choose(backend);
+    if (argc > 2)
+        cmocka_set_test_filter(argv[2]);
+    int failed = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        failed += _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
+    backend_stop(backend);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
