@@ -1,0 +1,196 @@
+/* The whole work of one turn in one call. */
+#include "store/model/batch.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/model/claim.h"
+#include "store/model/instance.h"
+#include "store/model/lane.h"
+#include "store/model/log.h"
+#include "store/model/put.h"
+#include "store/model/report.h"
+
+/* A beat younger than this is not renewed by a batch. */
+enum { BEAT_AGE_MS = 1000 };
+
+/* What is made ready before anything is changed, so that an error leaves the state untouched. */
+struct batch_plan {
+    struct work_batch_result result;
+    struct fail_scratch fails[KIND_COUNT + 1];
+    struct put_plan puts[KIND_COUNT + 1];
+    struct messages_put put_in[KIND_COUNT + 1];
+    bool used; /* the request key was used before */
+};
+
+static pawl_status batch_prepare_kind(const struct work_batch *in, int kind, struct arena *arena,
+                                      struct batch_plan *plan, pawl_error *err) {
+    struct work_batch_result *result = &plan->result;
+    pawl_status status = answers_new(arena, in->renewal_count[kind], false, &result->renewed[kind], err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, in->completion_count[kind], false, &result->completed[kind], err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, in->failure_count[kind], true, &result->failed[kind], err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, in->release_count[kind], false, &result->released[kind], err);
+    if (status == PAWL_OK)
+        status = fail_prepare(arena, in->failures[kind], in->failure_count[kind], &plan->fails[kind], err);
+    if (status != PAWL_OK)
+        return status;
+    plan->put_in[kind] = (struct messages_put){
+        .kind = (enum store_kind)kind,
+        .messages = in->messages[kind],
+        .count = in->message_count[kind],
+        .consumer = str_absent(in->consumer) ? in->instance.service : in->consumer,
+    };
+    return put_prepare(&plan->put_in[kind], arena, &plan->puts[kind], err);
+}
+
+static pawl_status batch_prepare(const struct work_batch *in, struct arena *arena, struct batch_plan *plan,
+                                 pawl_error *err) {
+    pawl_status status = check_batch(in, err);
+    for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++)
+        status = batch_prepare_kind(in, kind, arena, plan, err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, in->receptor_count, false, &plan->result.receptors, err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, in->checkpoint_count, false, &plan->result.checkpoints, err);
+    return status;
+}
+
+static bool batch_claims(const struct work_batch *in) {
+    if ((in->flags & BATCH_SKIP_CLAIM) != 0)
+        return false;
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        if (in->claim_max[kind] > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Registers an unknown instance, beats a known one whose beat is old; or says why the call cannot be. */
+static pawl_status batch_enter(struct model *model, const struct work_batch *in, struct instance **instance,
+                               pawl_error *err) {
+    struct beat_result beat = {0};
+    char text[UUID_TEXT_BYTES];
+    pawl_status status = partition_count_check(model, "batch_process", in->instance.partition_count, err);
+    if (status != PAWL_OK)
+        return status;
+    if (tombstone_find(model, in->instance.id) != NULL)
+        return error_set(err, PAWL_STALE, "batch_process",
+                         "instance %s was evicted and removed; drop its work and use a fresh id",
+                         uuid_format(in->instance.id, text));
+    if (instance_find(model, in->instance.id) == NULL) {
+        *instance = instance_add(model, &in->instance);
+        instance_beat(model, *instance, &beat);
+        return PAWL_OK;
+    }
+    status = instance_active(model, in->instance.id, "batch_process", instance, err);
+    if (status != PAWL_OK)
+        return status;
+    if (model->now_ms - (*instance)->beat_ms >= BEAT_AGE_MS) {
+        instance_beat(model, *instance, &beat);
+        return PAWL_OK;
+    }
+    return batch_claims(in) ? claim_allowed(model, in->instance.id, "batch_process", err) : PAWL_OK;
+}
+
+static void batch_report(struct model *model, const struct work_batch *in, enum store_kind kind,
+                         struct batch_plan *plan) {
+    const pawl_uuid id = in->instance.id;
+    struct work_batch_result *result = &plan->result;
+    report_renew(
+        model, &(struct messages_renew){id, kind, in->renewals[kind], in->renewal_count[kind], in->lease_ms},
+        &result->renewed[kind]);
+    report_complete(model,
+                    &(struct messages_complete){id, kind, in->completions[kind], in->completion_count[kind],
+                                                (in->flags & BATCH_DEBUG) != 0},
+                    &result->completed[kind]);
+    report_fail(model, &(struct messages_fail){id, kind, in->failures[kind], in->failure_count[kind]},
+                &plan->fails[kind], &result->failed[kind]);
+    report_release(model, &(struct messages_release){id, kind, in->releases[kind], in->release_count[kind]},
+                   &result->released[kind]);
+}
+
+static pawl_status batch_claim(struct model *model, const struct work_batch *in, enum store_kind kind,
+                               struct arena *arena, struct batch_plan *plan, pawl_error *err) {
+    struct grants grants = {NULL, 0, 0};
+    const struct messages_claim claim = {
+        .instance = in->instance.id,
+        .kind = kind,
+        .max = in->claim_max[kind],
+        .lease_ms = in->lease_ms,
+        .policy = in->policy,
+        .max_attempts = in->max_attempts,
+        .request = in->request,
+    };
+    if (plan->used)
+        claim_repeat(model, kind, in->request, &grants);
+    else
+        claim_make(model, &claim, &grants);
+    pawl_status status = grants_copy(&grants, arena, &plan->result.claimed[kind], err);
+    free(grants.records);
+    return status;
+}
+
+/* The lanes the instance owns at the end, ascending. */
+static pawl_status batch_lanes(struct model *model, const struct work_batch *in, struct arena *arena,
+                               struct work_batch_result *result, pawl_error *err) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        size_t count = (size_t)lanes_owned(model, (enum store_kind)kind, in->instance.id);
+        result->lanes[kind] = arena_array(arena, count, sizeof(int));
+        if (result->lanes[kind] == NULL)
+            return error_set(err, PAWL_NO_MEMORY, "batch_process", "no memory for %zu lanes", count);
+        for (int i = 0; i < model->settings.lane_count; i++) {
+            if (uuid_equal(model->lanes[kind][i].owner, in->instance.id))
+                result->lanes[kind][result->lane_count[kind]++] = i;
+        }
+    }
+    return PAWL_OK;
+}
+
+static pawl_status batch_run(struct model *model, const struct work_batch *in, struct arena *arena,
+                             struct batch_plan *plan, pawl_error *err) {
+    struct instance *instance = NULL;
+    pawl_status status = batch_enter(model, in, &instance, err);
+    if (status != PAWL_OK)
+        return status;
+    struct work_batch_result *result = &plan->result;
+    plan->used = request_find(model, in->request) != NULL;
+    if (!plan->used)
+        request_add(model, in->request);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        batch_report(model, in, (enum store_kind)kind, plan);
+        put_apply(model, &plan->put_in[kind], plan->used, &plan->puts[kind]);
+        result->put[kind] = plan->puts[kind].result;
+    }
+    for (size_t i = 0; i < in->receptor_count; i++)
+        result->receptors.answers[i] = receptor_apply(model, &in->receptors[i]);
+    for (size_t i = 0; i < in->checkpoint_count; i++)
+        result->checkpoints.answers[i] = checkpoint_apply(model, &in->checkpoints[i]);
+    for (int kind = KIND_OUTBOX; batch_claims(in) && kind <= KIND_COUNT; kind++) {
+        if (in->claim_max[kind] == 0)
+            continue;
+        status = batch_claim(model, in, (enum store_kind)kind, arena, plan, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    result->now_ms = model->now_ms;
+    result->lease_until_ms = instance->lease_until_ms;
+    return batch_lanes(model, in, arena, result, err);
+}
+
+pawl_status model_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,
+                                struct work_batch_result *out, pawl_error *err) {
+    struct batch_plan plan = {0};
+    pawl_status status = batch_prepare(in, arena, &plan, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    status = batch_run(model, in, arena, &plan, err);
+    if (status == PAWL_OK)
+        *out = plan.result;
+    return model_leave(model, status);
+}

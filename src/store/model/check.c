@@ -1,0 +1,212 @@
+/* The invariants of docs/invariants.md over the model's tables. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/model/view.h"
+
+/* The violations found so far. */
+struct finding {
+    struct model *model;
+    struct arena *arena;
+    struct violation *rows; /* malloc'ed while it grows */
+    size_t count, cap;
+    bool no_memory;
+};
+
+static void violated(struct finding *f, const char *invariant, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void violated(struct finding *f, const char *invariant, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    char *detail = arena_vprintf(f->arena, fmt, args);
+    va_end(args);
+    char *name = arena_strdup(f->arena, invariant);
+    if (detail == NULL || name == NULL) {
+        f->no_memory = true;
+        return;
+    }
+    f->rows = model_grow(f->rows, &f->cap, f->count + 1, sizeof *f->rows);
+    f->rows[f->count++] = (struct violation){str_from(name), str_from(detail)};
+}
+
+static void check_items(struct finding *f, const struct part *part) {
+    for (struct link *link = part->items.first; link != NULL; link = link->next) {
+        const struct record *record = link->record;
+        if (record->part != part || link != &record->part_link)
+            violated(f, "claimed_once", "seq %" PRId64 " is listed by token %" PRId64 " and by another",
+                     record->seq, part->token);
+        if (record->place != part->source)
+            violated(f, "claim_item_exists",
+                     "seq %" PRId64 " of token %" PRId64 " is not where its claim took it", record->seq,
+                     part->token);
+        if (record->kind != part->kind || record->lane != part->lane)
+            violated(f, "claim_lane_match",
+                     "seq %" PRId64 " of token %" PRId64 " lies in another kind or lane", record->seq,
+                     part->token);
+    }
+}
+
+static void check_part(struct finding *f, const struct part *part) {
+    check_items(f, part);
+    if (part->items.first == NULL)
+        violated(f, "claim_not_empty", "token %" PRId64 " part %d is active without items", part->token,
+                 part->number);
+    if (part->token > (f->model->settings.epoch << 40 | f->model->counter))
+        violated(f, "token_below_counter", "claim token %" PRId64, part->token);
+    const struct instance *instance = instance_find(f->model, part->instance);
+    if (instance == NULL || instance->state != INSTANCE_ACTIVE)
+        violated(f, "evicted_owns_nothing", "token %" PRId64 " belongs to an instance that is gone",
+                 part->token);
+    if (part->suspect &&
+        (part->items.count != 1 || part->source != PLACE_ASIDE || part->items.first->record->deaths == 0))
+        violated(f, "suspect_alone", "token %" PRId64 " is a suspect's but not of one suspect", part->token);
+}
+
+static void check_cursor(struct finding *f, const struct lane *lane) {
+    for (struct link *link = lane->messages.first; link != NULL; link = link->next) {
+        const struct record *record = link->record;
+        if (record->seq > lane->high)
+            break;
+        if (record->part != NULL)
+            continue;
+        violated(f, "behind_cursor_claimed", "seq %" PRId64 " was read and is in no claim", record->seq);
+        const struct link *last = record->home->flying.last;
+        if (last != NULL && last->record->seq > record->seq)
+            violated(f, "in_flight_prefix",
+                     "seq %" PRId64 " waits while seq %" PRId64 " of its stream is in flight", record->seq,
+                     last->record->seq);
+    }
+    if (lane->unread != NULL && lane->unread->record->seq <= lane->high)
+        violated(f, "behind_cursor_claimed", "lane %d reads seq %" PRId64 " again", lane->number,
+                 lane->unread->record->seq);
+}
+
+static void check_lane(struct finding *f, int kind, int number) {
+    const struct lane *lane = &f->model->lanes[kind][number];
+    if ((int)lane->kind != kind || lane->number != number)
+        violated(f, "lane_count_complete", "kind %d has no lane %d", kind, number);
+    if (lane->token > (f->model->settings.epoch << 40 | f->model->counter))
+        violated(f, "token_below_counter", "lane %d of kind %d has token %" PRId64, number, kind,
+                 lane->token);
+    if (!uuid_is_nil(lane->owner)) {
+        const struct instance *owner = instance_find(f->model, lane->owner);
+        if (owner == NULL || owner->state != INSTANCE_ACTIVE)
+            violated(f, "evicted_owns_nothing", "lane %d of kind %d belongs to an instance that is gone",
+                     number, kind);
+        if (owner == NULL || owner->state != INSTANCE_ACTIVE || (owner->kinds & KIND_BIT(kind)) == 0)
+            violated(f, "lane_owner_active", "lane %d of kind %d has an owner that may not own it", number,
+                     kind);
+    }
+    for (const struct part *part = lane->parts; part != NULL; part = part->next)
+        check_part(f, part);
+    check_cursor(f, lane);
+}
+
+static void check_hold(struct finding *f, const struct stream *stream) {
+    const struct link *head = stream->aside.first;
+    if (head != NULL && stream->hold == 0)
+        violated(f, "aside_has_hold", "seq %" PRId64 " is aside without a hold", head->record->seq);
+    if (stream->hold == HOLD_WAITING) {
+        if (head == NULL)
+            violated(f, "hold_has_aside_or_block", "'%.*s' waits for nothing", STR_ARG(stream->key));
+        else if (stream->due_ms != head->record->scheduled_ms)
+            violated(f, "hold_due_matches_head", "'%.*s' is due at %" PRId64 ", its first row at %" PRId64,
+                     STR_ARG(stream->key), stream->due_ms, head->record->scheduled_ms);
+    } else if (stream->hold != 0) {
+        const struct record *by = record_find_seq(f->model, stream->kind, stream->by_seq);
+        if (by == NULL || by->place != PLACE_DEAD || by->home != stream)
+            violated(f, "hold_has_aside_or_block",
+                     "'%.*s' is held by seq %" PRId64 ", which is no dead letter of it", STR_ARG(stream->key),
+                     stream->by_seq);
+        if (stream->due_ms != 0)
+            violated(f, "hold_due_matches_head", "'%.*s' is blocked but due", STR_ARG(stream->key));
+    }
+    for (const struct link *link = stream->flying.first; link != NULL; link = link->next) {
+        if (link->record->part->token != stream->flying.first->record->part->token)
+            violated(f, "stream_in_one_token", "'%.*s' is in flight under two tokens", STR_ARG(stream->key));
+    }
+}
+
+static void check_record(struct finding *f, const struct record *record) {
+    const struct settings *settings = &f->model->settings;
+    if (record->partition < 0 || record->partition >= settings->partition_count ||
+        record->lane != (int)lane_of((uint32_t)record->partition, (uint32_t)settings->lane_count))
+        violated(f, "partition_lane_match", "seq %" PRId64 " is in partition %d and lane %d", record->seq,
+                 record->partition, record->lane);
+    for (const struct node *node = table_next(&record->by_seq); node != NULL; node = table_next(node)) {
+        if (((const struct record *)node->thing)->seq == record->seq)
+            violated(f, "seq_unique", "seq %" PRId64 " is used twice", record->seq);
+    }
+    bool linked = record->place == PLACE_HISTORY ||
+                  (record->place == PLACE_MESSAGE
+                       ? record->lane_link.record == record && record->stream_link.record == NULL
+                       : record->stream_link.record == record && record->lane_link.record == NULL);
+    if (!linked)
+        violated(f, "message_once", "seq %" PRId64 " is in no table or in two", record->seq);
+}
+
+static void check_suspects(struct finding *f) {
+    for (size_t i = 0; i < f->model->instance_count; i++) {
+        int suspects = 0;
+        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+            for (int n = 0; n < f->model->settings.lane_count; n++) {
+                for (const struct part *part = f->model->lanes[kind][n].parts; part != NULL;
+                     part = part->next)
+                    suspects += part->suspect && uuid_equal(part->instance, f->model->instances[i]->id) ? 1
+                                                                                                        : 0;
+            }
+        }
+        if (suspects > 1)
+            violated(f, "suspect_alone", "one instance has %d suspects in flight", suspects);
+    }
+}
+
+static void check_tally(struct finding *f) {
+    int64_t rows[KIND_COUNT + 1][PLACE_HISTORY + 1] = {{0}};
+    const struct table *table = &f->model->seqs;
+    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node)) {
+        const struct record *record = node->thing;
+        rows[record->kind][record->place]++;
+        check_record(f, record);
+    }
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        const struct tally *tally = &f->model->tally[kind];
+        int64_t waiting = tally->put - tally->done - tally->aside - tally->dead - tally->discarded;
+        if (tally->aside != rows[kind][PLACE_ASIDE] || tally->dead != rows[kind][PLACE_DEAD] ||
+            waiting != rows[kind][PLACE_MESSAGE])
+            violated(f, "tally_matches_tables",
+                     "kind %d: message %" PRId64 " of %" PRId64 ", aside %" PRId64 " of %" PRId64
+                     ", dead %" PRId64 " of %" PRId64,
+                     kind, waiting, rows[kind][PLACE_MESSAGE], tally->aside, rows[kind][PLACE_ASIDE],
+                     tally->dead, rows[kind][PLACE_DEAD]);
+    }
+}
+
+pawl_status model_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
+    struct model *model = model_enter(store);
+    struct finding f = {.model = model, .arena = arena};
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        for (int i = 0; i < model->settings.lane_count; i++)
+            check_lane(&f, kind, i);
+    }
+    const struct table *streams = &model->streams;
+    for (struct node *node = table_each(streams, NULL); node != NULL; node = table_each(streams, node))
+        check_hold(&f, node->thing);
+    check_suspects(&f);
+    check_tally(&f);
+    struct violation *rows = arena_array(arena, f.count, sizeof *rows);
+    pawl_status status = PAWL_OK;
+    if (rows == NULL || f.no_memory)
+        status = error_set(err, PAWL_NO_MEMORY, "check", "no memory for %zu violations", f.count);
+    for (size_t i = 0; status == PAWL_OK && i < f.count; i++)
+        rows[i] = f.rows[i];
+    free(f.rows);
+    if (status == PAWL_OK)
+        *out = (struct violations){rows, f.count};
+    return model_leave(model, status);
+}

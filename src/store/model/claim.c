@@ -1,0 +1,305 @@
+/* Claims: what is granted to whom. */
+#include "store/model/claim.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/model/aside.h"
+#include "store/model/instance.h"
+#include "store/model/lane.h"
+
+/* A lane whose oldest claim began this long ago is claimed from again beside it. */
+enum { BUSY_MS = 1000 };
+
+/* One claim call while it runs. */
+struct claiming {
+    struct model *model;
+    const struct messages_claim *in;
+    struct part like; /* what every part of this call has in common */
+    struct grants *grants;
+    size_t wanted; /* items still to be read */
+    bool suspect_running;
+};
+
+static void grants_add(struct grants *grants, struct record *record) {
+    grants->records = model_grow(grants->records, &grants->cap, grants->count + 1, sizeof(struct record *));
+    grants->records[grants->count++] = record;
+}
+
+static struct part *claim_new(struct claiming *c, struct lane *lane, enum record_place source, bool suspect) {
+    struct part like = c->like;
+    like.token = token_next(c->model);
+    like.lane = lane->number;
+    like.source = source;
+    like.suspect = suspect;
+    lane->token = like.token;
+    return part_new(c->model, &like);
+}
+
+static bool instance_has_suspect(struct model *model, pawl_uuid instance) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        for (int i = 0; i < model->settings.lane_count; i++) {
+            for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
+                if (part->suspect && uuid_equal(part->instance, instance))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool lane_busy(const struct model *model, const struct lane *lane) {
+    if (lane->parts == NULL)
+        return false;
+    int64_t oldest_ms = INT64_MAX;
+    for (const struct part *part = lane->parts; part != NULL; part = part->next) {
+        if (part->began_ms < oldest_ms)
+            oldest_ms = part->began_ms;
+    }
+    return model->now_ms - oldest_ms < BUSY_MS;
+}
+
+static int hold_compare(const void *a, const void *b) {
+    const struct stream *x = *(struct stream *const *)a, *y = *(struct stream *const *)b;
+    if (x->due_ms != y->due_ms)
+        return x->due_ms < y->due_ms ? -1 : 1;
+    int64_t p = x->aside.first->record->seq, q = y->aside.first->record->seq;
+    return (p > q) - (p < q);
+}
+
+/* The holds of the lane that can be claimed from now, in their order; free() the array. */
+static struct stream **holds_due(const struct model *model, const struct lane *lane, size_t *count) {
+    struct stream **due = model_alloc((size_t)lane->hold_count * sizeof *due);
+    *count = 0;
+    for (struct stream *stream = lane->holds; stream != NULL; stream = stream->hold_next) {
+        if (stream->hold == HOLD_WAITING && stream->due_ms <= model->now_ms && stream->flying.first == NULL)
+            due[(*count)++] = stream;
+    }
+    if (*count > 0)
+        qsort(due, *count, sizeof *due, hold_compare);
+    return due;
+}
+
+/* Held streams: rows up to the first that is not due or is a suspect; a suspect that leads runs alone. True
+ * when anything was granted. */
+static bool claim_held(struct claiming *c, struct lane *lane) {
+    size_t due_count = 0, picked_count = 0, picked_cap = 0;
+    struct stream **due = holds_due(c->model, lane, &due_count);
+    struct record **picked = NULL;
+    struct record *suspect = NULL;
+    for (size_t i = 0; i < due_count && c->wanted > 0; i++) {
+        struct record *head = due[i]->aside.first->record;
+        if (head->deaths > 0) {
+            if (!c->suspect_running) {
+                suspect = head;
+                c->suspect_running = true;
+                c->wanted--;
+            }
+            continue;
+        }
+        for (struct link *link = due[i]->aside.first; link != NULL && c->wanted > 0; link = link->next) {
+            struct record *record = link->record;
+            if (record->deaths > 0 || record->scheduled_ms > c->model->now_ms)
+                break;
+            picked = model_grow(picked, &picked_cap, picked_count + 1, sizeof(struct record *));
+            picked[picked_count++] = record;
+            c->wanted--;
+        }
+    }
+    if (suspect != NULL) {
+        part_add(claim_new(c, lane, PLACE_ASIDE, true), suspect);
+        grants_add(c->grants, suspect);
+    }
+    if (picked_count > 0) {
+        struct part *part = claim_new(c, lane, PLACE_ASIDE, false);
+        for (size_t i = 0; i < picked_count; i++)
+            part_add(part, picked[i]);
+        for (struct link *link = part->items.first; link != NULL; link = link->next)
+            grants_add(c->grants, link->record);
+    }
+    free(due);
+    free(picked);
+    return suspect != NULL || picked_count > 0;
+}
+
+/* New messages of the lane in order; what belongs behind something unfinished goes there. */
+static void claim_messages(struct claiming *c, struct lane *lane) {
+    struct part *part = NULL;
+    while (lane->unread != NULL && c->wanted > 0) {
+        struct record *record = lane->unread->record;
+        struct stream *stream = record->home;
+        lane->unread = lane->unread->next;
+        lane->high = record->seq;
+        c->wanted--;
+        bool flies_elsewhere = stream->flying.first != NULL && stream->flying.first->record->part != part;
+        if (stream->hold == HOLD_PARKED) {
+            record_to_dead(c->model, record, DEAD_PARKED);
+        } else if (stream->hold != 0 || flies_elsewhere) {
+            aside_as_is(c->model, record);
+        } else {
+            if (part == NULL)
+                part = claim_new(c, lane, PLACE_MESSAGE, false);
+            part_add(part, record);
+            grants_add(c->grants, record);
+        }
+    }
+}
+
+static int lane_compare(const void *a, const void *b) {
+    const struct lane *x = *(struct lane *const *)a, *y = *(struct lane *const *)b;
+    return (x->token > y->token) - (x->token < y->token);
+}
+
+/* The lanes to visit, the one that was claimed longest ago first; free() the array. */
+static struct lane **lanes_to_visit(struct model *model, enum store_kind kind, pawl_uuid instance,
+                                    size_t *count) {
+    struct lane **lanes = model_alloc((size_t)model->settings.lane_count * sizeof *lanes);
+    *count = 0;
+    for (int i = 0; i < model->settings.lane_count; i++) {
+        struct lane *lane = &model->lanes[kind][i];
+        if (uuid_equal(lane->owner, instance) && !lane->draining)
+            lanes[(*count)++] = lane;
+    }
+    if (*count > 0)
+        qsort(lanes, *count, sizeof *lanes, lane_compare);
+    return lanes;
+}
+
+pawl_status claim_allowed(const struct model *model, pawl_uuid id, const char *op, pawl_error *err) {
+    char text[UUID_TEXT_BYTES];
+    struct instance *instance = NULL;
+    pawl_status status = instance_active(model, id, op, &instance, err);
+    if (status != PAWL_OK)
+        return status;
+    if (!instance_live(model, instance))
+        return error_set(err, PAWL_STALE, op,
+                         "the lease of instance %s ended %" PRId64
+                         " ms ago; send a heartbeat before claiming",
+                         uuid_format(id, text), model->now_ms - instance->lease_until_ms);
+    return PAWL_OK;
+}
+
+void claim_make(struct model *model, const struct messages_claim *in, struct grants *grants) {
+    (void)claims_expire(model, in->kind, in->instance);
+    (void)lanes_drained(model, in->kind, in->instance);
+    struct claiming c = {
+        .model = model,
+        .in = in,
+        .like =
+            {
+                .kind = in->kind,
+                .instance = in->instance,
+                .request = in->request,
+                .lease_until_ms = model->now_ms + in->lease_ms,
+                .began_ms = model->now_ms,
+                .pristine = true,
+                .policy = in->policy != POLICY_DEFAULT ? in->policy
+                                                       : (enum dead_policy)model->settings.dead_policy,
+                .max_attempts = in->max_attempts != 0 ? in->max_attempts : model->settings.max_attempts,
+            },
+        .grants = grants,
+        .wanted = (size_t)in->max,
+        .suspect_running = instance_has_suspect(model, in->instance),
+    };
+    size_t count = 0;
+    struct lane **lanes = lanes_to_visit(model, in->kind, in->instance, &count);
+    for (size_t i = 0; i < count && c.wanted > 0; i++) {
+        if (!lane_busy(model, lanes[i]) && !claim_held(&c, lanes[i]))
+            claim_messages(&c, lanes[i]);
+    }
+    free(lanes);
+}
+
+static int grant_compare(const void *a, const void *b) {
+    const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+    if (x->part->token != y->part->token)
+        return x->part->token < y->part->token ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+void claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request, struct grants *grants) {
+    for (int i = 0; i < model->settings.lane_count; i++) {
+        for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
+            if (!uuid_equal(part->request, request))
+                continue;
+            for (struct link *link = part->items.first; link != NULL; link = link->next)
+                grants_add(grants, link->record);
+        }
+    }
+    if (grants->count > 0)
+        qsort(grants->records, grants->count, sizeof(struct record *), grant_compare);
+}
+
+pawl_status item_copy(const struct record *record, struct arena *arena, struct item *item, pawl_error *err) {
+    *item = (struct item){
+        .seq = record->seq,
+        .kind = record->kind,
+        .lane = record->lane,
+        .partition = record->partition,
+        .id = record->id,
+        .correlation_id = record->correlation_id,
+        .causation_id = record->causation_id,
+        .put_ms = record->put_ms,
+        .attempt = record->attempts + record->deaths + 1,
+        .deaths = record->deaths,
+        .out_of_order = record->out_of_order,
+    };
+    if (record->part != NULL) {
+        item->token = record->part->token;
+        item->lease_until_ms = record->part->lease_until_ms;
+    }
+    const struct {
+        pawl_str from;
+        pawl_str *to;
+    } texts[] = {
+        {record->stream, &item->stream},     {record->topic, &item->topic},
+        {record->type, &item->type},         {record->payload, &item->payload},
+        {record->headers, &item->headers},   {record->traceparent, &item->traceparent},
+        {record->consumer, &item->consumer},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        pawl_status status = str_dup(arena, texts[i].from, texts[i].to, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+pawl_status grants_copy(const struct grants *grants, struct arena *arena, struct item_list *out,
+                        pawl_error *err) {
+    struct item_list list = {arena_array(arena, grants->count, sizeof *list.items), grants->count};
+    if (list.items == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "messages_claim", "no memory for %zu items", grants->count);
+    for (size_t i = 0; i < grants->count; i++) {
+        pawl_status status = item_copy(grants->records[i], arena, &list.items[i], err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    *out = list;
+    return PAWL_OK;
+}
+
+pawl_status model_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
+                                 struct item_list *out, pawl_error *err) {
+    pawl_status status = check_claim(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct grants grants = {NULL, 0, 0};
+    struct model *model = model_enter(store);
+    status = claim_allowed(model, in->instance, "messages_claim", err);
+    if (status != PAWL_OK)
+        goto done;
+    if (request_find(model, in->request) != NULL) {
+        claim_repeat(model, in->kind, in->request, &grants);
+    } else {
+        request_add(model, in->request);
+        claim_make(model, in, &grants);
+    }
+    status = grants_copy(&grants, arena, out, err);
+done:
+    free(grants.records);
+    return model_leave(model, status);
+}

@@ -1,0 +1,115 @@
+/* Reports that only keep a log: receptors' records and perspectives' checkpoints. */
+#include "store/model/log.h"
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "domain/workstatus.h"
+#include "store/model/report.h"
+
+static void text_replace(pawl_str *text, pawl_str with) {
+    model_text_free(*text);
+    *text = model_text(with);
+}
+
+static struct receptor *receptor_get(struct model *model, pawl_uuid event_id, pawl_str name) {
+    uint64_t hash = hash_pair(hash_uuid(event_id), fnv1a64(name));
+    for (struct node *node = table_first(&model->receptors, hash); node != NULL; node = table_next(node)) {
+        struct receptor *receptor = node->thing;
+        if (uuid_equal(receptor->event_id, event_id) && str_equal(receptor->name, name))
+            return receptor;
+    }
+    struct receptor *receptor = model_alloc(sizeof *receptor);
+    receptor->event_id = event_id;
+    receptor->name = model_text(name);
+    table_add(&model->receptors, &receptor->by_key, hash, receptor);
+    return receptor;
+}
+
+enum store_answer receptor_apply(struct model *model, const struct receptor_report *report) {
+    struct receptor *receptor = receptor_get(model, report->event_id, report->receptor);
+    if ((receptor->status & WORK_COMPLETED) != 0)
+        return ANSWER_DUPLICATE;
+    receptor->attempts++;
+    receptor->updated_ms = model->now_ms;
+    receptor->status = str_absent(report->error) ? report->status : report->status | WORK_FAILED;
+    text_replace(&receptor->error, utf8_cut(report->error, PAWL_ERROR_BYTES_MAX));
+    return ANSWER_APPLIED;
+}
+
+static uint64_t checkpoint_hash(pawl_str stream, pawl_str perspective) {
+    return hash_pair(fnv1a64(stream), fnv1a64(perspective));
+}
+
+struct checkpoint *checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective) {
+    struct node *node = table_first(&model->checkpoints, checkpoint_hash(stream, perspective));
+    for (; node != NULL; node = table_next(node)) {
+        struct checkpoint *checkpoint = node->thing;
+        if (str_equal(checkpoint->stream, stream) && str_equal(checkpoint->perspective, perspective))
+            return checkpoint;
+    }
+    return NULL;
+}
+
+enum store_answer checkpoint_apply(struct model *model, const struct checkpoint_report *report) {
+    struct checkpoint *checkpoint = checkpoint_find(model, report->stream, report->perspective);
+    if (checkpoint == NULL) {
+        checkpoint = model_alloc(sizeof *checkpoint);
+        checkpoint->stream = model_text(report->stream);
+        checkpoint->perspective = model_text(report->perspective);
+        checkpoint->updated_ms = model->now_ms;
+        table_add(&model->checkpoints, &checkpoint->by_key,
+                  checkpoint_hash(report->stream, report->perspective), checkpoint);
+    }
+    if (report->token < checkpoint->token || report->version < checkpoint->version)
+        return ANSWER_STALE;
+    if (report->token == checkpoint->token && report->version == checkpoint->version &&
+        report->status == checkpoint->status && report->status != CHECKPOINT_FAILED)
+        return ANSWER_DUPLICATE;
+    checkpoint->token = report->token;
+    checkpoint->version = report->version;
+    checkpoint->status = report->status;
+    checkpoint->updated_ms = model->now_ms;
+    if (report->status == CHECKPOINT_FAILED) {
+        text_replace(&checkpoint->error, utf8_cut(report->error, PAWL_ERROR_BYTES_MAX));
+        checkpoint->attempts++;
+    } else {
+        text_replace(&checkpoint->error, (pawl_str){NULL, 0});
+        if (report->status == CHECKPOINT_COMPLETED)
+            checkpoint->attempts = 0;
+    }
+    return ANSWER_APPLIED;
+}
+
+pawl_status model_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,
+                                   struct arena *arena, struct answer_list *out, pawl_error *err) {
+    struct answer_list list = {0};
+    pawl_status status = check_receptors(reports, count, err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, count, false, &list, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    for (size_t i = 0; i < count; i++)
+        list.answers[i] = receptor_apply(model, &reports[i]);
+    *out = list;
+    return model_leave(model, PAWL_OK);
+}
+
+pawl_status model_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
+                                     size_t count, struct arena *arena, struct answer_list *out,
+                                     pawl_error *err) {
+    struct answer_list list = {0};
+    pawl_status status = check_checkpoints(reports, count, err);
+    if (status == PAWL_OK)
+        status = answers_new(arena, count, false, &list, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    for (size_t i = 0; i < count; i++)
+        list.answers[i] = checkpoint_apply(model, &reports[i]);
+    *out = list;
+    return model_leave(model, PAWL_OK);
+}

@@ -1,0 +1,17 @@
+/* Reports that only keep a log: receptors' records and perspectives' checkpoints. */
+#ifndef MODEL_LOG_H
+#define MODEL_LOG_H
+
+#include "store/model/state.h"
+
+enum store_answer receptor_apply(struct model *model, const struct receptor_report *report);
+enum store_answer checkpoint_apply(struct model *model, const struct checkpoint_report *report);
+struct checkpoint *checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective);
+
+pawl_status model_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,
+                                   struct arena *arena, struct answer_list *out, pawl_error *err);
+pawl_status model_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
+                                     size_t count, struct arena *arena, struct answer_list *out,
+                                     pawl_error *err);
+
+#endif
