@@ -38,17 +38,18 @@ const char *pawl_status_name(pawl_status status) { return status_row(status)->na
 int error_exit_code(pawl_status status) { return status_row(status)->exit_code; }
 
 /* Writes the form of one byte into form (up to 4 bytes) and returns its length. */
-static size_t escape_byte(unsigned char byte, char form[static 5]) {
+static size_t escape_byte(unsigned char byte, char form[static 4]) {
     const char *hex = "0123456789abcdef";
+    form[0] = '\\';
     switch (byte) {
     case '\n':
-        memcpy(form, "\\n", 2);
+        form[1] = 'n';
         return 2;
     case '\r':
-        memcpy(form, "\\r", 2);
+        form[1] = 'r';
         return 2;
     case '\t':
-        memcpy(form, "\\t", 2);
+        form[1] = 't';
         return 2;
     default:
         break;
@@ -57,7 +58,6 @@ static size_t escape_byte(unsigned char byte, char form[static 5]) {
         form[0] = (char)byte;
         return 1;
     }
-    form[0] = '\\';
     form[1] = 'x';
     form[2] = hex[byte >> 4];
     form[3] = hex[byte & 15];
@@ -68,7 +68,7 @@ static size_t escape_byte(unsigned char byte, char form[static 5]) {
 static void copy_escaped(char *out, size_t size, const char *text) {
     size_t used = 0;
     for (; *text != '\0'; text++) {
-        char form[5];
+        char form[4];
         size_t len = escape_byte((unsigned char)*text, form);
         if (used + len >= size)
             break;

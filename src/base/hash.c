@@ -108,7 +108,7 @@ pawl_status sha256(pawl_str text, uint8_t digest[static SHA256_BYTES], pawl_erro
 
 pawl_status sha256_hex(pawl_str text, char digest[static SHA256_TEXT_BYTES], pawl_error *err) {
     const char *hex = "0123456789abcdef";
-    uint8_t bytes[SHA256_BYTES];
+    uint8_t bytes[SHA256_BYTES] = {0};
     pawl_status status = sha256(text, bytes, err);
     if (status != PAWL_OK)
         return status;
@@ -121,7 +121,7 @@ pawl_status sha256_hex(pawl_str text, char digest[static SHA256_TEXT_BYTES], paw
 }
 
 pawl_status hash_payload(pawl_str payload, int64_t *hash, pawl_error *err) {
-    uint8_t digest[SHA256_BYTES];
+    uint8_t digest[SHA256_BYTES] = {0};
     pawl_status status = sha256(payload, digest, err);
     if (status != PAWL_OK)
         return status;
