@@ -11,28 +11,41 @@ static const struct column columns[] = {
     {.key = "lane_count", .type = CELL_INT},
 };
 
+static bool named(const struct options *options, enum option_id id) {
+    return options->values[id].source != OPTION_FROM_DEFAULT;
+}
+
 /* A count the user named must be the schema's: it is fixed when the schema is made. */
 static pawl_status check_counts(const struct cli *cli, const struct settings *settings, pawl_error *err) {
     const struct options *options = &cli->arguments.options;
     int64_t partitions = options_number(options, OPTION_PARTITIONS);
     int64_t lanes = options_number(options, OPTION_LANES);
-    if (options->values[OPTION_PARTITIONS].source != OPTION_FROM_DEFAULT &&
-        partitions != settings->partition_count)
+    if (named(options, OPTION_PARTITIONS) && partitions != settings->partition_count)
         return error_set(err, PAWL_CONFLICT, "migrate",
                          "the schema has %d partitions, not %d: the count is fixed when a schema is made",
                          settings->partition_count, (int)partitions);
-    if (options->values[OPTION_LANES].source != OPTION_FROM_DEFAULT && lanes != settings->lane_count)
+    if (named(options, OPTION_LANES) && lanes != settings->lane_count)
         return error_set(err, PAWL_CONFLICT, "migrate",
                          "the schema has %d lanes, not %d: the count is fixed when a schema is made",
                          settings->lane_count, (int)lanes);
     return PAWL_OK;
 }
 
+/* Counts nobody named are the store's choice, except that few partitions need few lanes. */
+static struct migrate_config counts_of(const struct options *options) {
+    struct migrate_config migrate = {0};
+    if (named(options, OPTION_PARTITIONS))
+        migrate.partition_count = (int)options_number(options, OPTION_PARTITIONS);
+    if (named(options, OPTION_LANES))
+        migrate.lane_count = (int)options_number(options, OPTION_LANES);
+    else if (migrate.partition_count > 0 && migrate.partition_count < PAWL_LANES_DEFAULT)
+        migrate.lane_count = migrate.partition_count;
+    return migrate;
+}
+
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    const struct options *options = &cli->arguments.options;
     struct store_config config = database_config(cli);
-    struct migrate_config migrate = {.partition_count = (int)options_number(options, OPTION_PARTITIONS),
-                                     .lane_count = (int)options_number(options, OPTION_LANES)};
+    struct migrate_config migrate = counts_of(&cli->arguments.options);
     struct migrate_result result;
     pawl_status status = store_migrate(&config, &migrate, &result, err);
     if (status != PAWL_OK)

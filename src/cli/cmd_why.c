@@ -32,7 +32,7 @@ static void append_error(struct buf *buf, pawl_str error) {
         return;
     const char *end = memchr(error.ptr, '\n', error.len);
     buf_append_cstr(buf, " Last error: ");
-    table_escape(buf, (pawl_str){error.ptr, end != NULL ? (size_t)(end - error.ptr) : error.len});
+    grid_escape(buf, (pawl_str){error.ptr, end != NULL ? (size_t)(end - error.ptr) : error.len});
     if (buf->len > 0 && strchr(".!?", buf->ptr[buf->len - 1]) == NULL)
         buf_append_char(buf, '.');
 }
@@ -40,12 +40,12 @@ static void append_error(struct buf *buf, pawl_str error) {
 static void tell_opening(struct story *story) {
     const struct item *item = &story->why->row.item;
     buf_printf(&story->text, "Message %s (%s, type ", story->id, kind_name(item->kind));
-    table_escape(&story->text, item->type);
+    grid_escape(&story->text, item->type);
     if (str_absent(item->stream)) {
         buf_append_cstr(&story->text, ", no stream");
     } else {
         buf_append_cstr(&story->text, ", stream ");
-        table_escape(&story->text, item->stream);
+        grid_escape(&story->text, item->stream);
     }
     buf_append_cstr(&story->text, ") was put ");
     append_time(&story->text, item->put_ms, story->why->now_ms);

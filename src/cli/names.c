@@ -1,7 +1,7 @@
 /* The words for enum values in output. */
 #include "cli/names.h"
 
-#define NAME(table, index) ((size_t)(index) < sizeof(table) / sizeof *(table) ? (table)[index] : NULL)
+#define NAME(grid, index) ((size_t)(index) < sizeof(grid) / sizeof *(grid) ? (grid)[index] : NULL)
 
 const char *kind_name(enum store_kind kind) {
     static const char *const names[] = {

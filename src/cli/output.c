@@ -53,12 +53,12 @@ void output_init(struct output *output, enum output_format format, FILE *file) {
     output->format = format;
     if (format == OUTPUT_AUTO)
         output->format = isatty(fileno(file)) ? OUTPUT_TABLE : OUTPUT_JSON;
-    table_init(&output->table);
+    grid_init(&output->grid);
     buf_init(&output->line, 0);
 }
 
 void output_free(struct output *output) {
-    table_free(&output->table);
+    grid_free(&output->grid);
     buf_free(&output->line);
 }
 
@@ -125,7 +125,7 @@ static void cell_show(const struct output *output, const struct column *column, 
     switch (column->type) {
     case CELL_TEXT:
     case CELL_JSON:
-        table_escape(buf, cell->text);
+        grid_escape(buf, cell->text);
         return;
     case CELL_INT:
         buf_printf(buf, "%" PRId64, cell->number);
@@ -213,16 +213,16 @@ void output_list_begin(struct output *output, const struct column *columns, size
     output->list_open = true;
     if (output_is_json(output))
         return;
-    table_reset(&output->table);
+    grid_reset(&output->grid);
     for (size_t i = 0; i < count; i++)
         if (column_shown(output, &columns[i]))
-            table_column(&output->table, columns[i].cut, columns[i].type == CELL_INT, columns[i].drop);
+            grid_column(&output->grid, columns[i].cut, columns[i].type == CELL_INT, columns[i].drop);
     for (size_t i = 0; i < count; i++) {
         if (!column_shown(output, &columns[i]))
             continue;
         buf_reset(&output->line);
         heading(&output->line, columns[i].key);
-        table_cell(&output->table, buf_str(&output->line));
+        grid_cell(&output->grid, buf_str(&output->line));
     }
 }
 
@@ -234,14 +234,14 @@ void output_list_row(struct output *output, const struct cell *cells) {
                 continue;
             buf_reset(&output->line);
             cell_show(output, &output->columns[i], &cells[i], &output->line);
-            table_cell(&output->table, buf_str(&output->line));
+            grid_cell(&output->grid, buf_str(&output->line));
         }
         return;
     }
     buf_reset(&output->line);
     output_cells_json(&output->line, output->columns, output->column_count, cells);
     if (output->line.failed) { /* half an object would not be JSON; the failure is told at the end */
-        output->table.text.failed = true;
+        output->grid.text.failed = true;
         return;
     }
     if (output->format == OUTPUT_JSON)
@@ -256,12 +256,12 @@ pawl_status output_list_end(struct output *output, const char *empty, pawl_error
     if (output->format == OUTPUT_JSON)
         fputs(output->row_count > 0 ? "\n]\n" : "[]\n", output->file);
     if (output_is_json(output))
-        return buf_status(&output->table.text, "output", err);
+        return buf_status(&output->grid.text, "output", err);
     if (output->row_count == 0) {
         fprintf(output->file, "%s\n", empty);
         return PAWL_OK;
     }
-    return table_print(&output->table, output->file, terminal_width(output), err);
+    return grid_print(&output->grid, output->file, terminal_width(output), err);
 }
 
 pawl_status output_record(struct output *output, const struct column *columns, size_t count,

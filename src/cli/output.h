@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "cli/table.h"
+#include "cli/grid.h"
 #include "pawl.h"
 
 /* In the order of the choices of --output. */
@@ -60,7 +60,7 @@ struct output {
     size_t column_count;
     size_t row_count;
     bool list_open; /* between begin and end */
-    struct table table;
+    struct grid grid;
     struct buf line;
 };
 

@@ -1,5 +1,5 @@
 /* Aligned columns of text that fit a terminal. */
-#include "cli/table.h"
+#include "cli/grid.h"
 
 #include <assert.h>
 #include <string.h>
@@ -11,22 +11,22 @@
 
 enum { GAP = 2, CUT_MIN = 8 };
 
-void table_init(struct table *table) {
-    *table = (struct table){.column_count = 0};
-    buf_init(&table->text, 0);
+void grid_init(struct grid *grid) {
+    *grid = (struct grid){.column_count = 0};
+    buf_init(&grid->text, 0);
 }
 
-void table_free(struct table *table) { buf_free(&table->text); }
+void grid_free(struct grid *grid) { buf_free(&grid->text); }
 
-void table_reset(struct table *table) {
-    table->column_count = 0;
-    table->cells = 0;
-    buf_reset(&table->text);
+void grid_reset(struct grid *grid) {
+    grid->column_count = 0;
+    grid->cells = 0;
+    buf_reset(&grid->text);
 }
 
-void table_column(struct table *table, bool cut, bool right, int drop) {
-    assert(table->column_count < TABLE_COLUMNS_MAX);
-    table->columns[table->column_count++] = (struct table_column){.cut = cut, .right = right, .drop = drop};
+void grid_column(struct grid *grid, bool cut, bool right, int drop) {
+    assert(grid->column_count < GRID_COLUMNS_MAX);
+    grid->columns[grid->column_count++] = (struct grid_column){.cut = cut, .right = right, .drop = drop};
 }
 
 static int code_width(uint32_t code) {
@@ -34,7 +34,7 @@ static int code_width(uint32_t code) {
     return width < 0 ? 1 : width;
 }
 
-int table_text_width(pawl_str text) {
+int grid_text_width(pawl_str text) {
     int width = 0;
     for (size_t at = 0; at < text.len;) {
         uint32_t code = 0;
@@ -45,13 +45,13 @@ int table_text_width(pawl_str text) {
     return width;
 }
 
-void table_cell(struct table *table, pawl_str text) {
-    struct table_column *column = &table->columns[table->cells++ % table->column_count];
-    int width = table_text_width(text);
+void grid_cell(struct grid *grid, pawl_str text) {
+    struct grid_column *column = &grid->columns[grid->cells++ % grid->column_count];
+    int width = grid_text_width(text);
     if (width > column->width)
         column->width = width;
-    buf_append_str(&table->text, text);
-    buf_append_char(&table->text, '\0');
+    buf_append_str(&grid->text, text);
+    buf_append_char(&grid->text, '\0');
 }
 
 /* Characters that reorder or break lines without being control characters. */
@@ -60,7 +60,7 @@ static bool is_deceptive(uint32_t code) {
            (code >= 0x2066 && code <= 0x2069);
 }
 
-void table_escape(struct buf *buf, pawl_str text) {
+void grid_escape(struct buf *buf, pawl_str text) {
     for (size_t at = 0; at < text.len;) {
         uint32_t code = 0;
         size_t len = utf8_decode(text.ptr + at, text.len - at, &code);
@@ -85,28 +85,28 @@ void table_escape(struct buf *buf, pawl_str text) {
     }
 }
 
-static int total_width(const struct table *table) {
+static int total_width(const struct grid *grid) {
     int total = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].width > 0)
-            total += table->columns[i].width + GAP;
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (grid->columns[i].width > 0)
+            total += grid->columns[i].width + GAP;
     return total - GAP;
 }
 
-static struct table_column *widest_to_cut(struct table *table) {
-    struct table_column *widest = NULL;
-    for (size_t i = 0; i < table->column_count; i++) {
-        struct table_column *column = &table->columns[i];
+static struct grid_column *widest_to_cut(struct grid *grid) {
+    struct grid_column *widest = NULL;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct grid_column *column = &grid->columns[i];
         if (column->cut && column->width > CUT_MIN && (widest == NULL || column->width > widest->width))
             widest = column;
     }
     return widest;
 }
 
-static struct table_column *first_to_drop(struct table *table) {
-    struct table_column *first = NULL;
-    for (size_t i = 0; i < table->column_count; i++) {
-        struct table_column *column = &table->columns[i];
+static struct grid_column *first_to_drop(struct grid *grid) {
+    struct grid_column *first = NULL;
+    for (size_t i = 0; i < grid->column_count; i++) {
+        struct grid_column *column = &grid->columns[i];
         if (column->drop > 0 && column->width > 0 && (first == NULL || column->drop > first->drop))
             first = column;
     }
@@ -115,14 +115,14 @@ static struct table_column *first_to_drop(struct table *table) {
 
 /* Shortens what may be shortened, then leaves out what may be left out, until the table fits or nothing
  * helps. */
-static void fit(struct table *table, int width) {
-    while (total_width(table) > width) {
-        struct table_column *column = widest_to_cut(table);
+static void fit(struct grid *grid, int width) {
+    while (total_width(grid) > width) {
+        struct grid_column *column = widest_to_cut(grid);
         if (column != NULL) {
             column->width--;
             continue;
         }
-        column = first_to_drop(table);
+        column = first_to_drop(grid);
         if (column == NULL)
             return;
         column->width = 0;
@@ -130,9 +130,9 @@ static void fit(struct table *table, int width) {
 }
 
 /* One cell in its width, with an ellipsis where it was cut. */
-static void print_cell(FILE *file, const char *text, const struct table_column *column, bool last) {
+static void print_cell(FILE *file, const char *text, const struct grid_column *column, bool last) {
     pawl_str all = str_from(text);
-    int width = table_text_width(all);
+    int width = grid_text_width(all);
     if (width > column->width) {
         int used = 0;
         size_t at = 0;
@@ -156,22 +156,22 @@ static void print_cell(FILE *file, const char *text, const struct table_column *
         fprintf(file, "%*s", column->width - width + GAP, "");
 }
 
-pawl_status table_print(struct table *table, FILE *file, int width, pawl_error *err) {
-    pawl_status status = buf_status(&table->text, "table", err);
-    if (status != PAWL_OK || table->cells == 0)
+pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err) {
+    pawl_status status = buf_status(&grid->text, "table", err);
+    if (status != PAWL_OK || grid->cells == 0)
         return status;
     if (width > 0)
-        fit(table, width);
+        fit(grid, width);
     size_t last = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (table->columns[i].width > 0)
+    for (size_t i = 0; i < grid->column_count; i++)
+        if (grid->columns[i].width > 0)
             last = i;
-    const char *cell = table->text.ptr;
-    for (size_t i = 0; i < table->cells; i++, cell += strlen(cell) + 1) {
-        size_t at = i % table->column_count;
-        if (table->columns[at].width > 0)
-            print_cell(file, cell, &table->columns[at], at == last);
-        if (at + 1 == table->column_count)
+    const char *cell = grid->text.ptr;
+    for (size_t i = 0; i < grid->cells; i++, cell += strlen(cell) + 1) {
+        size_t at = i % grid->column_count;
+        if (grid->columns[at].width > 0)
+            print_cell(file, cell, &grid->columns[at], at == last);
+        if (at + 1 == grid->column_count)
             fputc('\n', file);
     }
     return PAWL_OK;
