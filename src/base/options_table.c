@@ -44,7 +44,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
                        .type = OPTION_CHOICE,
                        .fallback = "auto",
                        .choices = "auto|table|wide|json|ndjson",
-                       .help = "How results are printed; auto is a table on a terminal, ndjson in a pipe."},
+                       .help = "How results are printed; auto is a table on a terminal, JSON elsewhere."},
     [OPTION_LEASE] = {.name = "lease",
                       .environment = "PAWL_LEASE",
                       .type = OPTION_DURATION,
