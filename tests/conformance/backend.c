@@ -94,7 +94,8 @@ struct store_config backend_fresh(struct backend *backend) {
     backend->count++;
     switch (backend->place) {
     case PLACE_MODEL:
-        snprintf(backend->url, sizeof backend->url, "model:");
+        snprintf(backend->url, sizeof backend->url, "model:?partitions=%d&lanes=%d", TEST_PARTITIONS,
+                 TEST_LANES);
         break;
     case PLACE_SQLITE:
         if (backend->count > 1)

@@ -4,6 +4,8 @@
 
 #include "store/store.h"
 
+enum { TEST_PARTITIONS = 1000, TEST_LANES = 16 };
+
 struct backend;
 
 /* Starts what the store needs (a server, a pooler, a directory). NULL with a printed reason when it cannot.

@@ -312,6 +312,23 @@ static void claims_of_a_batch_carry_its_policy_and_limit(void **state) {
     assert_int_equal(row_of(c, 2).reason, DEAD_PARKED);
 }
 
+static void a_batch_that_may_not_claim_is_stale_as_a_whole(void **state) {
+    struct conf *c = *state;
+    struct work_batch in = batch_of(1);
+    in.instance.lease_ms = 200;
+    process(c, in);
+    advance(c, 500); /* the lease is over, and the beat is too young to be renewed by the batch */
+    struct message_new out_new = message_numbered(c, 1, STR("a"));
+    struct work_batch_result result;
+    in.messages[OUT] = &out_new, in.message_count[OUT] = 1;
+    in.claim_max[OUT] = 10;
+    expect(c, PAWL_STALE, c->core->batch_process(c->store, &in, c->arena, &result, &c->err));
+    assert_int_equal(rows_with_id(c, 1), 0);
+    in.claim_max[OUT] = 0;
+    in.lease_ms = 0; /* allowed when nothing is renewed or claimed */
+    assert_int_equal(process(c, in).put[OUT].answers[0], ANSWER_APPLIED);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(one_call_does_every_step_and_answers_each_item),
     CONF_TEST(an_unknown_instance_is_registered_with_its_kinds),
@@ -326,6 +343,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(an_empty_batch_changes_nothing_but_the_beat),
     CONF_TEST(a_consumer_may_be_named_for_the_inbox),
     CONF_TEST(claims_of_a_batch_carry_its_policy_and_limit),
+    CONF_TEST(a_batch_that_may_not_claim_is_stale_as_a_whole),
 };
 
 CONF_GROUP(batch, tests);

@@ -275,6 +275,19 @@ static void an_empty_store_grants_nothing_and_stays_as_it_is(void **state) {
     assert_string_equal(state_text(c), before);
 }
 
+static void no_grant_no_token(void **state) {
+    struct conf *c = *state;
+    pawl_str slow = stream_on(c, 3, 0);
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, slow);
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    put(c, KIND_OUTBOX, 2, slow);
+    advance(c, 1000);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0); /* 2 was only set aside */
+    assert_int_equal(lanes_listed(c, KIND_OUTBOX).rows[3].token, held.items[0].token);
+    assert_int_equal(row_of(c, 2).reason, ASIDE_BEHIND);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(only_a_live_instance_may_claim),
     CONF_TEST(a_grant_has_a_token_a_lease_and_the_first_attempt),
@@ -292,6 +305,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_claim_over_several_lanes_under_one_request_comes_back_whole),
     CONF_TEST(a_request_whose_claim_expired_gives_nothing),
     CONF_TEST(an_empty_store_grants_nothing_and_stays_as_it_is),
+    CONF_TEST(no_grant_no_token),
 };
 
 CONF_GROUP(claim, tests);

@@ -278,6 +278,31 @@ static void a_redrive_joins_a_stream_that_is_held_in_its_place(void **state) {
     complete_all(c, 1, again);
 }
 
+static void parked_letters_have_no_life_of_their_own(void **state) {
+    struct conf *c = *state;
+    first_one_dies(c, STR("a"), 2, POLICY_PARK);
+    assert_int_equal(discard(c, KIND_OUTBOX, 2), ANSWER_CONFLICT);
+    assert_true(str_absent(row_of(c, 2).fingerprint));
+    assert_int_equal(row_of(c, 2).attempts, 0);
+    struct dead_ref twice[2] = {{KIND_OUTBOX, row_of(c, 1).item.seq}, {KIND_OUTBOX, row_of(c, 1).item.seq}};
+    struct answer_list answers;
+    ok(c, c->core->dead_redrive(c->store, twice, 2, c->arena, &answers, &c->err));
+    assert_int_equal(answers.answers[0], ANSWER_APPLIED);
+    assert_int_equal(answers.answers[1], ANSWER_NOT_FOUND);
+    assert_true(str_equal(row_of(c, 1).error, STR("cannot be parsed"))); /* its error text stays */
+    assert_int_equal(row_of(c, 1).attempts, 0);
+    assert_int_equal(row_of(c, 1).reason, ASIDE_REDRIVEN);
+}
+
+static void a_redriven_message_without_a_stream_is_in_order(void **state) {
+    struct conf *c = *state;
+    first_one_dies(c, ABSENT, 1, POLICY_DEFAULT);
+    assert_int_equal(redrive(c, KIND_OUTBOX, 1), ANSWER_APPLIED);
+    struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(again.count, 1);
+    assert_false(again.items[0].out_of_order);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_message_dies_at_its_last_attempt),
     CONF_TEST(the_limit_of_the_call_goes_before_the_claim_s_and_the_claim_s_before_the_schema_s),
@@ -294,6 +319,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_message_without_a_stream_blocks_nobody),
     CONF_TEST(many_are_redriven_in_order_and_each_is_answered),
     CONF_TEST(a_redrive_joins_a_stream_that_is_held_in_its_place),
+    CONF_TEST(parked_letters_have_no_life_of_their_own),
+    CONF_TEST(a_redriven_message_without_a_stream_is_in_order),
 };
 
 CONF_GROUP(dead, tests);

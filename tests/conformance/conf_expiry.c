@@ -11,9 +11,8 @@ static void InstanceCrashes_MessagesReclaimedAfterLeaseExpiry(void **state) {
     put_range(c, KIND_OUTBOX, 1, 2, stream_on(c, 0, 0));
     struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, held), "1 2");
-    /* The owner beats but does not work: its lease on the messages is enough to lose them. */
+    /* The owner counts as live for long yet: that its lease on the messages is over is enough to lose them. */
     advance(c, LEASE_MS - 1);
-    beat(c, 1);
     beat(c, 2);
     assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0);
     advance(c, 1);
@@ -44,7 +43,7 @@ static void an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane(void *
     advance(c, LEASE_MS);
     struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, again), "1");
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
     assert_int_equal(complete(c, 1, &again.items[0]), ANSWER_APPLIED);
 }
@@ -226,6 +225,43 @@ static void a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it(void *
     assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "3");
 }
 
+/* Claims 1 and 2 of one stream with a limit of one attempt under the policy, and lets the lease run out. */
+static void die_by_expiry(struct conf *c, enum dead_policy policy) {
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
+    struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
+    in.policy = policy;
+    in.max_attempts = 1;
+    assert_int_equal(claim_with(c, in).count, 2);
+    advance(c, LEASE_MS);
+    claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(row_of(c, 1).state, STATE_DEAD);
+    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
+}
+
+static void the_policy_holds_for_a_death_by_expiry_too(void **state) {
+    struct conf *c = *state;
+    die_by_expiry(c, POLICY_BLOCK);
+    assert_int_equal(row_of(c, 2).state, STATE_BLOCKED);
+    assert_int_equal(row_of(c, 2).reason, ASIDE_EXPIRED);
+    assert_int_equal(row_of(c, 2).item.deaths, 1);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+}
+
+static void a_death_by_expiry_parks_the_rest_of_the_stream(void **state) {
+    struct conf *c = *state;
+    die_by_expiry(c, POLICY_PARK);
+    assert_int_equal(row_of(c, 2).state, STATE_DEAD);
+    assert_int_equal(row_of(c, 2).reason, DEAD_PARKED);
+}
+
+static void a_death_by_expiry_under_skip_lets_the_others_die_on_their_own(void **state) {
+    struct conf *c = *state;
+    die_by_expiry(c, POLICY_SKIP);
+    assert_int_equal(row_of(c, 2).state, STATE_DEAD);
+    assert_int_equal(row_of(c, 2).reason, DEAD_KILLED);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(InstanceCrashes_MessagesReclaimedAfterLeaseExpiry),
     CONF_TEST(an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane),
@@ -238,6 +274,9 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(what_was_done_before_the_claim_expired_stays_a_duplicate),
     CONF_TEST(eviction_ends_claims_like_expiry_but_at_once),
     CONF_TEST(a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it),
+    CONF_TEST(the_policy_holds_for_a_death_by_expiry_too),
+    CONF_TEST(a_death_by_expiry_parks_the_rest_of_the_stream),
+    CONF_TEST(a_death_by_expiry_under_skip_lets_the_others_die_on_their_own),
 };
 
 CONF_GROUP(expiry, tests);

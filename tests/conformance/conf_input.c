@@ -97,7 +97,7 @@ static void names_that_are_empty_missing_or_too_long_are_refused(void **state) {
     message.stream = (pawl_str){"", 0};
     refuse_put(c, message, "stream is empty");
     message.stream = (pawl_str){text, PAWL_STREAM_BYTES_MAX + 1};
-    refuse_put(c, message, "stream has 201 bytes");
+    refuse_put(c, message, "201 bytes");
     message = good();
     message.type = ABSENT;
     refuse_put(c, message, "type is missing");

@@ -45,7 +45,7 @@ static void a_producer_without_kinds_owns_nothing_and_claims_nothing(void **stat
     assert_int_equal(join(c, 1, 0).lanes_owned, 0);
     put(c, KIND_OUTBOX, 1, STR("a"));
     assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
-    assert_int_equal(lanes_free(c, KIND_OUTBOX), c->lanes);
+    assert_int_equal(count_free(c, KIND_OUTBOX), c->lanes);
 }
 
 static void register_refuses_an_id_that_exists(void **state) {
@@ -135,13 +135,13 @@ static void StaleInstance_CleanedUpAndPartitionsReleased(void **state) {
     join_with(c, crashed);
     join(c, 2, KIND_BIT(KIND_OUTBOX));
     put(c, KIND_OUTBOX, 1, STR("a"));
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
     advance(c, 15000);
     struct beat_result result = beat(c, 2);
     assert_int_equal(result.evicted, 1);
     assert_int_equal(result.lanes_taken, c->lanes);
     assert_int_equal(instance_row(c, 1).state, INSTANCE_EVICTED);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), c->lanes);
     assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "1");
 
     struct maintain_in in = {.caller = instance_id(2), .rows_max = 1000};
@@ -196,7 +196,7 @@ static void MultipleActiveInstances_AllCounted(void **state) {
     }
     for (int n = 1; n <= 4; n++) {
         assert_int_equal(instance_row(c, n).state, INSTANCE_ACTIVE);
-        assert_int_equal(lanes_owned(c, KIND_OUTBOX, n), c->lanes / 4);
+        assert_int_equal(count_owned(c, KIND_OUTBOX, n), c->lanes / 4);
     }
 }
 
@@ -208,7 +208,7 @@ static void evict_frees_lanes_and_ends_claims(void **state) {
     struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
     ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
     for (int kind = KIND_OUTBOX; kind <= KIND_PERSPECTIVE; kind++)
-        assert_int_equal(lanes_free(c, (enum store_kind)kind), c->lanes);
+        assert_int_equal(count_free(c, (enum store_kind)kind), c->lanes);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
     struct message_row row = row_of(c, 1);
     assert_int_equal(row.item.deaths, 1);
@@ -227,7 +227,7 @@ static void deregister_gives_everything_back_without_an_attempt(void **state) {
     assert_string_equal(numbers(c, held), "1 2");
     ok(c, c->core->instance_deregister(c->store, instance_id(1), &c->err));
     assert_false(instance_listed(c, 1));
-    assert_int_equal(lanes_free(c, KIND_OUTBOX), c->lanes);
+    assert_int_equal(count_free(c, KIND_OUTBOX), c->lanes);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
     struct message_row row = row_of(c, 1);
     assert_int_equal(row.item.deaths, 0);
@@ -319,6 +319,37 @@ static void the_clock_stands_still_when_frozen_and_runs_when_not(void **state) {
     advance(c, 0);
 }
 
+static void what_is_gone_cannot_act(void **state) {
+    struct conf *c = *state;
+    struct beat_result result;
+    struct peers_look look;
+    join(c, 1, KIND_BITS_ALL);
+    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
+    for (int n = 1; n <= 2; n++) { /* evicted, unknown */
+        expect(c, PAWL_STALE,
+               c->core->lanes_rebalance(c->store, instance_id(n), KIND_OUTBOX, &result, &c->err));
+        expect(c, PAWL_STALE, c->core->peers_look(c->store, instance_id(n), &look, &c->err));
+    }
+    ok(c, c->core->instance_deregister(c->store, instance_id(1), &c->err)); /* the evicted may still leave */
+    expect(c, PAWL_STALE, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
+    expect(c, PAWL_NOT_FOUND, c->core->instance_evict(c->store, instance_id(1), &c->err));
+}
+
+static void a_rebalance_evicts_the_silent_of_every_kind(void **state) {
+    struct conf *c = *state;
+    struct instance_new mortal = instance_named(1, KIND_BIT(KIND_INBOX));
+    mortal.lease_ms = 15000;
+    join_with(c, mortal);
+    mortal = instance_named(2, 0);
+    mortal.lease_ms = 15000;
+    join_with(c, mortal);
+    join(c, 3, KIND_BIT(KIND_OUTBOX));
+    advance(c, 15000);
+    assert_int_equal(beat(c, 3).evicted, 2);
+    assert_int_equal(count_free(c, KIND_INBOX), c->lanes);
+    assert_int_equal(instance_row(c, 2).state, INSTANCE_EVICTED);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(register_makes_one_row_with_everything_the_caller_said),
     CONF_TEST(register_without_a_lease_takes_the_schemas_default),
@@ -336,6 +367,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms),
     CONF_TEST(peers_look_says_when_a_lane_of_ones_kinds_is_free),
     CONF_TEST(the_clock_stands_still_when_frozen_and_runs_when_not),
+    CONF_TEST(what_is_gone_cannot_act),
+    CONF_TEST(a_rebalance_evicts_the_silent_of_every_kind),
 };
 
 CONF_GROUP(instance, tests);

@@ -36,7 +36,7 @@ static void a_new_instance_gets_idle_lanes_within_two_heartbeats(void **state) {
     struct beat_result taken = beat(c, 2);
     assert_int_equal(taken.lanes_taken, c->lanes / 2);
     assert_int_equal(taken.lanes_owned[KIND_OUTBOX], c->lanes / 2);
-    assert_int_equal(lanes_free(c, KIND_OUTBOX), 0);
+    assert_int_equal(count_free(c, KIND_OUTBOX), 0);
     /* The highest numbers went, the lowest stayed. */
     assert_true(uuid_equal(owner_of(c, 0), instance_id(1)));
     assert_true(uuid_equal(owner_of(c, c->lanes - 1), instance_id(2)));
@@ -51,16 +51,16 @@ static void NewInstanceJoins_DoesNotStealActivePartitions(void **state) {
     assert_int_equal(held.count, c->lanes);
     join(c, 2, OUTBOX_BIT);
     assert_int_equal(beat(c, 1).lanes_given, c->lanes / 2);
-    assert_int_equal(lanes_draining(c, KIND_OUTBOX), c->lanes / 2);
+    assert_int_equal(count_draining(c, KIND_OUTBOX), c->lanes / 2);
     beats(c, 1, 2, 3);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), 0);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), 0);
     assert_int_equal(claim(c, 2, KIND_OUTBOX, 100).count, 0);
     complete_all(c, 1, held); /* every one of them is still its own */
     beat(c, 1);
     beat(c, 2);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
-    assert_int_equal(lanes_draining(c, KIND_OUTBOX), 0);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
+    assert_int_equal(count_draining(c, KIND_OUTBOX), 0);
 }
 
 static void idle_lanes_go_before_busy_ones(void **state) {
@@ -74,8 +74,8 @@ static void idle_lanes_go_before_busy_ones(void **state) {
     beat(c, 1);
     beat(c, 2);
     assert_true(uuid_equal(owner_of(c, c->lanes - 1), instance_id(1)));
-    assert_int_equal(lanes_draining(c, KIND_OUTBOX), 0);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
+    assert_int_equal(count_draining(c, KIND_OUTBOX), 0);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
     complete_all(c, 1, held);
 }
 
@@ -106,13 +106,13 @@ static void draining_stops_when_the_newcomer_leaves(void **state) {
     struct item_list held = claim(c, 1, KIND_OUTBOX, c->lanes);
     join(c, 2, OUTBOX_BIT);
     beat(c, 1);
-    assert_int_equal(lanes_draining(c, KIND_OUTBOX), c->lanes / 2);
-    int64_t moves = lanes_moved(c, KIND_OUTBOX);
+    assert_int_equal(count_draining(c, KIND_OUTBOX), c->lanes / 2);
+    int64_t moves = count_moves(c, KIND_OUTBOX);
     ok(c, c->core->instance_deregister(c->store, instance_id(2), &c->err));
     beat(c, 1);
-    assert_int_equal(lanes_draining(c, KIND_OUTBOX), 0);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
-    assert_int_equal(lanes_moved(c, KIND_OUTBOX), moves);
+    assert_int_equal(count_draining(c, KIND_OUTBOX), 0);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_moves(c, KIND_OUTBOX), moves);
     complete_all(c, 1, held);
 }
 
@@ -125,7 +125,7 @@ static void at_most_half_of_the_lanes_are_given_up_in_one_call(void **state) {
     assert_int_equal(beat(c, 1).lanes_given, c->lanes - c->lanes / 4 - (c->lanes + 1) / 2);
     beats(c, 2, 4, 1);
     for (int n = 1; n <= 4; n++)
-        assert_int_equal(lanes_owned(c, KIND_OUTBOX, n), c->lanes / 4);
+        assert_int_equal(count_owned(c, KIND_OUTBOX, n), c->lanes / 4);
 }
 
 /* covers: M58 M25 M26 M27 M28 M29 M30 M31 M32 */
@@ -136,14 +136,14 @@ static void PartitionReassignment_OnlyFromStale(void **state) {
     join_with(c, mortal);
     join(c, 2, OUTBOX_BIT);
     beats(c, 1, 2, 2);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes / 2);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes / 2);
     struct lane_rows before = lanes_listed(c, KIND_OUTBOX);
     join(c, 3, OUTBOX_BIT);
     beat(c, 3);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 3), 0); /* other, active: blocked */
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 3), 0); /* other, active: blocked */
     advance(c, 15000);
     assert_int_equal(beat(c, 3).evicted, 1);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 3), c->lanes / 2); /* other, stale: allowed */
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 3), c->lanes / 2); /* other, stale: allowed */
     beats(c, 2, 3, 2);
     struct lane_rows after = lanes_listed(c, KIND_OUTBOX);
     for (size_t i = 0; i < after.count; i++) {
@@ -163,23 +163,23 @@ static void a_membership_change_moves_no_more_lanes_than_needed(void **state) {
     for (int n = 1; n <= 3; n++)
         join(c, n, OUTBOX_BIT);
     beats(c, 1, 3, 4);
-    int64_t moves = lanes_moved(c, KIND_OUTBOX);
+    int64_t moves = count_moves(c, KIND_OUTBOX);
     beats(c, 1, 3, 10);
-    assert_int_equal(lanes_moved(c, KIND_OUTBOX), moves); /* a stable membership moves nothing */
+    assert_int_equal(count_moves(c, KIND_OUTBOX), moves); /* a stable membership moves nothing */
     join(c, 4, OUTBOX_BIT);
     beats(c, 1, 4, 4);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 4), c->lanes / 4);
-    assert_int_equal(lanes_moved(c, KIND_OUTBOX), moves + c->lanes / 4);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 4), c->lanes / 4);
+    assert_int_equal(count_moves(c, KIND_OUTBOX), moves + c->lanes / 4);
     struct lane_rows before = lanes_listed(c, KIND_OUTBOX);
     ok(c, c->core->instance_deregister(c->store, instance_id(4), &c->err));
     beats(c, 1, 3, 4);
-    assert_int_equal(lanes_moved(c, KIND_OUTBOX), moves + 2 * (c->lanes / 4));
+    assert_int_equal(count_moves(c, KIND_OUTBOX), moves + 2 * (c->lanes / 4));
     struct lane_rows after = lanes_listed(c, KIND_OUTBOX);
     for (size_t i = 0; i < after.count; i++) {
         if (!uuid_equal(before.rows[i].owner, instance_id(4)))
             assert_true(uuid_equal(after.rows[i].owner, before.rows[i].owner));
     }
-    assert_int_equal(lanes_free(c, KIND_OUTBOX), 0);
+    assert_int_equal(count_free(c, KIND_OUTBOX), 0);
 }
 
 static void a_flapping_instance_causes_no_storm(void **state) {
@@ -191,7 +191,7 @@ static void a_flapping_instance_causes_no_storm(void **state) {
     struct item_list held = claim(c, 1, KIND_OUTBOX, c->lanes);
     assert_true(held.count > 0);
     struct lane_rows before = lanes_listed(c, KIND_OUTBOX);
-    int64_t moves = lanes_moved(c, KIND_OUTBOX);
+    int64_t moves = count_moves(c, KIND_OUTBOX);
     for (int i = 0; i < 50; i++) {
         join(c, 100 + i, OUTBOX_BIT);
         if (i % 2 == 0) {
@@ -202,9 +202,9 @@ static void a_flapping_instance_causes_no_storm(void **state) {
         beats(c, 1, 3, 2);
     }
     /* One that was not there for a beat moved nothing; one that was took its share and gave it back. */
-    assert_true(lanes_moved(c, KIND_OUTBOX) - moves <= 25 * 2 * (c->lanes / 4 + 1));
+    assert_true(count_moves(c, KIND_OUTBOX) - moves <= 25 * 2 * (c->lanes / 4 + 1));
     for (int n = 1; n <= 3; n++)
-        assert_true(lanes_owned(c, KIND_OUTBOX, n) >= c->lanes / 3);
+        assert_true(count_owned(c, KIND_OUTBOX, n) >= c->lanes / 3);
     struct lane_rows after = lanes_listed(c, KIND_OUTBOX);
     for (size_t i = 0; i < after.count; i++) {
         if (uuid_equal(before.rows[i].owner, instance_id(1)) && before.rows[i].claims > 0)
@@ -216,14 +216,14 @@ static void a_flapping_instance_causes_no_storm(void **state) {
 static void an_instance_that_is_gone_before_anybody_beats_moves_nothing(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
-    int64_t moves = lanes_moved(c, KIND_OUTBOX);
+    int64_t moves = count_moves(c, KIND_OUTBOX);
     for (int i = 0; i < 50; i++) {
         join(c, 100 + i, OUTBOX_BIT);
         ok(c, c->core->instance_deregister(c->store, instance_id(100 + i), &c->err));
         beat(c, 1);
     }
-    assert_int_equal(lanes_moved(c, KIND_OUTBOX), moves);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_moves(c, KIND_OUTBOX), moves);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
 }
 
 /* covers: B2.4 W18 */
@@ -234,12 +234,12 @@ static void a_cap_rounds_up_to_lanes_and_what_nobody_covers_is_counted(void **st
     int cap = (int)(((int64_t)capped.max_partitions * c->lanes + c->partitions - 1) / c->partitions);
     assert_int_equal(join_with(c, capped).lanes_owned, cap);
     beats(c, 1, 1, 3);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), cap);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), cap);
     assert_int_equal(counted(c, KIND_OUTBOX).lanes_free, c->lanes - cap);
     /* Without a cap the next one takes its share, and the two never leave more than the cap uncovered. */
     join(c, 2, OUTBOX_BIT);
     beats(c, 1, 2, 3);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), c->lanes / 2);
 }
 
 static void the_smallest_cap_is_one_lane(void **state) {
@@ -254,11 +254,11 @@ static void an_instance_gets_lanes_of_its_own_kinds_only(void **state) {
     join(c, 1, KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX));
     join(c, 2, KIND_BIT(KIND_INBOX));
     beats(c, 1, 2, 2);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 1), c->lanes);
-    assert_int_equal(lanes_owned(c, KIND_OUTBOX, 2), 0);
-    assert_int_equal(lanes_owned(c, KIND_INBOX, 1), c->lanes / 2);
-    assert_int_equal(lanes_owned(c, KIND_INBOX, 2), c->lanes / 2);
-    assert_int_equal(lanes_free(c, KIND_PERSPECTIVE), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), 0);
+    assert_int_equal(count_owned(c, KIND_INBOX, 1), c->lanes / 2);
+    assert_int_equal(count_owned(c, KIND_INBOX, 2), c->lanes / 2);
+    assert_int_equal(count_free(c, KIND_PERSPECTIVE), c->lanes);
 }
 
 static void rank_is_by_lanes_then_by_id_as_unsigned_bytes(void **state) {
@@ -308,7 +308,7 @@ static void a_caller_that_is_not_live_only_evicts_the_silent(void **state) {
     assert_int_equal(instance_row(c, 1).state, INSTANCE_EVICTED);
     assert_int_equal(instance_row(c, 2).state, INSTANCE_ACTIVE);
     assert_int_equal(result.evicted, 1);
-    assert_int_equal(lanes_free(c, KIND_OUTBOX), c->lanes);
+    assert_int_equal(count_free(c, KIND_OUTBOX), c->lanes);
     assert_int_equal(beat(c, 2).lanes_taken, c->lanes);
 }
 

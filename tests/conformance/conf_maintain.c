@@ -177,6 +177,16 @@ static void a_raised_epoch_makes_every_older_token_older(void **state) {
     assert_true(fresh.items[0].token > old.items[0].token);
 }
 
+static void tombstones_are_forgotten_after_thirty_days(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    ok(c, c->core->instance_deregister(c->store, instance_id(1), &c->err));
+    advance(c, INT64_C(29) * 86400000);
+    assert_int_equal(maintain(c, 1000).tombstones_removed, 0);
+    advance(c, INT64_C(2) * 86400000);
+    assert_int_equal(maintain(c, 1000).tombstones_removed, 1);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(maintenance_of_an_empty_store_removes_nothing),
     CONF_TEST(a_request_key_is_kept_for_an_hour),
@@ -188,6 +198,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(tombstones_outlive_the_instance_row),
     CONF_TEST(settings_are_changed_one_by_one),
     CONF_TEST(a_raised_epoch_makes_every_older_token_older),
+    CONF_TEST(tombstones_are_forgotten_after_thirty_days),
 };
 
 CONF_GROUP(maintain, tests);

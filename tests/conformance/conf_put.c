@@ -197,6 +197,34 @@ static void the_kinds_do_not_see_each_other(void **state) {
     assert_int_equal(counted(c, KIND_PERSPECTIVE).put, 1);
 }
 
+static void request_keys_are_one_set_for_every_call(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    struct messages_claim wish = claim_of(1, KIND_OUTBOX, 10);
+    wish.request = request_id(1);
+    assert_int_equal(claim_with(c, wish).count, 1);
+    struct message_new in = message_numbered(c, 2, STR("a"));
+    in.id = uuid_nil();
+    struct messages_put call = {.kind = KIND_OUTBOX, .messages = &in, .count = 1, .request = request_id(1)};
+    struct put_result result = put_with(c, call);
+    assert_int_equal(result.answers[0], ANSWER_DUPLICATE);
+    assert_true(uuid_is_nil(result.ids[0])); /* nothing was written, so nothing was drawn */
+    assert_int_equal(counted(c, KIND_OUTBOX).put, 1);
+}
+
+static void a_key_is_used_even_when_nothing_was_granted(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    struct messages_claim wish = claim_of(1, KIND_OUTBOX, 10);
+    wish.request = request_id(1);
+    assert_int_equal(claim_with(c, wish).count, 0);
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    assert_int_equal(claim_with(c, wish).count, 0);
+    wish.request = request_id(2);
+    assert_int_equal(claim_with(c, wish).count, 1);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(every_field_of_a_message_is_carried_through),
     CONF_TEST(absent_fields_come_back_absent),
@@ -208,6 +236,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(messages_without_a_stream_spread_over_the_lanes),
     CONF_TEST(an_empty_put_does_nothing),
     CONF_TEST(the_kinds_do_not_see_each_other),
+    CONF_TEST(request_keys_are_one_set_for_every_call),
+    CONF_TEST(a_key_is_used_even_when_nothing_was_granted),
 };
 
 CONF_GROUP(put, tests);

@@ -328,6 +328,68 @@ static void a_completed_message_stays_readable_when_history_is_kept_or_debug_ask
     assert_int_equal(row_of(c, 3).state, STATE_DONE);
 }
 
+static void an_id_named_twice_stands_for_its_first_two_messages(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    for (int i = 0; i < 3; i++)
+        put(c, KIND_OUTBOX, 1, STR("a"));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, held), "1 1 1");
+    assert_string_equal(complete_numbers(c, held, (int[]){1, 1}, 2), "AA");
+    assert_int_equal(rows_with_id(c, 1), 1);
+    assert_string_equal(complete_numbers(c, held, (int[]){1, 1}, 2), "AD");
+}
+
+static void a_claim_that_one_call_ended_whole_answers_duplicate_for_every_id(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 3, STR("a"));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    complete_all(c, 1, held);
+    struct item other = held.items[0];
+    for (int n = 1; n <= 3; n++)
+        assert_int_equal(complete(c, 1, item_of(c, held, n)), ANSWER_DUPLICATE);
+    other.token--; /* but only under its own token */
+    assert_int_equal(complete(c, 1, &other), ANSWER_STALE);
+}
+
+static void what_was_failed_or_released_by_report_answers_duplicate(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 2, ABSENT);
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    const struct item *one = item_of(c, held, 1), *two = item_of(c, held, 2);
+    assert_int_equal(fail_item(c, 1, one, 0), ANSWER_APPLIED);
+    assert_int_equal(fail_item(c, 1, one, 0), ANSWER_DUPLICATE);
+    assert_int_equal(complete(c, 1, one), ANSWER_DUPLICATE);
+    assert_int_equal(row_of(c, 1).attempts, 1);
+    assert_int_equal(release_item(c, 1, two, 0), ANSWER_APPLIED);
+    assert_int_equal(release_item(c, 1, two, 0), ANSWER_DUPLICATE);
+    assert_int_equal(rows_with_id(c, 2), 1);
+}
+
+static void renewing_all_that_is_left_of_a_part_renews_the_part(void **state) {
+    struct conf *c = *state;
+    pawl_str stream = stream_on(c, 1, 0);
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 3, stream);
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_APPLIED);
+    struct item_ref refs[2] = {{held.items[2].token, held.items[2].id},
+                               {held.items[1].token, held.items[1].id}};
+    struct messages_renew in = {
+        .instance = instance_id(1), .kind = KIND_OUTBOX, .items = refs, .count = 2, .lease_ms = 2 * LEASE_MS};
+    struct answer_list answers;
+    ok(c, c->core->messages_renew(c->store, &in, c->arena, &answers, &c->err));
+    assert_int_equal(answers.answers[0], ANSWER_APPLIED);
+    assert_int_equal(answers.answers[1], ANSWER_APPLIED);
+    assert_int_equal(counted(c, KIND_OUTBOX).claims_active, 1);
+    assert_int_equal(row_of(c, 3).item.lease_until_ms, c->now_ms + 2 * LEASE_MS);
+    assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_APPLIED);
+    assert_int_equal(complete(c, 1, &held.items[2]), ANSWER_APPLIED);
+    assert_int_equal(renew_token(c, 1, &held.items[2], LEASE_MS), ANSWER_DUPLICATE); /* all of it is done */
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(completion_removes_the_message),
     CONF_TEST(a_status_that_completes_nothing_is_invalid_and_deletes_nothing),
@@ -346,6 +408,10 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(renewing_some_ids_splits_the_claim),
     CONF_TEST(one_item_s_answer_leaves_the_others_alone),
     CONF_TEST(a_completed_message_stays_readable_when_history_is_kept_or_debug_asks),
+    CONF_TEST(an_id_named_twice_stands_for_its_first_two_messages),
+    CONF_TEST(a_claim_that_one_call_ended_whole_answers_duplicate_for_every_id),
+    CONF_TEST(what_was_failed_or_released_by_report_answers_duplicate),
+    CONF_TEST(renewing_all_that_is_left_of_a_part_renews_the_part),
 };
 
 CONF_GROUP(report, tests);

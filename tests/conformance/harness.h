@@ -18,8 +18,6 @@
 enum {
     LEASE_MS = 300000,            /* of a claim, unless the test says another */
     INSTANCE_LEASE_MS = 86400000, /* instances of join() do not fall silent by accident */
-    TEST_PARTITIONS = 1000,
-    TEST_LANES = 16
 };
 
 /* For messages without a stream, and other texts that are left out. */
@@ -176,10 +174,10 @@ struct why why_(struct conf *c, int n);
 
 /* Lanes of the kind that belong to instance n, draining ones included; that are free; and all moves so far.
  */
-int lanes_owned(struct conf *c, enum store_kind kind, int n);
-int lanes_free(struct conf *c, enum store_kind kind);
-int lanes_draining(struct conf *c, enum store_kind kind);
-int64_t lanes_moved(struct conf *c, enum store_kind kind);
+int count_owned(struct conf *c, enum store_kind kind, int n);
+int count_free(struct conf *c, enum store_kind kind);
+int count_draining(struct conf *c, enum store_kind kind);
+int64_t count_moves(struct conf *c, enum store_kind kind);
 
 /* The whole logical state as text; from the arena. */
 const char *state_text_(struct conf *c);

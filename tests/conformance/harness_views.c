@@ -63,7 +63,7 @@ struct why why_(struct conf *c, int n) {
     return why;
 }
 
-int lanes_owned(struct conf *c, enum store_kind kind, int n) {
+int count_owned(struct conf *c, enum store_kind kind, int n) {
     struct lane_rows rows = lanes_(c, kind);
     int owned = 0;
     for (size_t i = 0; i < rows.count; i++)
@@ -71,7 +71,7 @@ int lanes_owned(struct conf *c, enum store_kind kind, int n) {
     return owned;
 }
 
-int lanes_free(struct conf *c, enum store_kind kind) {
+int count_free(struct conf *c, enum store_kind kind) {
     struct lane_rows rows = lanes_(c, kind);
     int free_lanes = 0;
     for (size_t i = 0; i < rows.count; i++)
@@ -79,7 +79,7 @@ int lanes_free(struct conf *c, enum store_kind kind) {
     return free_lanes;
 }
 
-int lanes_draining(struct conf *c, enum store_kind kind) {
+int count_draining(struct conf *c, enum store_kind kind) {
     struct lane_rows rows = lanes_(c, kind);
     int draining = 0;
     for (size_t i = 0; i < rows.count; i++)
@@ -87,7 +87,7 @@ int lanes_draining(struct conf *c, enum store_kind kind) {
     return draining;
 }
 
-int64_t lanes_moved(struct conf *c, enum store_kind kind) {
+int64_t count_moves(struct conf *c, enum store_kind kind) {
     struct lane_rows rows = lanes_(c, kind);
     int64_t moved = 0;
     for (size_t i = 0; i < rows.count; i++)
