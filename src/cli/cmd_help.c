@@ -30,6 +30,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return show_buf(cli, append_options, err);
     if (count == 1 && strcmp(words[0], "markdown") == 0)
         return show_buf(cli, help_markdown, err);
+    cli->usage = true; /* only the words can be wrong here */
     const struct command *command = NULL;
     int used = 0;
     pawl_status status = command_find(words, count, &command, &used, err);

@@ -34,7 +34,7 @@ static void append_usage(struct buf *buf, const struct command *command) {
     buf_printf(buf, "pawl %s", command->path);
     if (command->arguments != NULL)
         buf_printf(buf, " %s", command->arguments);
-    if (command->flags != 0)
+    if (command->flags != 0 || command->options != 0)
         buf_append_cstr(buf, " [OPTION]...");
 }
 

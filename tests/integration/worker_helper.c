@@ -1,0 +1,137 @@
+/* A worker in single steps, for tests of the program: registers, claims, completes and fails through the
+ * seam.
+ *
+ *   worker_helper URL SCHEMA register KINDS LEASE_MS          prints the instance's id
+ *   worker_helper URL SCHEMA beat INSTANCE
+ *   worker_helper URL SCHEMA claim INSTANCE KIND MAX LEASE_MS prints "TOKEN ID" per message
+ *   worker_helper URL SCHEMA complete INSTANCE KIND TOKEN ID  prints the answer's number
+ *   worker_helper URL SCHEMA fail INSTANCE KIND TOKEN ID retry|permanent ERROR
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/workstatus.h"
+#include "store/store.h"
+
+struct step {
+    struct store *store;
+    struct arena *arena;
+    int argc;
+    char **argv; /* behind the name of the step */
+};
+
+static pawl_uuid uuid_of(const char *text) {
+    pawl_uuid id;
+    if (!uuid_parse(str_from(text), &id)) {
+        fprintf(stderr, "worker_helper: %s is not a UUID\n", text);
+        exit(64);
+    }
+    return id;
+}
+
+static pawl_status step_register(struct step *step, pawl_error *err) {
+    struct instance_new in = {.service = STR("test"),
+                              .host = STR("host"),
+                              .pid = (int)getpid(),
+                              .kinds = atoi(step->argv[0]),
+                              .lease_ms = atoll(step->argv[1])};
+    struct instance_grant grant;
+    char text[UUID_TEXT_BYTES];
+    pawl_status status = uuid_next(&in.id, err);
+    if (status == PAWL_OK)
+        status = step->store->ops->core.instance_register(step->store, &in, &grant, err);
+    if (status == PAWL_OK)
+        printf("%s\n", uuid_format(in.id, text));
+    return status;
+}
+
+static pawl_status step_beat(struct step *step, pawl_error *err) {
+    struct beat_result beat;
+    return step->store->ops->core.heartbeat(step->store, uuid_of(step->argv[0]), &beat, err);
+}
+
+static pawl_status step_claim(struct step *step, pawl_error *err) {
+    struct messages_claim in = {.instance = uuid_of(step->argv[0]),
+                                .kind = (enum store_kind)atoi(step->argv[1]),
+                                .max = atoi(step->argv[2]),
+                                .lease_ms = atoll(step->argv[3])};
+    struct item_list items;
+    pawl_status status = step->store->ops->core.messages_claim(step->store, &in, step->arena, &items, err);
+    for (size_t i = 0; status == PAWL_OK && i < items.count; i++) {
+        char text[UUID_TEXT_BYTES];
+        printf("%" PRId64 " %s\n", items.items[i].token, uuid_format(items.items[i].id, text));
+    }
+    return status;
+}
+
+static pawl_status step_complete(struct step *step, pawl_error *err) {
+    struct complete_item item = {.ref = {atoll(step->argv[2]), uuid_of(step->argv[3])},
+                                 .status = WORK_COMPLETED};
+    struct messages_complete in = {.instance = uuid_of(step->argv[0]),
+                                   .kind = (enum store_kind)atoi(step->argv[1]),
+                                   .items = &item,
+                                   .count = 1};
+    struct answer_list answers;
+    pawl_status status =
+        step->store->ops->core.messages_complete(step->store, &in, step->arena, &answers, err);
+    if (status == PAWL_OK)
+        printf("%d\n", (int)answers.answers[0]);
+    return status;
+}
+
+static pawl_status step_fail(struct step *step, pawl_error *err) {
+    struct fail_item item = {.ref = {atoll(step->argv[2]), uuid_of(step->argv[3])},
+                             .error = str_from(step->argv[5]),
+                             .error_class = strcmp(step->argv[4], "permanent") == 0 ? CLASS_PERMANENT
+                                                                                    : CLASS_RETRYABLE,
+                             .delay_ms = 3600000};
+    struct messages_fail in = {.instance = uuid_of(step->argv[0]),
+                               .kind = (enum store_kind)atoi(step->argv[1]),
+                               .items = &item,
+                               .count = 1};
+    struct answer_list answers;
+    pawl_status status = step->store->ops->core.messages_fail(step->store, &in, step->arena, &answers, err);
+    if (status == PAWL_OK)
+        printf("%d\n", (int)answers.answers[0]);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    int words;
+    pawl_status (*run)(struct step *step, pawl_error *err);
+} steps[] = {{"register", 2, step_register},
+             {"beat", 1, step_beat},
+             {"claim", 4, step_claim},
+             {"complete", 4, step_complete},
+             {"fail", 6, step_fail}};
+
+int main(int argc, char **argv) {
+    size_t at = 0;
+    size_t count = sizeof steps / sizeof steps[0];
+    while (argc > 3 && at < count && strcmp(argv[3], steps[at].name) != 0)
+        at++;
+    if (argc < 4 || at == count || argc - 4 != steps[at].words) {
+        fprintf(stderr, "worker_helper: URL SCHEMA register|beat|claim|complete|fail WORD...\n");
+        return 64;
+    }
+    struct step step = {.arena = arena_create(0), .argc = argc - 4, .argv = argv + 4};
+    struct store_config config = {.url = argv[1], .schema = argv[2]};
+    pawl_error err = {.status = PAWL_OK};
+    pawl_status status = PAWL_NO_MEMORY;
+    if (step.arena != NULL)
+        status = store_open(&config, &step.store, &err);
+    if (status == PAWL_OK)
+        status = steps[at].run(&step, &err);
+    if (status != PAWL_OK)
+        fprintf(stderr, "worker_helper: %s: %s: %s\n", argv[3], pawl_status_name(status), err.text);
+    store_close(step.store);
+    arena_free(step.arena);
+    return error_exit_code(status);
+}
