@@ -205,7 +205,7 @@ pawl_status arguments_parse(struct arena *arena, int argc, char **argv, struct a
 }
 
 bool arguments_want_json(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc && argv[i] != NULL; i++) {
         const char *value = NULL;
         if (strcmp(argv[i], "--") == 0)
             return false;

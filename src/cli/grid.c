@@ -46,6 +46,7 @@ int grid_text_width(pawl_str text) {
 }
 
 void grid_cell(struct grid *grid, pawl_str text) {
+    assert(grid->column_count > 0);
     struct grid_column *column = &grid->columns[grid->cells++ % grid->column_count];
     int width = grid_text_width(text);
     if (width > column->width)
@@ -158,7 +159,8 @@ static void print_cell(FILE *file, const char *text, const struct grid_column *c
 
 pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err) {
     pawl_status status = buf_status(&grid->text, "table", err);
-    if (status != PAWL_OK || grid->cells == 0)
+    size_t columns = grid->column_count;
+    if (status != PAWL_OK || columns == 0)
         return status;
     if (width > 0)
         fit(grid, width);
@@ -168,10 +170,10 @@ pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err
             last = i;
     const char *cell = grid->text.ptr;
     for (size_t i = 0; i < grid->cells; i++, cell += strlen(cell) + 1) {
-        size_t at = i % grid->column_count;
+        size_t at = i % columns;
         if (grid->columns[at].width > 0)
             print_cell(file, cell, &grid->columns[at], at == last);
-        if (at + 1 == grid->column_count)
+        if (at + 1 == columns)
             fputc('\n', file);
     }
     return PAWL_OK;

@@ -169,7 +169,7 @@ static pawl_status take_field(struct arena *arena, pawl_str key, pawl_str value,
         memcpy(base + field->text, &value, sizeof value);
         return PAWL_OK;
     }
-    pawl_str text;
+    pawl_str text = {NULL, 0};
     pawl_uuid id;
     pawl_error inner;
     pawl_status status = unquote(arena, value, &text, &inner);
