@@ -1,0 +1,327 @@
+/* The larger and rarer operations of the differential test: batches, dead letters, logs, views, housekeeping.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/uuid.h"
+#include "conformance/differential.h"
+#include "support/check.h"
+
+/* A batch as each side gets it: the same, but for the tokens. */
+struct batch_input {
+    struct work_batch batch;
+    struct item_ref refs[4][SIDES][CALL_ITEMS];
+    struct complete_item completions[CALL_ITEMS];
+    struct fail_item failures[CALL_ITEMS];
+    struct release_item releases[CALL_ITEMS];
+    size_t counts[4]; /* completions, failures, releases, renewals */
+    enum store_kind kind;
+    struct message_new messages[KIND_COUNT + 1][CALL_ITEMS];
+    struct receptor_report receptors[CALL_ITEMS];
+    struct checkpoint_report checkpoints[CALL_ITEMS];
+};
+
+static void batch_reports(struct world *world, struct batch_input *in, const struct grant *grant) {
+    in->kind = grant->kind;
+    for (int i = 0; i < 4; i++) {
+        if (chance(world, i == 0 ? 70 : 25))
+            in->counts[i] = refs_pick(world, grant, in->refs[i]);
+        describe(world, " n%d=%zu", i, in->counts[i]);
+    }
+    for (size_t i = 0; i < in->counts[0]; i++)
+        in->completions[i].status = complete_status(world);
+    for (size_t i = 0; i < in->counts[1]; i++)
+        fail_input(world, &in->failures[i]);
+    for (size_t i = 0; i < in->counts[2]; i++)
+        in->releases[i].delay_ms = 100 * pick(world, 20);
+}
+
+static void batch_build(struct world *world, struct batch_input *in) {
+    struct work_batch *batch = &in->batch;
+    const struct grant *grant = grant_pick(world);
+    pawl_uuid id = grant != NULL && chance(world, 70) ? grant->instance : instance_pick(world);
+    if (uuid_is_nil(id) || chance(world, 3)) {
+        id = numbered_id(1, ++world->instances_made);
+        world->instances[pick(world, WORLD_INSTANCES)] = id;
+    }
+    batch->instance = instance_input(world, id);
+    if (grant != NULL)
+        batch_reports(world, in, grant);
+    for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
+        batch->messages[kind] = in->messages[kind];
+        if (chance(world, 50))
+            batch->message_count[kind] = messages_pick(world, (enum store_kind)kind, in->messages[kind], 3);
+        if (chance(world, 60))
+            batch->claim_max[kind] = 1 + pick(world, 8);
+    }
+    if (chance(world, 30))
+        batch->consumer = STR("orders");
+    batch->receptors = in->receptors;
+    batch->checkpoints = in->checkpoints;
+    if (chance(world, 20))
+        batch->receptor_count = receptors_pick(world, in->receptors);
+    if (chance(world, 20))
+        batch->checkpoint_count = checkpoints_pick(world, in->checkpoints);
+    batch->lease_ms = 1000 + 1000 * pick(world, 20);
+    batch->max_attempts = chance(world, 70) ? 0 : 1 + pick(world, 4);
+    batch->policy = chance(world, 50) ? POLICY_DEFAULT : (enum dead_policy)(1 + pick(world, 3));
+    batch->flags = (chance(world, 15) ? BATCH_SKIP_CLAIM : 0) | (chance(world, 5) ? BATCH_DEBUG : 0);
+    batch->request = request_pick(world);
+    describe(world, " kind=%d flags=%d claim=%d,%d put=%zu,%zu policy=%d", (int)in->kind, batch->flags,
+             batch->claim_max[1], batch->claim_max[2], batch->message_count[1], batch->message_count[2],
+             (int)batch->policy);
+    describe_id(world, "instance", id);
+    describe_id(world, "request", batch->request);
+}
+
+/* The batch with the tokens of one side. */
+static void batch_for_side(struct batch_input *in, int s) {
+    struct work_batch *batch = &in->batch;
+    if (in->kind == 0)
+        return;
+    for (size_t i = 0; i < in->counts[0]; i++)
+        in->completions[i].ref = in->refs[0][s][i];
+    for (size_t i = 0; i < in->counts[1]; i++)
+        in->failures[i].ref = in->refs[1][s][i];
+    for (size_t i = 0; i < in->counts[2]; i++)
+        in->releases[i].ref = in->refs[2][s][i];
+    batch->completions[in->kind] = in->completions;
+    batch->completion_count[in->kind] = in->counts[0];
+    batch->failures[in->kind] = in->failures;
+    batch->failure_count[in->kind] = in->counts[1];
+    batch->releases[in->kind] = in->releases;
+    batch->release_count[in->kind] = in->counts[2];
+    batch->renewals[in->kind] = in->refs[3][s];
+    batch->renewal_count[in->kind] = in->counts[3];
+}
+
+static void say_batch(struct world *world, int s, const struct batch_input *in,
+                      const struct work_batch_result *out) {
+    struct side *side = &world->side[s];
+    say(side, " now=%" PRId64 " until=%" PRId64, out->now_ms, out->lease_until_ms);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        say_answers(side, "renew", &out->renewed[kind]);
+        say_answers(side, "complete", &out->completed[kind]);
+        say_answers(side, "fail", &out->failed[kind]);
+        say_answers(side, "release", &out->released[kind]);
+        say_put(side, &out->put[kind], in->batch.message_count[kind]);
+        say_items(world, s, &out->claimed[kind]);
+        say(side, " lanes");
+        for (size_t i = 0; i < out->lane_count[kind]; i++)
+            say(side, " %d", out->lanes[kind][i]);
+    }
+    say_answers(side, "receptors", &out->receptors);
+    say_answers(side, "checkpoints", &out->checkpoints);
+}
+
+void operation_batch(struct world *world) {
+    struct batch_input in = {0};
+    struct work_batch_result out[SIDES] = {0};
+    describe(world, "batch");
+    batch_build(world, &in);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct side *side = &world->side[s];
+        batch_for_side(&in, s);
+        if (say_status(world, s,
+                       CORE(world, s)->batch_process(side->store, &in.batch, side->arena, &out[s], &err),
+                       &err))
+            say_batch(world, s, &in, &out[s]);
+    }
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        const struct item_list lists[SIDES] = {out[0].claimed[kind], out[1].claimed[kind]};
+        size_t before = world->grant_count;
+        grant_note(world, lists);
+        for (; before < world->grant_count; before++)
+            world->grants[before % WORLD_GRANTS].instance = in.batch.instance.id;
+    }
+}
+
+/* Dead letters are named by seq, and each side has its own: they are looked up, then named by their place. */
+void operation_dead(struct world *world) {
+    struct message_rows rows[SIDES] = {{NULL, 0}, {NULL, 0}};
+    const struct message_filter filter = {
+        .kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX, .state = STATE_DEAD, .lane = -1, .limit = 200};
+    bool redrive = chance(world, 60);
+    describe(world, "%s kind=%d", redrive ? "redrive" : "discard", (int)filter.kind);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct side *side = &world->side[s];
+        if (!say_status(world, s, VIEW(world, s)->messages(side->store, &filter, side->arena, &rows[s], &err),
+                        &err))
+            return;
+        say(side, " %zu dead", rows[s].count);
+    }
+    if (rows[0].count != rows[1].count)
+        return;
+    size_t places[CALL_ITEMS], count = (size_t)pick(world, 4) + 1;
+    for (size_t i = 0; i < count; i++) {
+        places[i] = (size_t)pick(world, (int)rows[0].count + 1); /* one behind the last: unknown */
+        describe(world, " %zu", places[i]);
+        if (places[i] < rows[0].count)
+            describe_id(world, "id", rows[0].rows[places[i]].item.id);
+    }
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct answer_list out = {0};
+        struct side *side = &world->side[s];
+        struct dead_ref refs[CALL_ITEMS];
+        for (size_t i = 0; i < count; i++)
+            refs[i] = (struct dead_ref){
+                filter.kind, places[i] < rows[s].count ? rows[s].rows[places[i]].item.seq : INT64_C(1) << 50};
+        pawl_status status =
+            redrive ? CORE(world, s)->dead_redrive(side->store, refs, count, side->arena, &out, &err)
+                    : CORE(world, s)->dead_discard(side->store, refs, count, side->arena, &out, &err);
+        if (say_status(world, s, status, &err))
+            say_answers(side, "dead", &out);
+    }
+}
+
+void operation_log(struct world *world) {
+    struct receptor_report receptors[CALL_ITEMS];
+    struct checkpoint_report checkpoints[CALL_ITEMS];
+    bool receptor = chance(world, 50);
+    size_t count = receptor ? receptors_pick(world, receptors) : checkpoints_pick(world, checkpoints);
+    describe(world, "%s %zu", receptor ? "receptors" : "checkpoints", count);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct answer_list out = {0};
+        struct side *side = &world->side[s];
+        pawl_status status = receptor ? CORE(world, s)->receptors_report(side->store, receptors, count,
+                                                                         side->arena, &out, &err)
+                                      : CORE(world, s)->checkpoints_report(side->store, checkpoints, count,
+                                                                           side->arena, &out, &err);
+        if (say_status(world, s, status, &err))
+            say_answers(side, "log", &out);
+    }
+}
+
+static void maintain(struct world *world) {
+    const struct maintain_in in = {.caller = instance_pick(world), .rows_max = 10000};
+    describe(world, "maintain");
+    describe_id(world, "caller", in.caller);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct maintain_result out = {0};
+        if (say_status(world, s, CORE(world, s)->maintain(world->side[s].store, &in, &out, &err), &err))
+            say(&world->side[s],
+                " instances=%" PRId64 " tombstones=%" PRId64 " dedupe=%" PRId64 " requests=%" PRId64
+                " claims=%" PRId64 " history=%" PRId64 " expired=%" PRId64,
+                out.instances_removed, out.tombstones_removed, out.dedupe_removed, out.requests_removed,
+                out.claims_removed, out.history_removed, out.claims_expired);
+    }
+}
+
+static void epoch_raise(struct world *world) {
+    describe(world, "epoch_raise");
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        int64_t epoch = 0;
+        if (say_status(world, s, CORE(world, s)->epoch_raise(world->side[s].store, &epoch, &err), &err))
+            say(&world->side[s], " %" PRId64, epoch);
+    }
+}
+
+static void counts(struct world *world) {
+    describe(world, "counts");
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct counts out = {0};
+        if (!say_status(world, s, VIEW(world, s)->counts(world->side[s].store, &out, &err), &err))
+            continue;
+        say(&world->side[s], " now=%" PRId64, out.now_ms);
+        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+            const struct kind_counts *c = &out.kind[kind];
+            say(&world->side[s],
+                "\n  kind %d ready=%" PRId64 " leased=%" PRId64 " aside=%" PRId64 " dead=%" PRId64
+                " put=%" PRId64 " done=%" PRId64 " failed=%" PRId64 " stale=%" PRId64 " duplicate=%" PRId64
+                " redriven=%" PRId64 " discarded=%" PRId64 " oldest=%" PRId64 " claims=%" PRId64
+                " overdue=%" PRId64 " free=%d",
+                kind, c->ready, c->leased, c->aside, c->dead, c->put, c->done, c->failed, c->stale,
+                c->duplicate, c->redriven, c->discarded, c->oldest_ready_ms, c->claims_active,
+                c->claims_overdue, c->lanes_free);
+        }
+    }
+}
+
+static void say_row(struct side *side, const struct message_row *row) {
+    char id[UUID_TEXT_BYTES], by[UUID_TEXT_BYTES];
+    say(side, "\n  %s kind=%d lane=%d state=%d by=%s attempts=%d scheduled=%" PRId64 " reason=%d error=%.*s",
+        uuid_format(row->item.id, id), (int)row->item.kind, row->item.lane, (int)row->state,
+        uuid_format(row->claimed_by, by), row->attempts, row->scheduled_ms, row->reason, STR_ARG(row->error));
+    say(side, " ended=%" PRId64 " until=%" PRId64 " deaths=%d", row->ended_ms, row->item.lease_until_ms,
+        row->item.deaths);
+}
+
+static void messages(struct world *world) {
+    struct message_filter filter = {.kind = (enum store_kind)pick(world, 3),
+                                    .state = pick(world, 7),
+                                    .lane = chance(world, 70) ? -1 : pick(world, WORLD_LANES),
+                                    .limit = 1 + pick(world, 50)};
+    if (chance(world, 30))
+        filter.stream = STR("stream-1");
+    describe(world, "messages kind=%d state=%d lane=%d limit=%d stream=%.*s", (int)filter.kind, filter.state,
+             filter.lane, filter.limit, STR_ARG(filter.stream));
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct message_rows out = {NULL, 0};
+        struct side *side = &world->side[s];
+        if (!say_status(world, s, VIEW(world, s)->messages(side->store, &filter, side->arena, &out, &err),
+                        &err))
+            continue;
+        for (size_t i = 0; i < out.count; i++)
+            say_row(side, &out.rows[i]);
+    }
+}
+
+static void lanes(struct world *world) {
+    enum store_kind kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX;
+    describe(world, "lanes kind=%d", (int)kind);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct lane_rows out = {NULL, 0};
+        struct side *side = &world->side[s];
+        char owner[UUID_TEXT_BYTES];
+        if (!say_status(world, s, VIEW(world, s)->lanes(side->store, kind, side->arena, &out, &err), &err))
+            continue;
+        for (size_t i = 0; i < out.count; i++)
+            say(side, "\n  lane %d owner=%s draining=%d moves=%" PRId64 " claims=%d holds=%d",
+                out.rows[i].lane, uuid_format(out.rows[i].owner, owner), out.rows[i].draining ? 1 : 0,
+                out.rows[i].moves, out.rows[i].claims, out.rows[i].holds);
+    }
+}
+
+static void instances(struct world *world) {
+    describe(world, "instances");
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct instance_rows out = {NULL, 0};
+        struct side *side = &world->side[s];
+        char id[UUID_TEXT_BYTES];
+        if (!say_status(world, s, VIEW(world, s)->instances(side->store, side->arena, &out, &err), &err))
+            continue;
+        for (size_t i = 0; i < out.count; i++) {
+            const struct instance_row *row = &out.rows[i];
+            say(side, "\n  %s state=%d kinds=%d age=%" PRId64 " lanes=%d,%d,%d claims=%d in_flight=%d",
+                uuid_format(row->id, id), (int)row->state, row->kinds, row->beat_age_ms, row->lanes[1],
+                row->lanes[2], row->lanes[3], row->claims, row->in_flight);
+        }
+    }
+}
+
+void operation_view(struct world *world) {
+    int which = pick(world, 100);
+    if (which < 25)
+        maintain(world);
+    else if (which < 27)
+        epoch_raise(world);
+    else if (which < 45)
+        counts(world);
+    else if (which < 75)
+        messages(world);
+    else if (which < 88)
+        lanes(world);
+    else
+        instances(world);
+}
