@@ -1,4 +1,5 @@
 /* How a failure is described and handed up. */
+#define BASE_ERROR_C
 #include "base/error.h"
 
 #include <stdarg.h>

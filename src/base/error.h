@@ -17,6 +17,16 @@ pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const
 pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+#if defined(__clang_analyzer__) && !defined(BASE_ERROR_C)
+/* The analyser does not look into error.c: without this it believes that error_set may return PAWL_OK. */
+static inline pawl_status error_same(pawl_status returned, pawl_status given) {
+    (void)returned;
+    return given;
+}
+#define error_set(err, status, ...) error_same((error_set)(err, status, __VA_ARGS__), status)
+#define error_errno(err, status, ...) error_same((error_errno)(err, status, __VA_ARGS__), status)
+#endif
+
 /* Makes *err say "ok"; takes NULL. */
 void error_clear(pawl_error *err);
 
