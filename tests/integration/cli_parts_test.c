@@ -1,0 +1,146 @@
+/* Parts of the program that strangers' bytes reach first: lines of --ndjson, and text on its way to a
+ * terminal. */
+#include "support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "cli/grid.h"
+#include "cli/ndjson.h"
+#include "cli/output.h"
+
+TEST(test_line_keeps_the_payload) {
+    struct arena *arena = arena_create(0);
+    struct message_new message = {.type = STR("default"), .stream = STR("d")};
+    pawl_error err;
+    pawl_str line =
+        STR(" { \"payload\" : {\"b\":1e400 , \"a\":[ \"}\\\"\" ]} , \"type\":\"x\\u00e9\\n\\ud83d\\ude00\","
+            "\"headers\":null,\"stream\":\"s\" } ");
+    assert_int_equal(ndjson_message(arena, line, &message, &err), PAWL_OK);
+    assert_true(str_equal(message.payload, STR("{\"b\":1e400 , \"a\":[ \"}\\\"\" ]}")));
+    assert_true(str_equal(message.type, STR("x\xc3\xa9\n\xf0\x9f\x98\x80")));
+    assert_true(str_equal(message.stream, STR("s")));
+    assert_true(str_absent(message.headers));
+    arena_free(arena);
+}
+
+TEST(test_line_that_is_wrong_changes_nothing) {
+    static const char *const lines[] = {"",           "null",           "[]",
+                                        "{",          "{\"type\":1}",   "{\"id\":\"x\"}",
+                                        "{\"no\":1}", "{\"id\":{}}",    "{\"type\":\"a\",\"type\":\"b\"}",
+                                        "\"a\"",      "{\"type\":[1]}", "{\"payload\":1,\"payload\":2}"};
+    struct arena *arena = arena_create(0);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct message_new message = {.type = STR("default")};
+        pawl_error err;
+        assert_int_equal(ndjson_message(arena, str_from(lines[i]), &message, &err), PAWL_INVALID);
+        assert_true(err.text[0] != '\0');
+        assert_true(str_equal(message.type, STR("default")) && str_absent(message.payload));
+    }
+    arena_free(arena);
+}
+
+/* Valid lines with bytes changed: the sanitizers watch that nothing is read outside of the line. */
+TEST(test_line_survives_damage) {
+    static const char line[] =
+        "{\"type\":\"a\\u00e9\\\\\",\"payload\":[{\"x\":\"\\\"\"},-1.5e3,true],\"stream\":\"\\ud83d\\ude00\","
+        "\"id\":\"01890a5d-ac96-774b-bcce-b302099a8057\",\"headers\":{\"k\":[[],{}]}}";
+    static const char bytes[] = "\"\\{}[]:,u0 \x80";
+    struct arena *arena = arena_create(0);
+    unsigned seed = 1;
+    int accepted = 0;
+    for (int round = 0; round < 20000; round++) {
+        size_t len = strlen(line) - (size_t)(rand_r(&seed) % 4);
+        char *copy = malloc(len); /* exactly as long, so that one byte too far is seen */
+        assert_non_null(copy);
+        memcpy(copy, line, len);
+        for (int change = rand_r(&seed) % 3; change > 0; change--)
+            copy[(size_t)rand_r(&seed) % len] = bytes[(size_t)rand_r(&seed) % (sizeof bytes - 1)];
+        struct message_new message = {.type = STR("default")};
+        pawl_error err;
+        pawl_status status = ndjson_message(arena, (pawl_str){copy, len}, &message, &err);
+        assert_true(status == PAWL_OK || status == PAWL_INVALID);
+        if (status == PAWL_OK && !str_absent(message.payload))
+            assert_true(json_valid(message.payload, 64, NULL));
+        accepted += status == PAWL_OK;
+        free(copy);
+        arena_reset(arena);
+    }
+    assert_true(accepted > 100);
+    arena_free(arena);
+}
+
+TEST(test_text_for_a_terminal) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    grid_escape(&buf, STR("a\x1b[1m\n\t\r\x7f\xc2\x9b\xe2\x80\xae\xff\xc3\xa9"));
+    assert_string_equal(buf.ptr, "a\\x1b[1m\\n\\t\\r\\x7f\\x9b\\u202e\xef\xbf\xbd\xc3\xa9");
+    buf_free(&buf);
+}
+
+/* A grid of one cuttable and one droppable column, printed at a width. */
+static char *grid_text(int width) {
+    struct grid grid;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    grid_init(&grid);
+    grid_column(&grid, true, false, 0);
+    grid_column(&grid, false, true, 1);
+    grid_cell(&grid, STR("NAME"));
+    grid_cell(&grid, STR("COUNT"));
+    grid_cell(&grid, STR("a rather l\xc3\xb6ng name"));
+    grid_cell(&grid, STR("12"));
+    assert_int_equal(grid_print(&grid, file, width, NULL), PAWL_OK);
+    fclose(file);
+    grid_free(&grid);
+    return text;
+}
+
+TEST(test_grid_fits) {
+    static const struct {
+        int width;
+        const char *text;
+    } cases[] = {
+        {0, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
+        {25, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
+        {18, "NAME         COUNT\na rather l\xe2\x80\xa6     12\n"},
+        {12, "NAME\na rathe\xe2\x80\xa6\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = grid_text(cases[i].width);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+}
+
+TEST(test_ages) {
+    static const struct {
+        int64_t wall_ms;
+        const char *text;
+    } cases[] = {{1000000000, "0ms ago"}, {999999500, "500ms ago"},
+                 {999997000, "3s ago"},   {999808000, "3m12s ago"},
+                 {992800000, "2h ago"},   {992740000, "2h1m ago"},
+                 {1000005000, "in 5s"},   {1000000000 - 183600000, "2d3h ago"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[OUTPUT_AGE_BYTES];
+        assert_string_equal(output_age(cases[i].wall_ms, 1000000000, text), cases[i].text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line_keeps_the_payload),
+        cmocka_unit_test(test_line_that_is_wrong_changes_nothing),
+        cmocka_unit_test(test_line_survives_damage),
+        cmocka_unit_test(test_text_for_a_terminal),
+        cmocka_unit_test(test_grid_fits),
+        cmocka_unit_test(test_ages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
