@@ -32,6 +32,7 @@ struct grant {
     int64_t token[SIDES];
     pawl_uuid instance;
     enum store_kind kind;
+    int reports; /* how often it was picked to report on */
     size_t count;
     pawl_uuid ids[64];
 };
@@ -90,7 +91,8 @@ void operation_log(struct world *world);
 void operation_view(struct world *world);
 
 /* Random inputs that several operations share. */
-pawl_uuid instance_pick(struct world *world);
+pawl_uuid instance_pick(struct world *world); /* any of the slots, dead or alive */
+pawl_uuid live_pick(struct world *world);     /* mostly one that may claim */
 pawl_uuid request_pick(struct world *world);
 size_t messages_pick(struct world *world, enum store_kind kind, struct message_new *messages, size_t most);
 struct instance_new instance_input(struct world *world, pawl_uuid id);

@@ -11,6 +11,22 @@ enum { GROUP_INSTANCE = 1, GROUP_MESSAGE, GROUP_REQUEST, GROUP_EVENT };
 
 pawl_uuid instance_pick(struct world *world) { return world->instances[pick(world, WORLD_INSTANCES)]; }
 
+/* The model says who is alive: it is what the other side must agree with anyway. */
+pawl_uuid live_pick(struct world *world) {
+    struct instance_rows rows = {NULL, 0};
+    pawl_error err = {0};
+    struct side *model = &world->side[0];
+    if (chance(world, 10) || VIEW(world, 0)->instances(model->store, model->arena, &rows, &err) != PAWL_OK)
+        return instance_pick(world);
+    size_t first = rows.count > 0 ? (size_t)pick(world, (int)rows.count) : 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct instance_row *row = &rows.rows[(first + i) % rows.count];
+        if (row->state == INSTANCE_ACTIVE && row->lease_until_ms > world->now_ms && row->kinds != 0)
+            return row->id;
+    }
+    return instance_pick(world);
+}
+
 pawl_uuid request_pick(struct world *world) {
     if (!chance(world, 12))
         return uuid_nil();

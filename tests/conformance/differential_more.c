@@ -40,7 +40,7 @@ static void batch_reports(struct world *world, struct batch_input *in, const str
 static void batch_build(struct world *world, struct batch_input *in) {
     struct work_batch *batch = &in->batch;
     const struct grant *grant = grant_pick(world);
-    pawl_uuid id = grant != NULL && chance(world, 70) ? grant->instance : instance_pick(world);
+    pawl_uuid id = grant != NULL && chance(world, 70) ? grant->instance : live_pick(world);
     if (uuid_is_nil(id) || chance(world, 3)) {
         id = numbered_id(1, ++world->instances_made);
         world->instances[pick(world, WORLD_INSTANCES)] = id;

@@ -9,10 +9,9 @@
 #include "support/check.h"
 
 static void advance(struct world *world) {
-    static const int64_t steps_ms[] = {1, 10, 100, 400, 1000, 1000, 1500, 3000, 6000, 30000};
-    int64_t step_ms = steps_ms[pick(world, 10)];
-    if (chance(world, 1))
-        step_ms = chance(world, 50) ? 700000 : 4000000;
+    static const int64_t steps_ms[] = {1, 10, 100, 400, 900, 1000, 1000, 1500, 2500, 6000};
+    static const int64_t leaps_ms[] = {15000, 30000, 30000, 700000, 4000000};
+    int64_t step_ms = chance(world, 95) ? steps_ms[pick(world, 10)] : leaps_ms[pick(world, 5)];
     world->now_ms += step_ms;
     describe(world, "advance %" PRId64, step_ms);
     const struct settings_change change = {-1, -1, -1, -1, world->now_ms, -1, -1};
@@ -50,7 +49,7 @@ static void say_beat(struct side *side, const struct beat_result *beat) {
 }
 
 static void heartbeat(struct world *world, bool rebalance) {
-    pawl_uuid id = instance_pick(world);
+    pawl_uuid id = chance(world, 70) ? live_pick(world) : instance_pick(world);
     enum store_kind kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX;
     describe(world, "%s kind=%d", rebalance ? "rebalance" : "heartbeat", (int)kind);
     describe_id(world, "id", id);
@@ -142,7 +141,7 @@ static int64_t lease_pick(struct world *world) {
 }
 
 void operation_claim(struct world *world) {
-    struct messages_claim in = {.instance = instance_pick(world),
+    struct messages_claim in = {.instance = live_pick(world),
                                 .kind = kind_pick(world),
                                 .max = 1 + pick(world, chance(world, 70) ? 6 : 30),
                                 .lease_ms = lease_pick(world),

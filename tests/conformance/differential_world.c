@@ -78,10 +78,18 @@ struct grant *grant_pick(struct world *world) {
     size_t kept = world->grant_count < WORLD_GRANTS ? world->grant_count : WORLD_GRANTS;
     if (kept == 0)
         return NULL;
-    /* Mostly a late one: old claims are over, and reports on them only show that. */
-    size_t reach = chance(world, 80) && kept > 8 ? 8 : kept;
-    size_t back = (size_t)pick(world, (int)reach) + 1;
-    return &world->grants[(world->grant_count - back) % WORLD_GRANTS];
+    /* Mostly a late one that was seldom reported on: old claims are over, and their reports only show that.
+     */
+    struct grant *grant = NULL;
+    for (int tries = 0; tries < 6; tries++) {
+        size_t reach = chance(world, 80) && kept > 12 ? 12 : kept;
+        size_t back = (size_t)pick(world, (int)reach) + 1;
+        grant = &world->grants[(world->grant_count - back) % WORLD_GRANTS];
+        if (grant->reports < 2)
+            break;
+    }
+    grant->reports++;
+    return grant;
 }
 
 /* Remembers the claims of an answer that both sides gave alike; a claim that was returned again is known. */
