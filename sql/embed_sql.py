@@ -5,8 +5,8 @@ Usage: embed_sql.py --root SQL_DIR --c OUT.c --header OUT.h -- FILE...
        embed_sql.py --root SQL_DIR --check -- FILE...      (the rules only, nothing is written)
 
 Layout: SQL_DIR/{postgres,sqlite}/{migrations,functions,queries,invariants}/NAME.sql
-Rules:  every file in those directories is listed, once (a draft that git does not know yet may wait); every file starts with `-- NAME: one sentence`;
-        migrations (NNNN_name) and invariants have the same names in both dialects.
+Rules:  every file in those directories is listed, once (a draft that git does not know yet may wait);
+        every file starts with `-- NAME: one sentence`; migrations (NNNN_name) and invariants have the same names in both dialects.
 """
 import argparse
 import hashlib

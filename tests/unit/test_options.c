@@ -63,7 +63,7 @@ static void refused(struct setup *s, const char *line, const char *sentence) {
     assert_memory_equal(&before, &s->options, sizeof before); /* outputs only on success */
 }
 
-/* covers: J19 P37 P38 P39 P40 P41 P42 P43 W17 W19 W20 */
+/* covers: P37 P38 P39 P41 P42 W17 W19 W20 */
 static void defaults(void **fixture) {
     struct setup *s = *fixture;
     assert_int_equal(parse(s, "", NULL), PAWL_OK);
@@ -91,7 +91,7 @@ static void defaults(void **fixture) {
     assert_int_equal(s->options.positional_count, 0);
 }
 
-/* covers: J20 J21 B4.18 */
+/* covers: J19 J20 J21 B4.18 */
 static void environment_of_the_sources(void **fixture) {
     struct setup *s = *fixture;
     const char *environment[] = {"DATABASE_URL",
