@@ -12,6 +12,7 @@
 #include "cli/grid.h"
 #include "cli/ndjson.h"
 #include "cli/output.h"
+#include "cli/why_story.h"
 
 TEST(test_line_keeps_the_payload) {
     struct arena *arena = arena_create(0);
@@ -133,6 +134,42 @@ TEST(test_ages) {
     }
 }
 
+/* Whatever the cause, there is a paragraph and something to do, with the ids that matter. */
+TEST(test_every_cause_has_a_story) {
+    for (int cause = WHY_RUNNING; cause <= WHY_DONE; cause++) {
+        struct why why = {
+            .cause = (enum why_cause)cause, .until_ms = 1000, .now_ms = 2000, .blocker_cause = WHY_DEAD};
+        memset(&why.instance, 0x11, sizeof why.instance);
+        memset(&why.blocker_id, 0x22, sizeof why.blocker_id);
+        memset(&why.row.item.id, 0x33, sizeof why.row.item.id);
+        why.row.item.kind = KIND_INBOX;
+        why.row.item.type = STR("a\x1b[31m");
+        why.row.state = cause == WHY_DEAD ? STATE_DEAD : STATE_SCHEDULED;
+        why.row.reason = DEAD_ATTEMPTS;
+        why.row.error = STR("boom\nat line 3");
+        struct buf text;
+        struct buf next;
+        buf_init(&text, 0);
+        buf_init(&next, 0);
+        why_story(&why, &text, &next);
+        assert_false(text.failed || next.failed);
+        assert_true(next.len > 0);
+        assert_non_null(
+            strstr(text.ptr, "33333333-3333-3333-3333-333333333333 (inbox, type a\\x1b[31m, no stream)"));
+        assert_null(strstr(text.ptr, "null"));
+        assert_null(strchr(text.ptr, '\n'));
+        bool blocked = cause == WHY_BEHIND || cause == WHY_BLOCKED;
+        assert_int_equal(strstr(text.ptr, "22222222-") != NULL, blocked);
+        bool owned = cause == WHY_RUNNING || cause == WHY_LEASE_OVER || cause == WHY_READY ||
+                     cause == WHY_OWNER_SILENT || cause == WHY_DRAINING;
+        assert_int_equal(strstr(text.ptr, "11111111-") != NULL, owned);
+        bool failed = cause == WHY_SCHEDULED || cause == WHY_SUSPECT || cause == WHY_DEAD;
+        assert_int_equal(strstr(text.ptr, "Last error: boom.") != NULL, failed);
+        buf_free(&text);
+        buf_free(&next);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_keeps_the_payload),
@@ -141,6 +178,7 @@ int main(void) {
         cmocka_unit_test(test_text_for_a_terminal),
         cmocka_unit_test(test_grid_fits),
         cmocka_unit_test(test_ages),
+        cmocka_unit_test(test_every_cause_has_a_story),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
