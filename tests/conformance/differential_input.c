@@ -62,7 +62,7 @@ size_t messages_pick(struct world *world, enum store_kind kind, struct message_n
         message->payload =
             text_in(arena, "{\"n\": %d, \"ü\": [true, null]}", chance(world, 90) ? number : -number - 1);
         if (chance(world, 85))
-            message->stream = text_in(arena, "stream-%d", pick(world, WORLD_STREAMS));
+            message->stream = text_in(arena, "stream-%d", pick(world, chance(world, 50) ? 2 : WORLD_STREAMS));
         if (chance(world, 50))
             message->topic = STR("orders");
         if (chance(world, 30)) {

@@ -8,6 +8,8 @@
 #include "conformance/differential.h"
 #include "support/check.h"
 
+enum { ENDED_ITEMS = 3 };
+
 /* A batch as each side gets it: the same, but for the tokens. */
 struct batch_input {
     struct work_batch batch;
@@ -138,44 +140,67 @@ void operation_batch(struct world *world) {
     }
 }
 
-/* Dead letters are named by seq, and each side has its own: they are looked up, then named by their place. */
+enum ended_operation { ENDED_REDRIVE, ENDED_DISCARD, ENDED_FORGET };
+
+/* Runs the operation on one side with its own seqs; a place behind the last row stands for an unknown letter.
+ */
+static void ended_side(struct world *world, int s, enum ended_operation operation,
+                       const struct message_rows *rows, const struct message_filter *filter,
+                       const size_t *places) {
+    pawl_error err = {0};
+    struct answer_list out = {0};
+    struct side *side = &world->side[s];
+    struct dead_ref refs[ENDED_ITEMS];
+    for (size_t i = 0; i < ENDED_ITEMS; i++)
+        refs[i] = (struct dead_ref){filter->kind, places[i] < rows->count ? rows->rows[places[i]].item.seq
+                                                                          : INT64_C(1) << 50};
+    if (operation == ENDED_FORGET) {
+        int64_t removed = 0;
+        pawl_status forgot = CORE(world, s)->history_remove(side->store, refs, ENDED_ITEMS, &removed, &err);
+        if (say_status(world, s, forgot, &err))
+            say(side, " removed %" PRId64, removed);
+        return;
+    }
+    pawl_status status =
+        operation == ENDED_REDRIVE
+            ? CORE(world, s)->dead_redrive(side->store, refs, ENDED_ITEMS, side->arena, &out, &err)
+            : CORE(world, s)->dead_discard(side->store, refs, ENDED_ITEMS, side->arena, &out, &err);
+    if (say_status(world, s, status, &err))
+        say_answers(side, "dead", &out);
+}
+
+/* Ended messages are named by seq, and each side has its own: they are looked up, then named by their place.
+ */
 void operation_dead(struct world *world) {
+    static const char *const names[] = {"redrive", "discard", "history_remove"};
+    static const enum ended_operation mix[] = {ENDED_REDRIVE, ENDED_REDRIVE, ENDED_REDRIVE, ENDED_DISCARD,
+                                               ENDED_FORGET};
+    enum ended_operation operation = mix[pick(world, 5)];
     struct message_rows rows[SIDES] = {{NULL, 0}, {NULL, 0}};
-    const struct message_filter filter = {
-        .kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX, .state = STATE_DEAD, .lane = -1, .limit = 200};
-    bool redrive = chance(world, 60);
-    describe(world, "%s kind=%d", redrive ? "redrive" : "discard", (int)filter.kind);
+    const struct message_filter filter = {.kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX,
+                                          .state = operation == ENDED_FORGET ? STATE_DONE : STATE_DEAD,
+                                          .lane = -1,
+                                          .limit = 200};
+    describe(world, "%s kind=%d", names[operation], (int)filter.kind);
     for (int s = 0; s < SIDES; s++) {
         pawl_error err = {0};
         struct side *side = &world->side[s];
         if (!say_status(world, s, VIEW(world, s)->messages(side->store, &filter, side->arena, &rows[s], &err),
                         &err))
             return;
-        say(side, " %zu dead", rows[s].count);
+        say(side, " of %zu:", rows[s].count);
     }
     if (rows[0].count != rows[1].count)
         return;
-    size_t places[CALL_ITEMS], count = (size_t)pick(world, 4) + 1;
-    for (size_t i = 0; i < count; i++) {
-        places[i] = (size_t)pick(world, (int)rows[0].count + 1); /* one behind the last: unknown */
+    size_t places[ENDED_ITEMS];
+    for (size_t i = 0; i < ENDED_ITEMS; i++) {
+        places[i] = (size_t)pick(world, (int)rows[0].count + 1);
         describe(world, " %zu", places[i]);
         if (places[i] < rows[0].count)
             describe_id(world, "id", rows[0].rows[places[i]].item.id);
     }
-    for (int s = 0; s < SIDES; s++) {
-        pawl_error err = {0};
-        struct answer_list out = {0};
-        struct side *side = &world->side[s];
-        struct dead_ref refs[CALL_ITEMS];
-        for (size_t i = 0; i < count; i++)
-            refs[i] = (struct dead_ref){
-                filter.kind, places[i] < rows[s].count ? rows[s].rows[places[i]].item.seq : INT64_C(1) << 50};
-        pawl_status status =
-            redrive ? CORE(world, s)->dead_redrive(side->store, refs, count, side->arena, &out, &err)
-                    : CORE(world, s)->dead_discard(side->store, refs, count, side->arena, &out, &err);
-        if (say_status(world, s, status, &err))
-            say_answers(side, "dead", &out);
-    }
+    for (int s = 0; s < SIDES; s++)
+        ended_side(world, s, operation, &rows[s], &filter, places);
 }
 
 void operation_log(struct world *world) {
@@ -220,6 +245,23 @@ static void epoch_raise(struct world *world) {
         int64_t epoch = 0;
         if (say_status(world, s, CORE(world, s)->epoch_raise(world->side[s].store, &epoch, &err), &err))
             say(&world->side[s], " %" PRId64, epoch);
+    }
+}
+
+static void settings(struct world *world) {
+    describe(world, "settings and clock");
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        struct settings out = {0};
+        int64_t now_ms = 0;
+        struct store *store = world->side[s].store;
+        if (!say_status(world, s, CORE(world, s)->settings_read(store, &out, &err), &err) ||
+            !say_status(world, s, CORE(world, s)->clock_read(store, &now_ms, &err), &err))
+            continue;
+        say(&world->side[s],
+            " %d %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
+            out.partition_count, out.lane_count, out.max_attempts, out.dead_policy, out.epoch,
+            out.instance_lease_ms, out.stale_ms, out.dedupe_ms, out.history_ms, now_ms);
     }
 }
 
@@ -316,6 +358,8 @@ void operation_view(struct world *world) {
         maintain(world);
     else if (which < 27)
         epoch_raise(world);
+    else if (which < 30)
+        settings(world);
     else if (which < 45)
         counts(world);
     else if (which < 75)

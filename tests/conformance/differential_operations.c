@@ -136,7 +136,7 @@ void operation_put(struct world *world) {
 }
 
 static int64_t lease_pick(struct world *world) {
-    static const int64_t leases_ms[] = {500, 2000, 5000, 10000, 60000, 300000};
+    static const int64_t leases_ms[] = {500, 1000, 2000, 5000, 10000, 60000};
     return leases_ms[pick(world, 6)];
 }
 
@@ -147,7 +147,7 @@ void operation_claim(struct world *world) {
                                 .lease_ms = lease_pick(world),
                                 .policy = chance(world, 50) ? POLICY_DEFAULT
                                                             : (enum dead_policy)(1 + pick(world, 3)),
-                                .max_attempts = chance(world, 70) ? 0 : 1 + pick(world, 4),
+                                .max_attempts = chance(world, 50) ? 0 : 1 + pick(world, 3),
                                 .request = request_pick(world)};
     struct item_list lists[SIDES] = {{NULL, 0}, {NULL, 0}};
     describe(world, "claim kind=%d max=%d lease=%" PRId64 " policy=%d attempts=%d", (int)in.kind, in.max,

@@ -53,10 +53,10 @@ void world_open(struct world *world, const char *backend_name, struct store_conf
     const struct settings_change change = {.instance_lease_ms = 15000,
                                            .stale_ms = 600000,
                                            .dedupe_ms = 3600000,
-                                           .history_ms = 0,
+                                           .history_ms = seed % 4 == 0 ? 3600000 : 0,
                                            .test_now_ms = world->now_ms,
                                            .max_attempts = 4,
-                                           .dead_policy = POLICY_SKIP};
+                                           .dead_policy = (int)(POLICY_BLOCK + seed % 3)};
     for (int s = 0; s < SIDES; s++) {
         pawl_error err = {0};
         struct store *store = world->side[s].store;
