@@ -121,6 +121,7 @@ static void play(uint64_t seed, uint64_t ops) {
         show_difference(world->side[0].said.ptr, world->side[1].said.ptr);
         printf("again: PAWL_DIFF_SEED=%" PRIu64 " PAWL_DIFF_OPS=%" PRIu64 "\n", seed, index + 1);
     }
+    (void)fflush(stdout);
     trail_free(&trail);
     world_close(world);
     free(world);
