@@ -17,7 +17,6 @@ enum { BUSY_MS = 1000 };
 /* One claim call while it runs. */
 struct claiming {
     struct model *model;
-    const struct messages_claim *in;
     struct part like; /* what every part of this call has in common */
     struct grants *grants;
     size_t wanted; /* items still to be read */
@@ -187,7 +186,6 @@ void claim_make(struct model *model, const struct messages_claim *in, struct gra
     (void)lanes_drained(model, in->kind, in->instance);
     struct claiming c = {
         .model = model,
-        .in = in,
         .like =
             {
                 .kind = in->kind,
