@@ -1,0 +1,158 @@
+-- claim: grants waiting work of the caller's lanes, in order.
+-- params: p_instance, p_kind, p_max integer, p_lease_ms bigint, p_policy smallint and p_max_attempts integer (0: the
+--         schema's), p_request uuid (NULL: none)
+-- returns: one row per item: lanes as visited, claims by token, items by seq
+-- raises: PW004 the instance is not active or its lease is over
+-- tables: lane, claim, message, aside, hold, dead, tally, request
+-- locks: lanes (skip locked), then claims, holds, messages. Nothing is locked or written when there is nothing to do.
+CREATE OR REPLACE FUNCTION pawl.claim(
+    p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
+    p_request uuid) RETURNS SETOF pawl.item
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 500
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_now bigint;
+    v_lease bigint;
+    v_policy smallint;
+    v_attempts integer;
+    v_left integer := p_max;
+    v_busy integer[];
+    v_slow integer[];
+    v_after bigint := 0;
+    v_bound bigint := 9223372036854775807;
+    v_lane record;
+    v_start bigint;
+    v_token bigint;
+    v_careful record;
+    v_high bigint;
+    v_count integer;
+    v_xid xid8;
+    v_own bigint;
+    v_subs integer := 0;
+    v_alone boolean := true;
+    v_seen pg_snapshot;
+BEGIN
+    SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END,
+           CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
+           CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END
+      INTO v_now, v_policy, v_attempts FROM pawl.settings s;
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i
+                    WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now) THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
+            'instance %s is evicted or its lease is over: it must not claim', p_instance);
+    END IF;
+    v_lease := v_now + p_lease_ms;
+    IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
+        RETURN QUERY SELECT t.* FROM pawl.claim c CROSS JOIN LATERAL pawl.claim_items(c.token, c.part) t
+                      WHERE c.request = p_request AND c.state = 1 AND c.kind = p_kind AND c.instance = p_instance
+                      ORDER BY t.token, t.seq;
+        RETURN;
+    END IF;
+
+    IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= v_now) THEN
+        PERFORM pawl.claims_expire(p_instance, p_kind, v_now);
+    END IF;
+    IF EXISTS (SELECT 1 FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining) THEN
+        PERFORM pawl.lanes_drain(p_instance, p_kind);
+    END IF;
+
+    -- Lanes with an active claim: passed over while it is young; later only what is not in flight is read.
+    SELECT coalesce(array_agg(b.lane) FILTER (WHERE b.began_ms > v_now - 1000), '{}'),
+           coalesce(array_agg(b.lane) FILTER (WHERE b.began_ms <= v_now - 1000), '{}')
+      INTO v_busy, v_slow
+      FROM (SELECT c.lane, min(c.began_ms) AS began_ms FROM pawl.claim c
+             WHERE c.kind = p_kind AND c.state = 1 GROUP BY c.lane) b;
+
+    WHILE v_left > 0 LOOP
+        -- The next lane that has something, found without a lock. Every grant draws a higher token, so that a lane is
+        -- visited once. The last condition: a late commit that would be looked for very far back, time and again.
+        SELECT l.lane, l.token INTO v_lane
+          FROM (SELECT x.*, CASE WHEN x.open_xids = '{}' AND x.seen_xmax IS NOT NULL THEN x.low
+                                 ELSE pawl.lane_start(x.low, x.cut_seqs, x.cut_xids, x.open_xids, x.seen_xmax) END AS start
+                  FROM pawl.lane x
+                 WHERE x.kind = p_kind AND x.owner = p_instance AND NOT x.draining AND x.token > v_after
+                   AND x.token < v_bound AND x.lane <> ALL (v_busy)
+                 ORDER BY x.token OFFSET 0) l
+         WHERE EXISTS (SELECT 1 FROM pawl.message m
+                        WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > l.start
+                          AND (l.lane <> ALL (v_slow)
+                               OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+                                                 AND c.state = 1 AND m.seq = ANY (c.seqs))))
+            OR EXISTS (SELECT 1 FROM pawl.hold h
+                        WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
+            OR l.start < l.high - 20000
+         LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        v_after := v_lane.token;
+
+        -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
+        SELECT l.lane, l.high, l.low, l.cut_seqs, l.cut_xids, l.open_xids, l.seen_xmax INTO v_lane
+          FROM pawl.lane l
+         WHERE l.kind = p_kind AND l.lane = v_lane.lane AND l.owner = p_instance AND NOT l.draining AND l.token = v_after
+           FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        v_own := pg_current_xact_id()::text::bigint;
+        -- Before the start is computed and before the read: what ends meanwhile is looked for next time.
+        v_seen := pg_current_snapshot();
+        v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
+        v_token := pawl.token_next();
+        v_bound := least(v_bound, v_token);
+
+        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = 1)
+           OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane) THEN
+            SELECT t.used, t.tokens INTO v_careful
+              FROM pawl.claim_careful(p_instance, p_kind, v_lane.lane, v_token, v_left, v_lease, v_policy, v_attempts,
+                                      p_request, v_start, v_lane.high, v_seen, v_now) t;
+            RETURN QUERY SELECT i.* FROM unnest(v_careful.tokens) WITH ORDINALITY AS t(token, n)
+                           CROSS JOIN LATERAL pawl.claim_items(t.token, 1) i ORDER BY t.n, i.seq;
+            v_alone := false;
+            v_left := v_left - v_careful.used;
+            CONTINUE;
+        END IF;
+
+        -- The usual lane: nothing in flight, nothing aside. One statement reads it and writes the claim; a hold that
+        -- came meanwhile makes it read nothing. The subtransaction's id is newer than every seq it read.
+        BEGIN
+            RETURN QUERY
+            WITH batch AS MATERIALIZED (
+                SELECT m.* FROM pawl.message m
+                 WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start
+                   AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane))
+                 ORDER BY m.seq LIMIT v_left),
+            granted AS (
+                INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
+                                        began_ms, request, seqs)
+                SELECT v_token, 1, p_kind, v_lane.lane, p_instance, 1, v_policy, v_attempts, v_lease, v_now, p_request,
+                       array_agg(b.seq)
+                  FROM batch b HAVING count(*) > 0)
+            SELECT v_token, v_lease, b.seq, b.kind, b.lane, b.partition, b.id, b.stream, b.topic, b.type, b.payload,
+                   b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms, 1, 0, false
+              FROM batch b;
+            GET DIAGNOSTICS v_count = ROW_COUNT;
+        EXCEPTION WHEN unique_violation THEN
+            RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
+        END;
+        IF v_count = 0 THEN
+            IF NOT EXISTS (SELECT 1 FROM pawl.message m
+                            WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start) THEN
+                PERFORM pawl.lane_read(p_kind, v_lane.lane, NULL, NULL, NULL, v_seen, false);
+            END IF;
+            CONTINUE;
+        END IF;
+        SELECT c.seqs[v_count], pawl.xid_widen(c.xmin) INTO v_high, v_xid
+          FROM pawl.claim c WHERE c.token = v_token AND c.part = 1;
+        v_subs := v_subs + 1;
+        IF v_count = v_left AND v_high < v_lane.high THEN
+            -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
+            UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = v_lane.lane;
+        ELSE
+            PERFORM pawl.lane_read(p_kind, v_lane.lane, v_token, v_high, v_xid, v_seen,
+                                   v_alone AND pg_snapshot_xmax(v_seen)::text::bigint >= v_own
+                                   AND v_xid::text::bigint = v_own + v_subs);
+        END IF;
+        v_left := v_left - v_count;
+    END LOOP;
+END
+$$;

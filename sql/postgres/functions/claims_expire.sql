@@ -1,0 +1,36 @@
+-- claims_expire: ends every overdue claim of a kind; a lane of somebody else that had one loses its owner.
+-- params: p_caller uuid (NULL: nobody), p_kind smallint, p_now bigint
+-- returns: how many parts ended
+-- tables: lane (updated), those of claim_end
+-- locks: the lanes (skip locked: who holds one does this itself), then their overdue claims
+CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_now bigint) RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_lane integer;
+    v_owner uuid;
+    v_claim record;
+    v_count integer := 0;
+    v_ended integer;
+BEGIN
+    FOR v_lane IN SELECT DISTINCT c.lane FROM pawl.claim c
+                   WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= p_now ORDER BY 1 LOOP
+        SELECT l.owner INTO v_owner FROM pawl.lane l WHERE l.kind = p_kind AND l.lane = v_lane FOR UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
+        v_ended := 0;
+        FOR v_claim IN SELECT c.token, c.part FROM pawl.claim c
+                        WHERE c.kind = p_kind AND c.lane = v_lane AND c.state = 1 AND c.lease_until_ms <= p_now
+                        ORDER BY c.token, c.part FOR UPDATE LOOP
+            PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, p_now);
+            v_ended := v_ended + 1;
+        END LOOP;
+        IF v_ended > 0 AND v_owner IS DISTINCT FROM p_caller THEN
+            UPDATE pawl.lane l SET owner = NULL, draining = false
+             WHERE l.kind = p_kind AND l.lane = v_lane AND l.owner IS NOT NULL;
+        END IF;
+        v_count := v_count + v_ended;
+    END LOOP;
+    RETURN v_count;
+END
+$$;

@@ -1,0 +1,26 @@
+-- evict_silent: evicts every instance whose lease is over, except the caller.
+-- params: p_caller uuid (NULL: nobody), p_now bigint
+-- returns: how many
+-- tables: instance (updated), those of evict_one
+-- locks: the silent instances (skip locked: one that is locked is beating right now), then those of evict_one
+CREATE OR REPLACE FUNCTION pawl.evict_silent(p_caller uuid, p_now bigint) RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_id uuid;
+    v_count integer := 0;
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i
+                    WHERE i.state = 1 AND i.lease_until_ms <= p_now AND i.id IS DISTINCT FROM p_caller) THEN
+        RETURN 0;
+    END IF;
+    FOR v_id IN SELECT i.id FROM pawl.instance i
+                 WHERE i.state = 1 AND i.lease_until_ms <= p_now AND i.id IS DISTINCT FROM p_caller
+                 ORDER BY i.id FOR UPDATE SKIP LOCKED LOOP
+        PERFORM pawl.evict_one(v_id, p_now);
+        v_count := v_count + 1;
+    END LOOP;
+    RETURN v_count;
+END
+$$;

@@ -1,0 +1,42 @@
+-- heartbeat: an instance says that it lives; its lanes are brought to its fair share.
+-- params: p_id uuid
+-- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted
+-- raises: PW004 the instance is unknown, evicted or gone
+-- tables: instance (updated), those of rebalance
+-- locks: its instance row, then those of rebalance
+CREATE OR REPLACE FUNCTION pawl.heartbeat(
+    p_id uuid, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer, OUT lanes_inbox integer,
+    OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_kinds integer;
+    v_moved record;
+BEGIN
+    UPDATE pawl.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0
+     WHERE i.id = p_id AND i.state = 1
+    RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+    END IF;
+    now_ms := v_now;
+    taken := 0;
+    given := 0;
+    evicted := 0;
+    FOR v_kind IN 1 .. 3 LOOP
+        IF (v_kinds >> v_kind) & 1 = 1 THEN
+            SELECT r.taken, r.given, r.evicted INTO v_moved FROM pawl.rebalance(p_id, v_kind::smallint, v_now) r;
+            taken := taken + v_moved.taken;
+            given := given + v_moved.given;
+            evicted := evicted + v_moved.evicted;
+        END IF;
+    END LOOP;
+    SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)
+      INTO lanes_outbox, lanes_inbox, lanes_perspective
+      FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+END
+$$;

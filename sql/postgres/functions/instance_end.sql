@@ -1,0 +1,24 @@
+-- instance_end: frees the lanes of an instance and ends its active claims.
+-- params: p_id uuid, p_how smallint: 4 evicted, 2 released (it said goodbye); p_now bigint
+-- returns: nothing
+-- tables: lane (updated), those of claim_end
+-- locks: the lanes it owns or has claims on, then its claims
+CREATE OR REPLACE FUNCTION pawl.instance_end(p_id uuid, p_how smallint, p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_claim record;
+BEGIN
+    PERFORM 1 FROM pawl.lane l
+      WHERE l.owner = p_id
+         OR EXISTS (SELECT 1 FROM pawl.claim c
+                     WHERE c.instance = p_id AND c.state = 1 AND c.kind = l.kind AND c.lane = l.lane)
+      ORDER BY l.kind, l.lane FOR UPDATE;
+    UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.owner = p_id;
+    FOR v_claim IN SELECT c.token, c.part FROM pawl.claim c
+                    WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part FOR UPDATE LOOP
+        PERFORM pawl.claim_end(v_claim.token, v_claim.part, p_how, p_now);
+    END LOOP;
+END
+$$;

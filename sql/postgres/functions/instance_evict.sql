@@ -1,0 +1,23 @@
+-- instance_evict: an operator ends an instance; it hears of it at its next call.
+-- params: p_id uuid
+-- returns: nothing; evicting twice is fine
+-- raises: PW002 there is no such instance
+-- tables: instance (updated), those of evict_one
+-- locks: its instance row, then those of evict_one
+CREATE OR REPLACE FUNCTION pawl.instance_evict(p_id uuid) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    v_state smallint;
+BEGIN
+    SELECT i.state INTO v_state FROM pawl.instance i WHERE i.id = p_id FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no instance %s', p_id);
+    END IF;
+    IF v_state = 1 THEN
+        PERFORM pawl.evict_one(p_id, pawl.now_ms());
+    END IF;
+END
+$$;

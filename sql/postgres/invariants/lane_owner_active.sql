@@ -1,0 +1,5 @@
+-- lane_owner_active: the owner of a lane is an active instance whose kinds contain the lane's kind.
+SELECT pg_catalog.format('kind %s lane %s is owned by %s', l.kind, l.lane, l.owner)
+  FROM pawl.lane l
+ WHERE l.owner IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = l.owner AND i.state = 1 AND (i.kinds >> l.kind) & 1 = 1)

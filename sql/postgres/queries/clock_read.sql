@@ -1,0 +1,2 @@
+-- clock_read: the database's clock.
+SELECT pawl.now_ms()

@@ -1,0 +1,2 @@
+-- dump_tombstones: section 3 of the state dump.
+SELECT t.id FROM pawl.tombstone t ORDER BY t.id

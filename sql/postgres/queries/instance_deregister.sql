@@ -1,0 +1,2 @@
+-- instance_deregister: see functions/instance_deregister.sql
+SELECT pawl.instance_deregister($1)

@@ -1,0 +1,2 @@
+-- liveness_hold: see functions/liveness_hold.sql
+SELECT pawl.liveness_hold($1)

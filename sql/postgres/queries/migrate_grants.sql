@@ -1,0 +1,40 @@
+-- migrate_grants: who may call what; run after the functions, as a whole.
+-- Functions only: no role has rights on a table. PUBLIC has none at all.
+REVOKE ALL ON SCHEMA pawl FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA pawl FROM PUBLIC;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA pawl FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA pawl FROM PUBLIC;
+DO $$
+DECLARE
+    v_role text;
+    v_call text;
+BEGIN
+    -- Without the roles everything works as the owner.
+    IF (SELECT count(*) FROM pg_catalog.pg_roles r
+         WHERE r.rolname IN ('pawl_producer', 'pawl_worker', 'pawl_view', 'pawl_operator')) < 4 THEN
+        RETURN;
+    END IF;
+    FOREACH v_role IN ARRAY ARRAY['pawl_producer', 'pawl_worker', 'pawl_view', 'pawl_operator'] LOOP
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %s TO %I', pg_catalog.rtrim('pawl.', '.'), v_role);
+        EXECUTE pg_catalog.format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %s FROM %I', pg_catalog.rtrim('pawl.', '.'), v_role);
+        FOR v_call IN
+            SELECT p.oid::pg_catalog.regprocedure::text FROM pg_catalog.pg_proc p
+             WHERE p.pronamespace = (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = 'pawl.settings'::pg_catalog.regclass)
+               AND p.proname = ANY (CASE v_role
+                   WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read']
+                   WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read',
+                       'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
+                       'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
+                       'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts']
+                   WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
+                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why']
+                   ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
+                       'view_message', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
+                       'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain']
+                   END) LOOP
+            EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', v_call, v_role);
+        END LOOP;
+    END LOOP;
+    GRANT SELECT ON pawl.instances, pawl.lanes, pawl.messages, pawl.dead_letters, pawl.counts TO pawl_view, pawl_operator;
+END
+$$;
