@@ -1,0 +1,2 @@
+-- dump_checkpoint: checkpoints for the state dump.
+SELECT stream, perspective, version, status, attempts, error FROM checkpoint ORDER BY stream, perspective

@@ -1,0 +1,4 @@
+-- purge_claim: claims that ended long ago.
+-- params: before_ms, limit
+DELETE FROM claim
+ WHERE rowid IN (SELECT rowid FROM claim WHERE state <> 1 AND lease_until_ms < ?1 ORDER BY lease_until_ms LIMIT ?2)

@@ -1,0 +1,3 @@
+-- receptor_status: what is known of a receptor's run.
+-- params: event_id, receptor
+SELECT status FROM receptor WHERE event_id = ?1 AND receptor = ?2

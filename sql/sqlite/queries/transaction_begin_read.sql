@@ -1,0 +1,2 @@
+-- transaction_begin_read: begin a consistent read.
+BEGIN

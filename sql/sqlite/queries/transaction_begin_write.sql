@@ -1,0 +1,2 @@
+-- transaction_begin_write: begin as the one writer.
+BEGIN IMMEDIATE

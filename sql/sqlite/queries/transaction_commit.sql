@@ -1,0 +1,2 @@
+-- transaction_commit: commit.
+COMMIT

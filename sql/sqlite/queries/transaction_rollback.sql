@@ -1,0 +1,2 @@
+-- transaction_rollback: roll back.
+ROLLBACK

@@ -1,0 +1,13 @@
+-- view_tally: the sums of a kind and what its lanes and claims say.
+-- params: kind, now_ms
+SELECT put, done, failed, dead, aside, stale, duplicate, redriven, discarded,
+       (SELECT count(*) FROM lane WHERE kind = ?1 AND owner IS NULL),
+       (SELECT count(*) FROM claim WHERE kind = ?1 AND state = 1),
+       (SELECT count(*) FROM claim WHERE kind = ?1 AND state = 1 AND lease_until_ms <= ?2),
+       (SELECT coalesce(sum(in_flight), 0) FROM claim WHERE kind = ?1 AND state = 1),
+       (SELECT coalesce(sum(in_flight), 0) FROM claim WHERE kind = ?1 AND state = 1 AND source = 1),
+       (SELECT coalesce(min((SELECT put_ms FROM message
+                              WHERE message.kind = ?1 AND message.lane = lane.lane AND message.seq > lane.high
+                              ORDER BY seq LIMIT 1)), 0)
+          FROM lane WHERE kind = ?1)
+  FROM tally WHERE kind = ?1
