@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "pg.h"
 
-struct pawl_side {
+struct own_side {
     struct side side;
     struct store *store;
     struct arena *arena; /* of one call */
@@ -27,7 +27,7 @@ static struct store_config config_of(const struct bench_options *options) {
     };
 }
 
-static pawl_status pawl_prepare(const struct bench_options *options, pawl_error *err) {
+static pawl_status own_prepare(const struct bench_options *options, pawl_error *err) {
     if (bench_is_postgres(options->url)) {
         PGconn *conn = NULL;
         pawl_status status = pg_connect(options->url, &conn, err);
@@ -45,8 +45,8 @@ static pawl_status pawl_prepare(const struct bench_options *options, pawl_error 
     return store_migrate(&config, &migrate, &result, err);
 }
 
-static void pawl_close(struct side *side) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static void own_close(struct side *side) {
+    struct own_side *self = (struct own_side *)side;
     if (self == NULL)
         return;
     if (self->store != NULL && self->instance.kinds != 0) {
@@ -59,28 +59,28 @@ static void pawl_close(struct side *side) {
     free(self);
 }
 
-static pawl_status pawl_open(const struct bench_options *options, int index, int count, struct side **side,
-                             pawl_error *err) {
+static pawl_status own_open(const struct bench_options *options, int index, int count, struct side **side,
+                            pawl_error *err) {
     (void)index;
     (void)count;
-    struct pawl_side *self = calloc(1, sizeof(*self));
+    struct own_side *self = calloc(1, sizeof(*self));
     struct store_config config = config_of(options);
     if (self == NULL || (self->arena = arena_create(0)) == NULL) {
-        pawl_close((struct side *)self);
+        own_close((struct side *)self);
         return error_set(err, PAWL_NO_MEMORY, "bench", "out of memory");
     }
     self->side.options = options;
     pawl_status status = store_open(&config, &self->store, err);
     if (status != PAWL_OK)
-        pawl_close(&self->side);
+        own_close(&self->side);
     else
         *side = &self->side;
     return status;
 }
 
-static pawl_status pawl_put(struct side *side, const struct message_new *messages, size_t count,
-                            pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_put(struct side *side, const struct message_new *messages, size_t count,
+                           pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct messages_put in = {.kind = KIND_OUTBOX, .messages = messages, .count = count};
     struct put_result out = {0};
     arena_reset(self->arena);
@@ -95,8 +95,8 @@ static pawl_status pawl_put(struct side *side, const struct message_new *message
     return PAWL_OK;
 }
 
-static pawl_status pawl_join(struct side *side, pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_join(struct side *side, pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct instance_grant grant = {0};
     self->instance = (struct instance_new){
         .service = STR("bench"),
@@ -111,8 +111,8 @@ static pawl_status pawl_join(struct side *side, pawl_error *err) {
     return self->store->ops->core.instance_register(self->store, &self->instance, &grant, err);
 }
 
-static pawl_status pawl_settle(struct side *side, bool *settled, pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_settle(struct side *side, bool *settled, pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct beat_result beat = {0};
     pawl_status status = self->store->ops->core.heartbeat(self->store, self->instance.id, &beat, err);
     if (status == PAWL_OK)
@@ -120,7 +120,7 @@ static pawl_status pawl_settle(struct side *side, bool *settled, pawl_error *err
     return status;
 }
 
-static void remember(struct pawl_side *self, const struct item_list *claimed) {
+static void remember(struct own_side *self, const struct item_list *claimed) {
     for (size_t i = 0; i < claimed->count; i++) {
         self->done[i] = (struct complete_item){
             .ref = {claimed->items[i].token, claimed->items[i].id},
@@ -142,8 +142,8 @@ static pawl_status check_done(const struct answer_list *answers, size_t expected
     return PAWL_OK;
 }
 
-static pawl_status pawl_drain(struct side *side, int max, struct drained *out, pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_drain(struct side *side, int max, struct drained *out, pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct work_batch in = {.instance = self->instance, .lease_ms = BENCH_LEASE_MS};
     struct work_batch_result result = {0};
     in.completions[KIND_OUTBOX] = self->done;
@@ -160,8 +160,8 @@ static pawl_status pawl_drain(struct side *side, int max, struct drained *out, p
     return PAWL_OK;
 }
 
-static pawl_status pawl_claim(struct side *side, int max, int *claimed, pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_claim(struct side *side, int max, int *claimed, pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct messages_claim in = {
         .instance = self->instance.id, .kind = KIND_OUTBOX, .max = max, .lease_ms = BENCH_LEASE_MS};
     struct item_list out = {0};
@@ -174,8 +174,8 @@ static pawl_status pawl_claim(struct side *side, int max, int *claimed, pawl_err
     return PAWL_OK;
 }
 
-static pawl_status pawl_finish(struct side *side, pawl_error *err) {
-    struct pawl_side *self = (struct pawl_side *)side;
+static pawl_status own_finish(struct side *side, pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
     struct messages_complete in = {
         .instance = self->instance.id, .kind = KIND_OUTBOX, .items = self->done, .count = self->done_count};
     struct answer_list out = {0};
@@ -189,13 +189,13 @@ static pawl_status pawl_finish(struct side *side, pawl_error *err) {
 }
 
 const struct side_ops side_pawl = {
-    .prepare = pawl_prepare,
-    .open = pawl_open,
-    .close = pawl_close,
-    .put = pawl_put,
-    .join = pawl_join,
-    .settle = pawl_settle,
-    .drain = pawl_drain,
-    .claim = pawl_claim,
-    .finish = pawl_finish,
+    .prepare = own_prepare,
+    .open = own_open,
+    .close = own_close,
+    .put = own_put,
+    .join = own_join,
+    .settle = own_settle,
+    .drain = own_drain,
+    .claim = own_claim,
+    .finish = own_finish,
 };
