@@ -1,0 +1,21 @@
+/* Forced interleavings on PostgreSQL: each race of the protocol, stepped into, not waited for. */
+#include <stdio.h>
+
+#include "interleave/races.h"
+
+extern const struct races races_claim, races_late, races_end, races_request, races_handover, races_dead;
+
+static const struct races *const groups[] = {&races_claim,   &races_late,     &races_end,
+                                             &races_request, &races_handover, &races_dead};
+
+/* interleave [PATTERN]: PATTERN is a test name with * and ?. */
+int main(int argc, char **argv) {
+    if (pgserver_url() == NULL)
+        return PGSERVER_SKIP;
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    int failed = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        failed += _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

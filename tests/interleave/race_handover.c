@@ -1,0 +1,166 @@
+/* Hand-over and membership: a lane moves only after its last claim ended, and to one owner. */
+#include "interleave/calls.h"
+#include "interleave/races.h"
+
+static const char *count(struct scene *s, const char *what) {
+    return run(s, s->observer, text(s, "SELECT count(*) FROM pawl.lane WHERE kind = 1 AND %s", what));
+}
+
+static void a_draining_lane_moves_only_after_its_last_claim_ended(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* every lane is busy */
+    join(s, 2);
+    assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/4/0");
+    assert_string_equal(count(s, "draining"), "4");
+    run(s, s->a, "BEGIN");
+    for (const char *at = grant; *at != '\0'; at += strcspn(at, " "), at += *at == ' ')
+        assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, atoi(at))), APPLIED);
+    /* The completions are not committed: for everybody else the claims are still there. */
+    run(s, s->observer, sql_beat(s, 1));
+    assert_string_equal(run(s, s->observer, sql_beat(s, 2)), "0/0/0");
+    assert_string_equal(count(s, "draining"), "4");
+    run(s, s->a, "COMMIT");
+    assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/4/0");
+    assert_string_equal(run(s, s->observer, sql_beat(s, 2)), "4/0/0");
+    assert_string_equal(count(s, "owner IS NULL"), "0");
+    refused(s, 2, grant, atoi(grant));
+}
+
+static void a_lane_is_not_given_away_under_a_claim_that_is_being_made(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    join(s, 2);
+    run(s, s->a, "BEGIN");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* locks every lane of the owner */
+    start(s, s->b, sql_beat(s, 1));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "0/4/0");
+    assert_string_equal(count(s, "draining"), "4"); /* busy by now: they drain, they are not free */
+    assert_string_equal(count(s, "owner IS NULL"), "0");
+    assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, atoi(grant))), APPLIED);
+    refused(s, 2, grant, atoi(grant));
+}
+
+static void a_claim_beside_a_hand_over_grants_nothing_of_the_lanes_that_go(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    join(s, 2);
+    run(s, s->b, "BEGIN");
+    assert_string_equal(run(s, s->b, sql_beat(s, 1)), "0/4/0");
+    assert_string_equal(run(s, s->a, sql_claim(s, 1, 100)), ""); /* all its lanes are locked: skipped */
+    run(s, s->b, "COMMIT");
+    const char *kept = run(s, s->a, sql_claim(s, 1, 100));
+    run(s, s->observer, sql_beat(s, 2));
+    const char *taken = run(s, s->c, sql_claim(s, 2, 100));
+    assert_true(strlen(kept) > 0 && strlen(taken) > 0);
+    assert_string_equal(run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl.claim WHERE state = 1"),
+                        "60");
+    refused(s, 1, taken, atoi(taken));
+    refused(s, 2, kept, atoi(kept));
+}
+
+static void two_newcomers_at_once_never_take_the_same_lane(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    join(s, 3);
+    assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/4/0"); /* at most half at once */
+    assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/1/0");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_beat(s, 2)), "3/0/0"); /* one of the two gets the odd lane */
+    start(s, s->b, sql_beat(s, 3));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "2/0/0");
+    assert_string_equal(count(s, "owner IS NULL"), "0");
+    refused(s, 2, "1@1", 1);
+}
+
+static void a_lane_that_was_freed_and_taken_has_a_new_token(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    const char *old = run(s, s->a, sql_claim(s, 1, 10));
+    run(s, s->observer, sql_evict(s, 1));
+    join(s, 2);
+    const char *fresh = run(s, s->b, sql_claim(s, 2, 10));
+    assert_string_equal(numbers(s, fresh), "1");
+    assert_true(token_of(s, fresh, 1) > token_of(s, old, 1));
+    assert_string_equal(lane_owner(s), "2");
+    refused(s, 1, old, 1);
+    refused(s, 2, old, 1);
+    assert_string_equal(run(s, s->b, sql_complete(s, 2, fresh, 1)), APPLIED);
+}
+
+static void an_instance_that_beats_right_now_is_not_evicted(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    run(s, s->observer,
+        "UPDATE pawl.instance SET lease_ms = 15000, lease_until_ms = beat_ms + 15000 "
+        "WHERE id = '01900000-0000-7000-8000-aa0000000001'");
+    send_now(s, 1, "x");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    move_clock(s, 15000);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_beat(s, 1)); /* revives; not committed yet */
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/0");
+    run(s, s->a, "COMMIT");
+    assert_string_equal(lane_owner(s), "1");
+    assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED);
+    refused(s, 1, "1@1", 1);
+}
+
+static void a_beat_that_waited_for_its_own_eviction_is_told(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    run(s, s->b, "BEGIN");
+    run(s, s->b, sql_evict(s, 1));
+    start(s, s->a, sql_beat(s, 1));
+    blocked(s, s->a);
+    run(s, s->b, "COMMIT");
+    assert_string_equal(finish_error(s, s->a), "PW004");
+    refused(s, 1, grant, 1);
+}
+
+static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    send_now(s, 1, "x");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    move_clock(s, LEASE_MS);
+    run(s, s->a, "BEGIN");
+    const char *again = run(s, s->a, sql_claim(s, 1, 10)); /* the owner takes it back itself */
+    assert_string_equal(numbers(s, again), "1");
+    assert_string_equal(run(s, s->b, sql_claim(s, 2, 10)), ""); /* the lane is locked: left to its owner */
+    run(s, s->a, "COMMIT");
+    assert_string_equal(run(s, s->b, sql_claim(s, 2, 10)), "");
+    assert_string_equal(where_is(s, 1), "aside a0 d1"); /* one death, not two */
+    assert_string_equal(lane_owner(s), "1");
+    refused(s, 1, grant, 1);
+    assert_string_equal(run(s, s->a, sql_complete(s, 1, again, 1)), APPLIED);
+}
+
+static const struct CMUnitTest tests[] = {
+    SCENE_TEST_LANES(a_draining_lane_moves_only_after_its_last_claim_ended),
+    SCENE_TEST_LANES(a_lane_is_not_given_away_under_a_claim_that_is_being_made),
+    SCENE_TEST_LANES(a_claim_beside_a_hand_over_grants_nothing_of_the_lanes_that_go),
+    SCENE_TEST_LANES(two_newcomers_at_once_never_take_the_same_lane),
+    SCENE_TEST(a_lane_that_was_freed_and_taken_has_a_new_token),
+    SCENE_TEST(an_instance_that_beats_right_now_is_not_evicted),
+    SCENE_TEST(a_beat_that_waited_for_its_own_eviction_is_told),
+    SCENE_TEST(expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once),
+};
+
+RACES(handover, tests);

@@ -1,0 +1,202 @@
+/* Late commits: "nothing is lost behind the cursor and no foreign long transaction stops the lane". */
+#include "interleave/calls.h"
+#include "interleave/races.h"
+
+/* covers: BX.8 B2.2 */
+static void a_lower_number_that_commits_late_is_claimed_next(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, "x")); /* draws the lower number and stays open */
+    send_now(s, 2, "y");
+    const char *first = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, first), "2");
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, first, 2)), APPLIED);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+    run(s, s->a, "COMMIT");
+    const char *late = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, late), "1"); /* behind the cursor, not lost */
+    refused(s, 1, "1@1", 1);
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, late, 1)), APPLIED);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+}
+
+static void a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothing(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, "CREATE TABLE public.app (n integer)");
+    run(s, s->c, "BEGIN; INSERT INTO public.app VALUES (1)"); /* has an id, will not end */
+    for (int n = 1; n <= 5; n++) {
+        send_now(s, n, "x");
+        const char *grant = run(s, s->b, sql_claim(s, 1, 10));
+        assert_string_equal(numbers(s, grant), text(s, "%d", n));
+        assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, n)), APPLIED);
+        refused(s, 1, "9@1", 9);
+    }
+    /* A late commit is still found while the foreign one is open. */
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 6, "x"));
+    send_now(s, 7, "y");
+    const char *seven = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, seven), "7");
+    run(s, s->b, sql_complete(s, 1, seven, 7));
+    run(s, s->a, "COMMIT");
+    const char *six = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, six), "6");
+    run(s, s->b, sql_complete(s, 1, six, 6));
+    /* The foreign one puts at its very end, with an old transaction id and a new number. */
+    run(s, s->c, sql_send(s, 8, "z"));
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+    run(s, s->c, "COMMIT");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "8");
+}
+
+static void transactions_that_follow_one_another_keep_their_order(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, "x")); /* an early number … */
+    send_now(s, 2, "y");
+    const char *other = run(s, s->b, sql_claim(s, 1, 10)); /* … the cursor passes it … */
+    assert_string_equal(numbers(s, other), "2");
+    run(s, s->b, sql_complete(s, 1, other, 2));
+    run(s, s->a, "COMMIT"); /* … it commits late … */
+    send_now(s, 3, "x");    /* … and only then the next of its stream is put */
+    const char *grant = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, grant), "1 3");
+    refused(s, 1, "1@1", 1);
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 3)), CONFLICT);
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 1)), APPLIED);
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 3)), APPLIED);
+}
+
+static void more_late_commits_than_one_claim_takes_all_come_in_order(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    for (int n = 1; n <= 5; n++)
+        run(s, s->a, sql_send(s, n, "x"));
+    for (int n = 6; n <= 8; n++)
+        send_now(s, n, "y");
+    const char *first = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, first), "6 7 8");
+    for (int n = 6; n <= 8; n++)
+        run(s, s->b, sql_complete(s, 1, first, n));
+    run(s, s->a, "COMMIT");
+    send_now(s, 9, "x");
+    static const char *const turns[] = {"1 2", "3 4", "5 9", ""};
+    for (int i = 0; i < 4; i++) {
+        const char *grant = run(s, s->b, sql_claim(s, 1, 2));
+        assert_string_equal(numbers(s, grant), turns[i]);
+        for (const char *rest = turns[i]; *rest != '\0'; rest += strcspn(rest, " "), rest += *rest == ' ')
+            assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, atoi(rest))), APPLIED);
+    }
+    refused(s, 1, "1@1", 1);
+}
+
+static void a_late_commit_into_a_stream_in_flight_waits_aside(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, "x"));
+    send_now(s, 2, "x"); /* overlapping transactions have no order between them */
+    const char *two = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, two), "2");
+    run(s, s->a, "COMMIT");
+    move_clock(s, 1000);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), ""); /* never two of a stream at once */
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, two, 2)), APPLIED);
+    const char *one = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, one), "1");
+    refused(s, 1, "1@1", 1);
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, one, 1)), APPLIED);
+}
+
+static void a_late_commit_out_of_a_savepoint_is_found_too(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN; SAVEPOINT p");
+    run(s, s->a, sql_send(s, 1, "x"));
+    run(s, s->a, "RELEASE p; SAVEPOINT q");
+    run(s, s->a, sql_send(s, 2, "x"));
+    run(s, s->a, "ROLLBACK TO q");
+    for (int n = 3; n <= 6; n++) {
+        send_now(s, n, "y");
+        const char *grant = run(s, s->b, sql_claim(s, 1, 1));
+        assert_string_equal(numbers(s, grant), text(s, "%d", n));
+        run(s, s->b, sql_complete(s, 1, grant, n));
+    }
+    run(s, s->a, "COMMIT");
+    const char *late = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, late), "1"); /* 2 was never committed */
+    refused(s, 1, "1@1", 1);
+}
+
+static void many_cursors_later_the_oldest_commit_is_still_found(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, "x"));
+    run(s, s->c, "BEGIN");
+    for (int n = 10; n < 60; n++) { /* more claims than a lane keeps cuts */
+        if (n == 35)
+            run(s, s->c, sql_send(s, 2, "z"));
+        send_now(s, n, "y");
+        const char *grant = run(s, s->b, sql_claim(s, 1, 10));
+        assert_string_equal(numbers(s, grant), text(s, "%d", n)); /* nothing is read twice */
+        run(s, s->b, sql_complete(s, 1, grant, n));
+    }
+    run(s, s->c, "COMMIT");
+    const char *two = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, two), "2");
+    run(s, s->b, sql_complete(s, 1, two, 2));
+    run(s, s->a, "COMMIT");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "1");
+    refused(s, 1, "1@1", 1);
+}
+
+static void a_put_that_is_rolled_back_leaves_a_hole_nobody_waits_for(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, "x"));
+    send_now(s, 2, "x");
+    run(s, s->a, "ROLLBACK");
+    const char *grant = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, grant), "2");
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 2)), APPLIED);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+    refused(s, 1, "1@1", 1);
+}
+
+/* covers: M52 M64 */
+static void a_message_lives_and_dies_with_the_applications_transaction(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, "CREATE TABLE public.orders (n integer)");
+    run(s, s->a, "BEGIN; INSERT INTO public.orders VALUES (1)");
+    run(s, s->a, sql_send(s, 1, "x"));
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), ""); /* not yet */
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+    run(s, s->a, "BEGIN; INSERT INTO public.orders VALUES (2)");
+    run(s, s->a, sql_send(s, 2, "x"));
+    run(s, s->a, "COMMIT");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "2");
+    assert_string_equal(run(s, s->observer, "SELECT n FROM public.orders"), "2");
+    refused(s, 1, "1@1", 1);
+}
+
+static const struct CMUnitTest tests[] = {
+    SCENE_TEST(a_lower_number_that_commits_late_is_claimed_next),
+    SCENE_TEST(a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothing),
+    SCENE_TEST(transactions_that_follow_one_another_keep_their_order),
+    SCENE_TEST(more_late_commits_than_one_claim_takes_all_come_in_order),
+    SCENE_TEST(a_late_commit_into_a_stream_in_flight_waits_aside),
+    SCENE_TEST(a_late_commit_out_of_a_savepoint_is_found_too),
+    SCENE_TEST(many_cursors_later_the_oldest_commit_is_still_found),
+    SCENE_TEST(a_put_that_is_rolled_back_leaves_a_hole_nobody_waits_for),
+    SCENE_TEST(a_message_lives_and_dies_with_the_applications_transaction),
+};
+
+RACES(late, tests);
