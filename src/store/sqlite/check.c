@@ -1,0 +1,48 @@
+/* Runs every invariant of sql/sqlite/invariants: each is a query that must return no rows. */
+#include <string.h>
+
+#include "base/str.h"
+#include "store/sqlite/view.h"
+
+/* Enough to see what is wrong; a broken database may break every row. */
+enum { VIOLATIONS_MAX = 1000 };
+
+static void add(struct violations *list, const struct sql_file *file, const char *detail,
+                struct arena *arena) {
+    char *copy = arena_strdup(arena, detail != NULL ? detail : "");
+    list->rows[list->count++] = (struct violation){str_from(file->name), str_from(copy)};
+}
+
+/* An invariant's statement is prepared each time: it runs seldom, and its text is the whole file. */
+static pawl_status run_one(struct operation *op, const struct sql_file *file, struct arena *arena,
+                           struct violations *list) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(op->store->db, file->text, -1, &stmt, NULL);
+    while (rc == SQLITE_OK && list->count < VIOLATIONS_MAX) {
+        rc = sqlite3_step(stmt);
+        if (rc != SQLITE_ROW)
+            break;
+        add(list, file, (const char *)sqlite3_column_text(stmt, 0), arena);
+        rc = SQLITE_OK;
+    }
+    pawl_status status =
+        rc == SQLITE_OK || rc == SQLITE_DONE ? PAWL_OK : connection_failure(op->store, rc, op->name, op->err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "check", err);
+    if (status != PAWL_OK)
+        return status;
+    struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
+    if (list.rows == NULL)
+        status = operation_no_memory(&op);
+    for (size_t i = 0; i < sql_sqlite_invariants_count && status == PAWL_OK; i++)
+        status = run_one(&op, &sql_sqlite_invariants[i], arena, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

@@ -1,0 +1,62 @@
+/* One SQLite connection: the file, its settings, its prepared statements. */
+#ifndef STORE_SQLITE_CONNECTION_H
+#define STORE_SQLITE_CONNECTION_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "sql_embedded.h"
+#include "store/store.h"
+
+struct liveness_lock;
+
+/* A store on SQLite. Everything behind `lock` belongs to the operation that holds it. */
+struct sqlite_store {
+    struct store base; /* first, so that a struct store pointer is a struct sqlite_store pointer */
+    pthread_mutex_t lock;
+    sqlite3 *db;
+    char *path;
+    char *side_dir; /* <path>-pawl: lock files */
+    int64_t timeout_ms;
+    int64_t wait_deadline_us; /* boot clock; the busy handler gives up there */
+    int wal_pages;            /* in the log after the last commit of this connection */
+    int checkpointer_fd;      /* -1: this store is not the elected checkpointer */
+    int migrate_fd;           /* -1: not a migrating connection */
+    struct liveness_lock *liveness;
+    struct arena *scratch; /* emptied at the start of every operation */
+    sqlite3_stmt *statements[SQLITE_Q_COUNT];
+};
+
+static inline struct sqlite_store *sqlite_store_of(struct store *store) {
+    return (struct sqlite_store *)store;
+}
+
+enum connection_mode {
+    CONNECTION_USE,   /* the file must be there */
+    CONNECTION_CREATE /* made when missing, readable by its owner only */
+};
+
+/*
+ * A connection with its settings applied and no operations yet; *out is freed with connection_close.
+ * PAWL_CONFLICT when the file is missing (CONNECTION_USE), PAWL_INVALID for an address that is not a local
+ * file.
+ */
+PAWL_MUSTCHECK pawl_status connection_open(const struct store_config *config, enum connection_mode mode,
+                                           struct sqlite_store **out, pawl_error *err);
+void connection_close(struct sqlite_store *store); /* takes NULL */
+
+/* Starts the time that one operation may wait for other writers. */
+void connection_deadline_start(struct sqlite_store *store);
+
+/* Makes WAL the file's journal; only the migrator does it, under its lock. */
+PAWL_MUSTCHECK pawl_status connection_use_wal(struct sqlite_store *store, pawl_error *err);
+
+/* The status and the text of an SQLite result code, the same for every statement. */
+pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err);
+
+/* device:inode of the open file: changes when it is copied or restored. */
+enum { FILE_ID_BYTES = 48 };
+PAWL_MUSTCHECK pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE_ID_BYTES],
+                                              pawl_error *err);
+
+#endif

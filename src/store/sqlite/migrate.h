@@ -1,0 +1,10 @@
+/* The schema: which version a database has, and making it the newest. */
+#ifndef STORE_SQLITE_MIGRATE_H
+#define STORE_SQLITE_MIGRATE_H
+
+#include "store/sqlite/connection.h"
+
+/* PAWL_OK when the database has exactly the migrations of this program; PAWL_CONFLICT says what to do. */
+PAWL_MUSTCHECK pawl_status migrate_check(struct sqlite_store *store, pawl_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* One operation: a transaction with its time, its settings, its counters and its sums. */
+#ifndef STORE_SQLITE_OPERATION_H
+#define STORE_SQLITE_OPERATION_H
+
+#include "store/sqlite/connection.h"
+#include "store/sqlite/statement.h"
+
+struct part;
+
+/* What one operation adds to the tally of a kind. */
+struct tally_delta {
+    int64_t put, done, failed, dead, aside, stale, duplicate, redriven, discarded;
+};
+
+/* Lives on the stack of the seam's function, from operation_begin to operation_end. */
+struct operation {
+    struct sqlite_store *store;
+    struct arena *scratch; /* freed with the operation */
+    const char *name;
+    pawl_error *err;
+    bool writes;
+    int64_t now_ms;
+    struct settings settings;
+    int64_t last_seq, last_token;
+    struct tally_delta tally[KIND_COUNT + 1];
+    struct part *parts; /* claim parts loaded so far, flight.h */
+    pawl_uuid *evicted; /* whose lock files go after the commit */
+    size_t evicted_count, evicted_cap;
+};
+
+enum operation_mode { OPERATION_READ, OPERATION_WRITE };
+
+/* Locks the store, begins a transaction and reads time and settings. On failure there is nothing to end. */
+PAWL_MUSTCHECK pawl_status operation_begin(struct operation *op, struct store *store,
+                                           enum operation_mode mode, const char *name, pawl_error *err);
+
+/* Commits when status is PAWL_OK, else rolls back; unlocks. Returns the status of the whole. */
+PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
+
+/* The next number of the sequence and the next token: epoch << 40 | counter. */
+int64_t operation_next_seq(struct operation *op);
+int64_t operation_next_token(struct operation *op);
+int64_t operation_last_token(const struct operation *op); /* the highest drawn so far */
+
+pawl_status operation_no_memory(struct operation *op);
+
+/* Notes whose liveness lock file is to be removed once the eviction is committed. */
+PAWL_MUSTCHECK pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance);
+
+/* Reads the settings row; *found false when there is none. */
+PAWL_MUSTCHECK pawl_status operation_read_settings(struct operation *op, bool *found);
+
+#endif

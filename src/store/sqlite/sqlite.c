@@ -1,0 +1,82 @@
+/* The store on SQLite: opening it, and its table of operations. */
+#include "store/sqlite/batch.h"
+#include "store/sqlite/claim.h"
+#include "store/sqlite/clock.h"
+#include "store/sqlite/dead.h"
+#include "store/sqlite/instance.h"
+#include "store/sqlite/lane.h"
+#include "store/sqlite/liveness.h"
+#include "store/sqlite/log.h"
+#include "store/sqlite/maintain.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/put.h"
+#include "store/sqlite/report.h"
+#include "store/sqlite/view.h"
+
+static void sqlite_close(struct store *store) { connection_close(sqlite_store_of(store)); }
+
+static const struct store_ops sqlite_ops = {
+    .core =
+        {
+            .clock_read = sqlite_clock_read,
+            .instance_register = sqlite_instance_register,
+            .heartbeat = sqlite_heartbeat,
+            .instance_deregister = sqlite_instance_deregister,
+            .instance_evict = sqlite_instance_evict,
+            .liveness_hold = sqlite_liveness_hold,
+            .peers_look = sqlite_peers_look,
+            .lanes_rebalance = sqlite_lanes_rebalance,
+            .messages_put = sqlite_messages_put,
+            .messages_claim = sqlite_messages_claim,
+            .messages_complete = sqlite_messages_complete,
+            .messages_fail = sqlite_messages_fail,
+            .messages_release = sqlite_messages_release,
+            .messages_renew = sqlite_messages_renew,
+            .batch_process = sqlite_batch_process,
+            .receptors_report = sqlite_receptors_report,
+            .checkpoints_report = sqlite_checkpoints_report,
+            .dead_redrive = sqlite_dead_redrive,
+            .dead_discard = sqlite_dead_discard,
+            .maintain = sqlite_maintain,
+            .history_remove = sqlite_history_remove,
+            .settings_change = sqlite_settings_change,
+            .settings_read = sqlite_settings_read,
+            .epoch_raise = sqlite_epoch_raise,
+        },
+    .view =
+        {
+            .counts = sqlite_counts,
+            .instances = sqlite_instances,
+            .lanes = sqlite_lanes,
+            .messages = sqlite_messages,
+            .message_find = sqlite_message_find,
+            .dead_groups = sqlite_dead_groups,
+            .why = sqlite_why,
+            .checkpoint_get = sqlite_checkpoint_get,
+            .receptors = sqlite_receptors,
+            .check = sqlite_check,
+            .dump = sqlite_dump,
+        },
+    .close = sqlite_close,
+};
+
+pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err) {
+    struct sqlite_store *self = NULL;
+    pawl_status status = connection_open(config, CONNECTION_USE, &self, err);
+    if (status != PAWL_OK)
+        return status;
+    self->base = (struct store){
+        .ops = &sqlite_ops,
+        .caps = {.notify = false, .many_writers = false, .sql = true, .sessions = true},
+        .dialect = "sqlite",
+    };
+    if (!config->allow_version_mismatch)
+        status = migrate_check(self, err);
+    if (status == PAWL_OK && !config->allow_version_mismatch)
+        status = clock_settle(self, err);
+    if (status == PAWL_OK)
+        *store = &self->base;
+    else
+        connection_close(self);
+    return status;
+}

@@ -1,0 +1,192 @@
+/* Lists of messages: each table by its own index, then the lowest seqs of all of them. */
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/view.h"
+
+/* One list call while it runs: the refs found so far, never more than twice the limit. */
+struct listing {
+    struct operation *op;
+    const struct message_filter *filter;
+    struct flight_list flight;
+    struct view_ref *refs; /* room for 2 * limit */
+    size_t count, limit;
+    int64_t below_seq; /* nothing from here on can be among the first */
+};
+
+static int ref_by_seq(const void *a, const void *b) {
+    const struct view_ref *x = a, *y = b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Keeps the lowest `limit` and remembers where they end. */
+static void cut(struct listing *l) {
+    if (l->count > 0)
+        qsort(l->refs, l->count, sizeof(*l->refs), ref_by_seq);
+    if (l->count < l->limit)
+        return;
+    l->count = l->limit;
+    l->below_seq = l->refs[l->limit - 1].seq;
+}
+
+static bool wants(const struct listing *l, enum message_state state) {
+    return l->filter->state == 0 ? state != STATE_DONE : l->filter->state == (int)state;
+}
+
+static void bind_filter(struct statement *s, const struct listing *l, int kind, int lane) {
+    bind_int(s, kind);
+    bind_int(s, lane);
+    bind_int(s, l->filter->after_seq);
+    bind_int(s, l->below_seq);
+    bind_text(s, l->filter->stream);
+    bind_text(s, l->filter->type);
+    bind_text(s, l->filter->topic);
+}
+
+/* What a row of one table is, given that it is in flight or not. */
+static enum message_state state_of(struct statement *s, enum view_place place, bool flies) {
+    if (place == PLACE_DEAD || place == PLACE_HISTORY)
+        return place == PLACE_DEAD ? STATE_DEAD : STATE_DONE;
+    if (flies)
+        return STATE_LEASED;
+    if (place == PLACE_MESSAGE)
+        return STATE_READY;
+    return column_int(s, 2) != 0 ? STATE_SCHEDULED : STATE_BLOCKED;
+}
+
+/* Runs a bound list statement and adds what fits, at most `limit` of it. */
+static pawl_status collect(struct listing *l, struct statement *s, enum view_place place, int kind) {
+    size_t added = 0;
+    while (added < l->limit && statement_next(s)) {
+        int64_t seq = column_int(s, 0);
+        bool flies = view_find_flying(&l->flight, seq) != NULL;
+        if (!wants(l, state_of(s, place, flies)))
+            continue;
+        l->refs[l->count++] = (struct view_ref){place, (enum store_kind)kind, (int)column_int(s, 1), seq};
+        added++;
+    }
+    pawl_status status = statement_end(s);
+    cut(l);
+    return status;
+}
+
+static pawl_status list_messages(struct listing *l, int kind) {
+    const struct message_filter *filter = l->filter;
+    pawl_status status = PAWL_OK;
+    int only = filter->lane;
+    if (!str_absent(filter->stream)) { /* a stream is in one lane */
+        uint32_t partition = partition_of(filter->stream, (uint32_t)l->op->settings.partition_count);
+        int lane = (int)lane_of(partition, (uint32_t)l->op->settings.lane_count);
+        if (only != -1 && only != lane)
+            return PAWL_OK;
+        only = lane;
+    }
+    for (int lane = 0; lane < l->op->settings.lane_count && status == PAWL_OK; lane++) {
+        if (only != -1 && only != lane)
+            continue;
+        struct statement s = statement_begin(l->op, SQLITE_Q_LIST_MESSAGE);
+        bind_filter(&s, l, kind, lane);
+        status = collect(l, &s, PLACE_MESSAGE, kind);
+    }
+    return status;
+}
+
+static pawl_status list_aside(struct listing *l, int kind) {
+    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_ASIDE);
+    bind_filter(&s, l, kind, l->filter->lane);
+    return collect(l, &s, PLACE_ASIDE, kind);
+}
+
+static pawl_status list_dead(struct listing *l, int kind) {
+    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_DEAD);
+    bind_filter(&s, l, kind, l->filter->lane);
+    bind_text(&s, l->filter->fingerprint);
+    bind_int(&s, l->filter->before_ms);
+    return collect(l, &s, PLACE_DEAD, kind);
+}
+
+static pawl_status list_history(struct listing *l, int kind) {
+    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_HISTORY);
+    bind_filter(&s, l, kind, l->filter->lane);
+    bind_int(&s, l->filter->before_ms);
+    return collect(l, &s, PLACE_HISTORY, kind);
+}
+
+static pawl_status list_kind(struct listing *l, int kind) {
+    pawl_status status = PAWL_OK;
+    bool any_fingerprint = str_absent(l->filter->fingerprint); /* only dead letters have one */
+    if (any_fingerprint && (wants(l, STATE_READY) || wants(l, STATE_LEASED)))
+        status = list_messages(l, kind);
+    bool aside = wants(l, STATE_LEASED) || wants(l, STATE_SCHEDULED) || wants(l, STATE_BLOCKED);
+    if (status == PAWL_OK && any_fingerprint && aside)
+        status = list_aside(l, kind);
+    if (status == PAWL_OK && wants(l, STATE_DEAD))
+        status = list_dead(l, kind);
+    if (status == PAWL_OK && any_fingerprint && wants(l, STATE_DONE))
+        status = list_history(l, kind);
+    return status;
+}
+
+static pawl_status load_refs(struct operation *op, const struct view_ref *refs, size_t count,
+                             const struct flight_list *flight, struct arena *arena,
+                             struct message_rows *out) {
+    struct message_rows list = {arena_array(arena, count, sizeof(*list.rows)), 0};
+    pawl_status status = list.rows != NULL ? PAWL_OK : operation_no_memory(op);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        struct view_row row;
+        bool found = false;
+        status = view_load(op, &refs[i], flight, arena, &row, &found);
+        if (status == PAWL_OK && found)
+            list.rows[list.count++] = row.row;
+    }
+    *out = list;
+    return status;
+}
+
+static pawl_status list_all(struct operation *op, const struct message_filter *filter, struct arena *arena,
+                            struct message_rows *out) {
+    struct listing l = {.op = op, .filter = filter, .below_seq = INT64_MAX};
+    l.limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
+    l.refs = arena_array(op->scratch, 2 * l.limit, sizeof(*l.refs));
+    pawl_status status = l.refs != NULL ? view_load_flight(op, &l.flight) : operation_no_memory(op);
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+        if (filter->kind == 0 || (int)filter->kind == kind)
+            status = list_kind(&l, kind);
+    return status != PAWL_OK ? status : load_refs(op, l.refs, l.count, &l.flight, arena, out);
+}
+
+pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
+                            struct message_rows *out, pawl_error *err) {
+    struct operation op;
+    struct message_rows rows = {0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "messages", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, list_all(&op, filter, arena, &rows));
+    if (status == PAWL_OK)
+        *out = rows;
+    return status;
+}
+
+pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena *arena,
+                                struct message_rows *out, pawl_error *err) {
+    struct operation op;
+    struct message_rows rows = {0};
+    struct flight_list flight = {0};
+    struct view_ref *refs = NULL;
+    size_t count = 0;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "message_find", err);
+    if (status != PAWL_OK)
+        return status;
+    status = view_load_flight(&op, &flight);
+    if (status == PAWL_OK)
+        status = view_refs_by_id(&op, id, &refs, &count);
+    if (status == PAWL_OK)
+        status = load_refs(&op, refs, count, &flight, arena, &rows);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = rows;
+    return status;
+}
