@@ -6,7 +6,7 @@
 #include "base/uuid.h"
 #include "store/model/lane.h"
 
-struct record **list_copy(const struct list *list) {
+struct record **model_list_copy(const struct list *list) {
     struct record **records = model_alloc(list->count * sizeof *records);
     size_t count = 0;
     for (struct link *link = list->first; link != NULL; link = link->next)
@@ -14,20 +14,20 @@ struct record **list_copy(const struct list *list) {
     return records;
 }
 
-void aside_as_is(struct model *model, struct record *record) {
+void model_aside_as_is(struct model *model, struct record *record) {
     if (record->part != NULL)
-        part_leave(model, record, false);
+        model_part_leave(model, record, false);
     if (record->place == PLACE_MESSAGE)
-        record_to_aside(model, record, ASIDE_BEHIND, model->now_ms);
+        model_record_to_aside(model, record, ASIDE_BEHIND, model->now_ms);
 }
 
-void aside_successors(struct model *model, const struct record *record) {
+void model_aside_successors(struct model *model, const struct record *record) {
     const int64_t seq = record->seq;
     struct stream *stream = record->home;
     struct link *link = stream->flying.last;
     while (link != NULL && link->record->seq > seq) {
         struct link *before = link->prev;
-        aside_as_is(model, link->record);
+        model_aside_as_is(model, link->record);
         link = before;
     }
 }
@@ -36,25 +36,25 @@ void aside_successors(struct model *model, const struct record *record) {
 static void park_successors(struct model *model, const struct record *record) {
     const int64_t seq = record->seq;
     struct stream *stream = record->home;
-    aside_successors(model, record);
+    model_aside_successors(model, record);
     struct link *link = stream->aside.last;
     while (link != NULL && link->record->seq > seq) {
         struct link *before = link->prev;
-        record_to_dead(model, link->record, DEAD_PARKED);
+        model_record_to_dead(model, link->record, DEAD_PARKED);
         link = before;
     }
 }
 
-void death(struct model *model, struct record *record, enum dead_reason reason, enum dead_policy policy) {
+void model_die(struct model *model, struct record *record, enum dead_reason reason, enum dead_policy policy) {
     struct stream *stream = record->home;
-    record_to_dead(model, record, reason);
+    model_record_to_dead(model, record, reason);
     if (stream->alone || policy == POLICY_SKIP)
         return;
     if (policy == POLICY_BLOCK) {
-        hold_set(model, stream, HOLD_BLOCKED, record->seq);
-        aside_successors(model, record);
+        model_hold_set(model, stream, HOLD_BLOCKED, record->seq);
+        model_aside_successors(model, record);
     } else {
-        hold_set(model, stream, HOLD_PARKED, record->seq);
+        model_hold_set(model, stream, HOLD_PARKED, record->seq);
         park_successors(model, record);
     }
     stream->died_policy = (int)policy;
@@ -66,26 +66,26 @@ static void kill_item(struct model *model, struct record *record, const struct p
     if (record->place == PLACE_DEAD)
         return; /* parked with its stream by an item before it */
     if (stream->died_policy == POLICY_PARK) {
-        record_to_dead(model, record, DEAD_PARKED);
+        model_record_to_dead(model, record, DEAD_PARKED);
     } else if (stream->died_policy == POLICY_BLOCK) {
-        record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
+        model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
     } else if (record->attempts + record->deaths >= part->max_attempts) {
-        death(model, record, DEAD_KILLED, part->policy);
+        model_die(model, record, DEAD_KILLED, part->policy);
     } else {
-        record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
-        aside_successors(model, record);
+        model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
+        model_aside_successors(model, record);
     }
 }
 
-void claim_kill(struct model *model, struct part *part, enum claim_state state) {
+void model_claim_kill(struct model *model, struct part *part, enum claim_state state) {
     size_t count = part->items.count;
-    struct record **records = list_copy(&part->items);
+    struct record **records = model_list_copy(&part->items);
     for (size_t i = 0; i < count; i++) {
         records[i]->deaths++;
         records[i]->home->died_policy = 0;
-        part_leave(model, records[i], false);
+        model_part_leave(model, records[i], false);
     }
-    part_end(model, part, state);
+    model_part_end(model, part, state);
     for (size_t i = 0; i < count; i++)
         kill_item(model, records[i], part);
     free(records);
@@ -129,41 +129,41 @@ static struct part **parts_find(struct model *model, const struct part_query *qu
     return parts;
 }
 
-int64_t claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller) {
+int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller) {
     size_t count = 0;
     int64_t ended = 0;
     struct part **parts = parts_find(model, &(struct part_query){.kind = kind, .overdue = true}, &count);
     for (size_t i = 0; i < count; i++) {
-        struct lane *lane = lane_at(model, kind, parts[i]->lane);
+        struct lane *lane = model_lane_at(model, kind, parts[i]->lane);
         if (!uuid_equal(lane->owner, caller))
-            lane_free(lane);
+            model_lane_free(lane);
         if (parts[i]->state != CLAIM_ACTIVE)
             continue; /* an earlier one took its last items away */
-        claim_kill(model, parts[i], CLAIM_EXPIRED);
+        model_claim_kill(model, parts[i], CLAIM_EXPIRED);
         ended++;
     }
     free(parts);
     return ended;
 }
 
-void claims_evict(struct model *model, pawl_uuid instance) {
+void model_claims_evict(struct model *model, pawl_uuid instance) {
     size_t count = 0;
     struct part **parts = parts_find(model, &(struct part_query){.instance = instance}, &count);
     for (size_t i = 0; i < count; i++) {
         if (parts[i]->state == CLAIM_ACTIVE)
-            claim_kill(model, parts[i], CLAIM_EVICTED);
+            model_claim_kill(model, parts[i], CLAIM_EVICTED);
     }
     free(parts);
 }
 
-void claims_release(struct model *model, pawl_uuid instance) {
+void model_claims_release(struct model *model, pawl_uuid instance) {
     size_t count = 0;
     struct part **parts = parts_find(model, &(struct part_query){.instance = instance}, &count);
     for (size_t i = 0; i < count; i++) {
         while (parts[i]->items.first != NULL) {
             struct record *record = parts[i]->items.first->record;
-            part_leave(model, record, false);
-            record_to_aside(model, record, ASIDE_RELEASED, model->now_ms);
+            model_part_leave(model, record, false);
+            model_record_to_aside(model, record, ASIDE_RELEASED, model->now_ms);
         }
     }
     free(parts);

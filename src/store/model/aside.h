@@ -5,26 +5,26 @@
 #include "store/model/state.h"
 
 /* Set aside as it is: out of its claim, without an attempt or a death. */
-void aside_as_is(struct model *model, struct record *record);
+void model_aside_as_is(struct model *model, struct record *record);
 
 /* The successors of the record in active claims are set aside as they are. */
-void aside_successors(struct model *model, const struct record *record);
+void model_aside_successors(struct model *model, const struct record *record);
 
 /* A record that is in no claim becomes a dead letter, and its stream does what the policy says. */
-void death(struct model *model, struct record *record, enum dead_reason reason, enum dead_policy policy);
+void model_die(struct model *model, struct record *record, enum dead_reason reason, enum dead_policy policy);
 
 /* The part is over: its unfinished items get a death each, the state says why. */
-void claim_kill(struct model *model, struct part *part, enum claim_state state);
+void model_claim_kill(struct model *model, struct part *part, enum claim_state state);
 
 /* Ends every overdue claim of the kind; lanes of others than the caller that had one become free. Returns how
  * many. */
-int64_t claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller);
+int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller);
 
 /* Ends every active claim of the instance: killed (evicted), or released without a death. */
-void claims_evict(struct model *model, pawl_uuid instance);
-void claims_release(struct model *model, pawl_uuid instance);
+void model_claims_evict(struct model *model, pawl_uuid instance);
+void model_claims_release(struct model *model, pawl_uuid instance);
 
 /* An array of record pointers, copied before a loop that moves them; free() it. */
-struct record **list_copy(const struct list *list);
+struct record **model_list_copy(const struct list *list);
 
 #endif

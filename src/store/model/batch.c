@@ -28,15 +28,17 @@ struct batch_plan {
 static pawl_status batch_prepare_kind(const struct work_batch *in, int kind, struct arena *arena,
                                       struct batch_plan *plan, pawl_error *err) {
     struct work_batch_result *result = &plan->result;
-    pawl_status status = answers_new(arena, in->renewal_count[kind], false, &result->renewed[kind], err);
+    pawl_status status =
+        model_answers_new(arena, in->renewal_count[kind], false, &result->renewed[kind], err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->completion_count[kind], false, &result->completed[kind], err);
+        status = model_answers_new(arena, in->completion_count[kind], false, &result->completed[kind], err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->failure_count[kind], true, &result->failed[kind], err);
+        status = model_answers_new(arena, in->failure_count[kind], true, &result->failed[kind], err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->release_count[kind], false, &result->released[kind], err);
+        status = model_answers_new(arena, in->release_count[kind], false, &result->released[kind], err);
     if (status == PAWL_OK)
-        status = fail_prepare(arena, in->failures[kind], in->failure_count[kind], &plan->fails[kind], err);
+        status =
+            model_fail_prepare(arena, in->failures[kind], in->failure_count[kind], &plan->fails[kind], err);
     if (status != PAWL_OK)
         return status;
     plan->put_in[kind] = (struct messages_put){
@@ -45,7 +47,7 @@ static pawl_status batch_prepare_kind(const struct work_batch *in, int kind, str
         .count = in->message_count[kind],
         .consumer = str_absent(in->consumer) ? in->instance.service : in->consumer,
     };
-    return put_prepare(&plan->put_in[kind], arena, &plan->puts[kind], err);
+    return model_put_prepare(&plan->put_in[kind], arena, &plan->puts[kind], err);
 }
 
 static pawl_status batch_prepare(const struct work_batch *in, struct arena *arena, struct batch_plan *plan,
@@ -54,9 +56,9 @@ static pawl_status batch_prepare(const struct work_batch *in, struct arena *aren
     for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++)
         status = batch_prepare_kind(in, kind, arena, plan, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->receptor_count, false, &plan->result.receptors, err);
+        status = model_answers_new(arena, in->receptor_count, false, &plan->result.receptors, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->checkpoint_count, false, &plan->result.checkpoints, err);
+        status = model_answers_new(arena, in->checkpoint_count, false, &plan->result.checkpoints, err);
     return status;
 }
 
@@ -75,43 +77,46 @@ static pawl_status batch_enter(struct model *model, const struct work_batch *in,
                                pawl_error *err) {
     struct beat_result beat = {0};
     char text[UUID_TEXT_BYTES];
-    pawl_status status = partition_count_check(model, "batch_process", in->instance.partition_count, err);
+    pawl_status status =
+        model_partition_count_check(model, "batch_process", in->instance.partition_count, err);
     if (status != PAWL_OK)
         return status;
-    if (tombstone_find(model, in->instance.id) != NULL)
+    if (model_tombstone_find(model, in->instance.id) != NULL)
         return error_set(err, PAWL_STALE, "batch_process",
                          "instance %s was evicted and removed; drop its work and use a fresh id",
                          uuid_format(in->instance.id, text));
-    if (instance_find(model, in->instance.id) == NULL) {
-        *instance = instance_add(model, &in->instance);
-        instance_beat(model, *instance, &beat);
+    if (model_instance_find(model, in->instance.id) == NULL) {
+        *instance = model_instance_add(model, &in->instance);
+        model_instance_beat(model, *instance, &beat);
         return PAWL_OK;
     }
-    status = instance_active(model, in->instance.id, "batch_process", instance, err);
+    status = model_instance_active(model, in->instance.id, "batch_process", instance, err);
     if (status != PAWL_OK)
         return status;
     if (model->now_ms - (*instance)->beat_ms >= BEAT_AGE_MS) {
-        instance_beat(model, *instance, &beat);
+        model_instance_beat(model, *instance, &beat);
         return PAWL_OK;
     }
-    return batch_claims(in) ? claim_allowed(model, in->instance.id, "batch_process", err) : PAWL_OK;
+    return batch_claims(in) ? model_claim_allowed(model, in->instance.id, "batch_process", err) : PAWL_OK;
 }
 
 static void batch_report(struct model *model, const struct work_batch *in, enum store_kind kind,
                          struct batch_plan *plan) {
     const pawl_uuid id = in->instance.id;
     struct work_batch_result *result = &plan->result;
-    report_renew(
+    model_report_renew(
         model, &(struct messages_renew){id, kind, in->renewals[kind], in->renewal_count[kind], in->lease_ms},
         &result->renewed[kind]);
-    report_complete(model,
-                    &(struct messages_complete){id, kind, in->completions[kind], in->completion_count[kind],
-                                                (in->flags & BATCH_DEBUG) != 0},
-                    &result->completed[kind]);
-    report_fail(model, &(struct messages_fail){id, kind, in->failures[kind], in->failure_count[kind]},
-                &plan->fails[kind], &result->failed[kind]);
-    report_release(model, &(struct messages_release){id, kind, in->releases[kind], in->release_count[kind]},
-                   &result->released[kind]);
+    model_report_complete(model,
+                          &(struct messages_complete){id, kind, in->completions[kind],
+                                                      in->completion_count[kind],
+                                                      (in->flags & BATCH_DEBUG) != 0},
+                          &result->completed[kind]);
+    model_report_fail(model, &(struct messages_fail){id, kind, in->failures[kind], in->failure_count[kind]},
+                      &plan->fails[kind], &result->failed[kind]);
+    model_report_release(model,
+                         &(struct messages_release){id, kind, in->releases[kind], in->release_count[kind]},
+                         &result->released[kind]);
 }
 
 static pawl_status batch_claim(struct model *model, const struct work_batch *in, enum store_kind kind,
@@ -127,10 +132,10 @@ static pawl_status batch_claim(struct model *model, const struct work_batch *in,
         .request = in->request,
     };
     if (plan->used)
-        claim_repeat(model, kind, in->request, &grants);
+        model_claim_repeat(model, kind, in->request, &grants);
     else
-        claim_make(model, &claim, &grants);
-    pawl_status status = grants_copy(&grants, arena, &plan->result.claimed[kind], err);
+        model_claim_make(model, &claim, &grants);
+    pawl_status status = model_grants_copy(&grants, arena, &plan->result.claimed[kind], err);
     free(grants.records);
     return status;
 }
@@ -139,7 +144,7 @@ static pawl_status batch_claim(struct model *model, const struct work_batch *in,
 static pawl_status batch_lanes(struct model *model, const struct work_batch *in, struct arena *arena,
                                struct work_batch_result *result, pawl_error *err) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        size_t count = (size_t)lanes_owned(model, (enum store_kind)kind, in->instance.id);
+        size_t count = (size_t)model_lanes_owned(model, (enum store_kind)kind, in->instance.id);
         result->lanes[kind] = arena_array(arena, count, sizeof(int));
         if (result->lanes[kind] == NULL)
             return error_set(err, PAWL_NO_MEMORY, "batch_process", "no memory for %zu lanes", count);
@@ -158,18 +163,18 @@ static pawl_status batch_run(struct model *model, const struct work_batch *in, s
     if (status != PAWL_OK)
         return status;
     struct work_batch_result *result = &plan->result;
-    plan->used = request_find(model, in->request) != NULL;
+    plan->used = model_request_find(model, in->request) != NULL;
     if (!plan->used)
-        request_add(model, in->request);
+        model_request_add(model, in->request);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         batch_report(model, in, (enum store_kind)kind, plan);
-        put_apply(model, &plan->put_in[kind], plan->used, &plan->puts[kind]);
+        model_put_apply(model, &plan->put_in[kind], plan->used, &plan->puts[kind]);
         result->put[kind] = plan->puts[kind].result;
     }
     for (size_t i = 0; i < in->receptor_count; i++)
-        result->receptors.answers[i] = receptor_apply(model, &in->receptors[i]);
+        result->receptors.answers[i] = model_receptor_apply(model, &in->receptors[i]);
     for (size_t i = 0; i < in->checkpoint_count; i++)
-        result->checkpoints.answers[i] = checkpoint_apply(model, &in->checkpoints[i]);
+        result->checkpoints.answers[i] = model_checkpoint_apply(model, &in->checkpoints[i]);
     for (int kind = KIND_OUTBOX; batch_claims(in) && kind <= KIND_COUNT; kind++) {
         if (in->claim_max[kind] == 0)
             continue;

@@ -58,7 +58,7 @@ static void check_part(struct finding *f, const struct part *part) {
                  part->number);
     if (part->token > (f->model->settings.epoch << 40 | f->model->counter))
         violated(f, "token_below_counter", "claim token %" PRId64, part->token);
-    const struct instance *instance = instance_find(f->model, part->instance);
+    const struct instance *instance = model_instance_find(f->model, part->instance);
     if (instance == NULL || instance->state != INSTANCE_ACTIVE)
         violated(f, "evicted_owns_nothing", "token %" PRId64 " belongs to an instance that is gone",
                  part->token);
@@ -94,7 +94,7 @@ static void check_lane(struct finding *f, int kind, int number) {
         violated(f, "token_below_counter", "lane %d of kind %d has token %" PRId64, number, kind,
                  lane->token);
     if (!uuid_is_nil(lane->owner)) {
-        const struct instance *owner = instance_find(f->model, lane->owner);
+        const struct instance *owner = model_instance_find(f->model, lane->owner);
         if (owner == NULL || owner->state != INSTANCE_ACTIVE)
             violated(f, "evicted_owns_nothing", "lane %d of kind %d belongs to an instance that is gone",
                      number, kind);
@@ -118,7 +118,7 @@ static void check_hold(struct finding *f, const struct stream *stream) {
             violated(f, "hold_due_matches_head", "'%.*s' is due at %" PRId64 ", its first row at %" PRId64,
                      STR_ARG(stream->key), stream->due_ms, head->record->scheduled_ms);
     } else if (stream->hold != 0) {
-        const struct record *by = record_find_seq(f->model, stream->kind, stream->by_seq);
+        const struct record *by = model_record_find_seq(f->model, stream->kind, stream->by_seq);
         if (by == NULL || by->place != PLACE_DEAD || by->home != stream)
             violated(f, "hold_has_aside_or_block",
                      "'%.*s' is held by seq %" PRId64 ", which is no dead letter of it", STR_ARG(stream->key),
@@ -138,7 +138,8 @@ static void check_record(struct finding *f, const struct record *record) {
         record->lane != (int)lane_of((uint32_t)record->partition, (uint32_t)settings->lane_count))
         violated(f, "partition_lane_match", "seq %" PRId64 " is in partition %d and lane %d", record->seq,
                  record->partition, record->lane);
-    for (const struct node *node = table_next(&record->by_seq); node != NULL; node = table_next(node)) {
+    for (const struct node *node = model_table_next(&record->by_seq); node != NULL;
+         node = model_table_next(node)) {
         if (((const struct record *)node->thing)->seq == record->seq)
             violated(f, "seq_unique", "seq %" PRId64 " is used twice", record->seq);
     }
@@ -169,7 +170,8 @@ static void check_suspects(struct finding *f) {
 static void check_tally(struct finding *f) {
     int64_t rows[KIND_COUNT + 1][PLACE_HISTORY + 1] = {{0}};
     const struct table *table = &f->model->seqs;
-    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node)) {
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node)) {
         const struct record *record = node->thing;
         rows[record->kind][record->place]++;
         check_record(f, record);
@@ -195,7 +197,8 @@ pawl_status model_check(struct store *store, struct arena *arena, struct violati
             check_lane(&f, kind, i);
     }
     const struct table *streams = &model->streams;
-    for (struct node *node = table_each(streams, NULL); node != NULL; node = table_each(streams, node))
+    for (struct node *node = model_table_each(streams, NULL); node != NULL;
+         node = model_table_each(streams, node))
         check_hold(&f, node->thing);
     check_suspects(&f);
     check_tally(&f);

@@ -30,12 +30,12 @@ static void grants_add(struct grants *grants, struct record *record) {
 
 static struct part *claim_new(struct claiming *c, struct lane *lane, enum record_place source, bool suspect) {
     struct part like = c->like;
-    like.token = token_next(c->model);
+    like.token = model_token_next(c->model);
     like.lane = lane->number;
     like.source = source;
     like.suspect = suspect;
     lane->token = like.token;
-    return part_new(c->model, &like);
+    return model_part_new(c->model, &like);
 }
 
 static bool instance_has_suspect(struct model *model, pawl_uuid instance) {
@@ -109,13 +109,13 @@ static bool claim_held(struct claiming *c, struct lane *lane) {
         }
     }
     if (suspect != NULL) {
-        part_add(claim_new(c, lane, PLACE_ASIDE, true), suspect);
+        model_part_add(claim_new(c, lane, PLACE_ASIDE, true), suspect);
         grants_add(c->grants, suspect);
     }
     if (picked_count > 0) {
         struct part *part = claim_new(c, lane, PLACE_ASIDE, false);
         for (size_t i = 0; i < picked_count; i++)
-            part_add(part, picked[i]);
+            model_part_add(part, picked[i]);
         for (struct link *link = part->items.first; link != NULL; link = link->next)
             grants_add(c->grants, link->record);
     }
@@ -135,13 +135,13 @@ static void claim_messages(struct claiming *c, struct lane *lane) {
         c->wanted--;
         bool flies_elsewhere = stream->flying.first != NULL && stream->flying.first->record->part != part;
         if (stream->hold == HOLD_PARKED) {
-            record_to_dead(c->model, record, DEAD_PARKED);
+            model_record_to_dead(c->model, record, DEAD_PARKED);
         } else if (stream->hold != 0 || flies_elsewhere) {
-            aside_as_is(c->model, record);
+            model_aside_as_is(c->model, record);
         } else {
             if (part == NULL)
                 part = claim_new(c, lane, PLACE_MESSAGE, false);
-            part_add(part, record);
+            model_part_add(part, record);
             grants_add(c->grants, record);
         }
     }
@@ -167,13 +167,13 @@ static struct lane **lanes_to_visit(struct model *model, enum store_kind kind, p
     return lanes;
 }
 
-pawl_status claim_allowed(const struct model *model, pawl_uuid id, const char *op, pawl_error *err) {
+pawl_status model_claim_allowed(const struct model *model, pawl_uuid id, const char *op, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct instance *instance = NULL;
-    pawl_status status = instance_active(model, id, op, &instance, err);
+    pawl_status status = model_instance_active(model, id, op, &instance, err);
     if (status != PAWL_OK)
         return status;
-    if (!instance_live(model, instance))
+    if (!model_instance_live(model, instance))
         return error_set(err, PAWL_STALE, op,
                          "the lease of instance %s ended %" PRId64
                          " ms ago; send a heartbeat before claiming",
@@ -181,9 +181,9 @@ pawl_status claim_allowed(const struct model *model, pawl_uuid id, const char *o
     return PAWL_OK;
 }
 
-void claim_make(struct model *model, const struct messages_claim *in, struct grants *grants) {
-    (void)claims_expire(model, in->kind, in->instance);
-    (void)lanes_drained(model, in->kind, in->instance);
+void model_claim_make(struct model *model, const struct messages_claim *in, struct grants *grants) {
+    (void)model_claims_expire(model, in->kind, in->instance);
+    (void)model_lanes_drained(model, in->kind, in->instance);
     struct claiming c = {
         .model = model,
         .like =
@@ -218,7 +218,8 @@ static int grant_compare(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-void claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request, struct grants *grants) {
+void model_claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request,
+                        struct grants *grants) {
     for (int i = 0; i < model->settings.lane_count; i++) {
         for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
             if (!uuid_equal(part->request, request))
@@ -231,7 +232,8 @@ void claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid req
         qsort(grants->records, grants->count, sizeof(struct record *), grant_compare);
 }
 
-pawl_status item_copy(const struct record *record, struct arena *arena, struct item *item, pawl_error *err) {
+pawl_status model_item_copy(const struct record *record, struct arena *arena, struct item *item,
+                            pawl_error *err) {
     *item = (struct item){
         .seq = record->seq,
         .kind = record->kind,
@@ -266,13 +268,13 @@ pawl_status item_copy(const struct record *record, struct arena *arena, struct i
     return PAWL_OK;
 }
 
-pawl_status grants_copy(const struct grants *grants, struct arena *arena, struct item_list *out,
-                        pawl_error *err) {
+pawl_status model_grants_copy(const struct grants *grants, struct arena *arena, struct item_list *out,
+                              pawl_error *err) {
     struct item_list list = {arena_array(arena, grants->count, sizeof *list.items), grants->count};
     if (list.items == NULL)
         return error_set(err, PAWL_NO_MEMORY, "messages_claim", "no memory for %zu items", grants->count);
     for (size_t i = 0; i < grants->count; i++) {
-        pawl_status status = item_copy(grants->records[i], arena, &list.items[i], err);
+        pawl_status status = model_item_copy(grants->records[i], arena, &list.items[i], err);
         if (status != PAWL_OK)
             return status;
     }
@@ -287,16 +289,16 @@ pawl_status model_messages_claim(struct store *store, const struct messages_clai
         return status;
     struct grants grants = {NULL, 0, 0};
     struct model *model = model_enter(store);
-    status = claim_allowed(model, in->instance, "messages_claim", err);
+    status = model_claim_allowed(model, in->instance, "messages_claim", err);
     if (status != PAWL_OK)
         goto done;
-    if (request_find(model, in->request) != NULL) {
-        claim_repeat(model, in->kind, in->request, &grants);
+    if (model_request_find(model, in->request) != NULL) {
+        model_claim_repeat(model, in->kind, in->request, &grants);
     } else {
-        request_add(model, in->request);
-        claim_make(model, in, &grants);
+        model_request_add(model, in->request);
+        model_claim_make(model, in, &grants);
     }
-    status = grants_copy(&grants, arena, out, err);
+    status = model_grants_copy(&grants, arena, out, err);
 done:
     free(grants.records);
     return model_leave(model, status);

@@ -11,17 +11,18 @@ struct grants {
 };
 
 /* PAWL_STALE unless the instance is active and its lease is not over. */
-PAWL_MUSTCHECK pawl_status claim_allowed(const struct model *model, pawl_uuid instance, const char *op,
-                                         pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_claim_allowed(const struct model *model, pawl_uuid instance, const char *op,
+                                               pawl_error *err);
 /* Claims; the input is checked and the instance allowed. The request key is only noted on the claims. */
-void claim_make(struct model *model, const struct messages_claim *in, struct grants *grants);
+void model_claim_make(struct model *model, const struct messages_claim *in, struct grants *grants);
 /* The unfinished items of the active claims that were made under the request key. */
-void claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request, struct grants *grants);
+void model_claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request,
+                        struct grants *grants);
 /* Copies the granted messages into the arena. */
-PAWL_MUSTCHECK pawl_status grants_copy(const struct grants *grants, struct arena *arena,
-                                       struct item_list *out, pawl_error *err);
-PAWL_MUSTCHECK pawl_status item_copy(const struct record *record, struct arena *arena, struct item *item,
-                                     pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_grants_copy(const struct grants *grants, struct arena *arena,
+                                             struct item_list *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_item_copy(const struct record *record, struct arena *arena,
+                                           struct item *item, pawl_error *err);
 
 pawl_status model_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
                                  struct item_list *out, pawl_error *err);

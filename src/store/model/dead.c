@@ -10,27 +10,27 @@ static void revive(struct model *model, struct record *record, bool out_of_order
     record->attempts = 0;
     record->deaths = 0;
     record->out_of_order = out_of_order;
-    record_to_aside(model, record, ASIDE_REDRIVEN, model->now_ms);
+    model_record_to_aside(model, record, ASIDE_REDRIVEN, model->now_ms);
     model->tally[record->kind].redriven++;
 }
 
 /* The stream goes on: what was parked behind the letter goes aside, in order, and waits for its turn. */
 static void hold_go_on(struct model *model, struct stream *stream) {
     size_t count = stream->dead.count;
-    struct record **dead = list_copy(&stream->dead);
+    struct record **dead = model_list_copy(&stream->dead);
     for (size_t i = 0; i < count; i++) {
         if (dead[i]->reason == DEAD_PARKED)
             revive(model, dead[i], false);
     }
     free(dead);
     if (stream->aside.first != NULL)
-        hold_set(model, stream, HOLD_WAITING, 0);
+        model_hold_set(model, stream, HOLD_WAITING, 0);
     else
-        hold_drop(model, stream);
+        model_hold_drop(model, stream);
 }
 
 static enum store_answer dead_end(struct model *model, struct dead_ref ref, bool again) {
-    struct record *record = record_find_seq(model, ref.kind, ref.seq);
+    struct record *record = model_record_find_seq(model, ref.kind, ref.seq);
     if (record == NULL || record->place != PLACE_DEAD)
         return ANSWER_NOT_FOUND;
     if (record->reason == DEAD_PARKED)
@@ -44,7 +44,7 @@ static enum store_answer dead_end(struct model *model, struct dead_ref ref, bool
         hold_go_on(model, stream);
     if (!again) {
         model->tally[ref.kind].discarded++;
-        record_remove(model, record);
+        model_record_remove(model, record);
     }
     return ANSWER_APPLIED;
 }
@@ -81,7 +81,7 @@ pawl_status model_dead_redrive(struct store *store, const struct dead_ref *refs,
     struct answer_list list = {0};
     pawl_status status = check_dead_refs("dead_redrive", refs, count, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, count, false, &list, err);
+        status = model_answers_new(arena, count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
@@ -95,7 +95,7 @@ pawl_status model_dead_discard(struct store *store, const struct dead_ref *refs,
     struct answer_list list = {0};
     pawl_status status = check_dead_refs("dead_discard", refs, count, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, count, false, &list, err);
+        status = model_answers_new(arena, count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);

@@ -44,7 +44,8 @@ static void dump_instances(const struct model *model, struct buf *buf) {
 static void **table_sorted(const struct table *table, int (*compare)(const void *a, const void *b)) {
     void **things = model_alloc(table->count * sizeof *things);
     size_t count = 0;
-    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node))
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node))
         things[count++] = node->thing;
     if (count > 0)
         qsort(things, count, sizeof *things, compare);
@@ -120,7 +121,7 @@ static void dump_record(const struct record *record, struct buf *buf) {
 }
 
 static void dump_records(const struct model *model, enum record_place place, struct buf *buf) {
-    struct records found = records_by_seq(model, in_place, &place);
+    struct records found = model_records_by_seq(model, in_place, &place);
     if (found.count > 0)
         qsort(found.at, found.count, sizeof(struct record *), lane_seq_compare);
     for (size_t i = 0; i < found.count; i++)
@@ -145,8 +146,8 @@ static void dump_holds(const struct model *model, struct buf *buf) {
         const struct stream *stream = things[i];
         if (stream->hold == 0)
             continue;
-        const struct record *by = stream->by_seq != 0 ? record_find_seq(model, stream->kind, stream->by_seq)
-                                                      : NULL;
+        const struct record *by =
+            stream->by_seq != 0 ? model_record_find_seq(model, stream->kind, stream->by_seq) : NULL;
         buf_printf(buf, "hold kind=%d", (int)stream->kind);
         put_text(buf, "stream", stream->alone ? (pawl_str){NULL, 0} : stream->key);
         buf_printf(buf, " lane=%d state=%d due=%" PRId64, stream->lane, stream->hold, stream->due_ms);

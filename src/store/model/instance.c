@@ -10,7 +10,7 @@
 #include "store/model/aside.h"
 #include "store/model/lane.h"
 
-struct instance *instance_find(const struct model *model, pawl_uuid id) {
+struct instance *model_instance_find(const struct model *model, pawl_uuid id) {
     for (size_t i = 0; i < model->instance_count; i++) {
         if (uuid_equal(model->instances[i]->id, id))
             return model->instances[i];
@@ -18,13 +18,13 @@ struct instance *instance_find(const struct model *model, pawl_uuid id) {
     return NULL;
 }
 
-bool instance_live(const struct model *model, const struct instance *instance) {
+bool model_instance_live(const struct model *model, const struct instance *instance) {
     return instance->state == INSTANCE_ACTIVE && instance->lease_until_ms > model->now_ms;
 }
 
-struct tombstone *tombstone_find(const struct model *model, pawl_uuid id) {
-    for (struct node *node = table_first(&model->tombstones, hash_uuid(id)); node != NULL;
-         node = table_next(node)) {
+struct tombstone *model_tombstone_find(const struct model *model, pawl_uuid id) {
+    for (struct node *node = model_table_first(&model->tombstones, model_hash_uuid(id)); node != NULL;
+         node = model_table_next(node)) {
         struct tombstone *tombstone = node->thing;
         if (uuid_equal(tombstone->id, id))
             return tombstone;
@@ -32,10 +32,10 @@ struct tombstone *tombstone_find(const struct model *model, pawl_uuid id) {
     return NULL;
 }
 
-pawl_status instance_active(const struct model *model, pawl_uuid id, const char *op,
-                            struct instance **instance, pawl_error *err) {
+pawl_status model_instance_active(const struct model *model, pawl_uuid id, const char *op,
+                                  struct instance **instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
-    struct instance *found = instance_find(model, id);
+    struct instance *found = model_instance_find(model, id);
     if (found == NULL)
         return error_set(err, PAWL_STALE, op,
                          "instance %s is not registered (evicted and removed, or never there); "
@@ -49,8 +49,8 @@ pawl_status instance_active(const struct model *model, pawl_uuid id, const char 
     return PAWL_OK;
 }
 
-pawl_status partition_count_check(const struct model *model, const char *op, int partition_count,
-                                  pawl_error *err) {
+pawl_status model_partition_count_check(const struct model *model, const char *op, int partition_count,
+                                        pawl_error *err) {
     if (partition_count != 0 && partition_count != model->settings.partition_count)
         return error_set(
             err, PAWL_INVALID, op,
@@ -59,19 +59,20 @@ pawl_status partition_count_check(const struct model *model, const char *op, int
     return PAWL_OK;
 }
 
-pawl_status instance_may_register(const struct model *model, const struct instance_new *in, pawl_error *err) {
+pawl_status model_instance_may_register(const struct model *model, const struct instance_new *in,
+                                        pawl_error *err) {
     char text[UUID_TEXT_BYTES];
-    pawl_status status = partition_count_check(model, "instance_register", in->partition_count, err);
+    pawl_status status = model_partition_count_check(model, "instance_register", in->partition_count, err);
     if (status != PAWL_OK)
         return status;
-    if (instance_find(model, in->id) != NULL || tombstone_find(model, in->id) != NULL)
+    if (model_instance_find(model, in->id) != NULL || model_tombstone_find(model, in->id) != NULL)
         return error_set(err, PAWL_CONFLICT, "instance_register",
                          "instance id %s was used before; every start of a process needs a fresh one",
                          uuid_format(in->id, text));
     return PAWL_OK;
 }
 
-struct instance *instance_add(struct model *model, const struct instance_new *in) {
+struct instance *model_instance_add(struct model *model, const struct instance_new *in) {
     struct instance *instance = model_alloc(sizeof *instance);
     *instance = (struct instance){
         .id = in->id,
@@ -94,57 +95,57 @@ struct instance *instance_add(struct model *model, const struct instance_new *in
     return instance;
 }
 
-void instance_beat(struct model *model, struct instance *instance, struct beat_result *out) {
+void model_instance_beat(struct model *model, struct instance *instance, struct beat_result *out) {
     instance->beat_ms = model->now_ms;
     instance->lease_until_ms = model->now_ms + instance->lease_ms;
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         if ((instance->kinds & KIND_BIT(kind)) != 0)
-            lanes_balance(model, (enum store_kind)kind, instance, out);
+            model_lanes_balance(model, (enum store_kind)kind, instance, out);
     }
-    beat_fill(model, instance, out);
+    model_beat_fill(model, instance, out);
 }
 
-void beat_fill(const struct model *model, const struct instance *instance, struct beat_result *out) {
+void model_beat_fill(const struct model *model, const struct instance *instance, struct beat_result *out) {
     out->now_ms = model->now_ms;
     out->lease_until_ms = instance->lease_until_ms;
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
-        out->lanes_owned[kind] = lanes_owned(model, (enum store_kind)kind, instance->id);
+        out->lanes_owned[kind] = model_lanes_owned(model, (enum store_kind)kind, instance->id);
 }
 
 static void lanes_leave(struct model *model, pawl_uuid id) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         for (int i = 0; i < model->settings.lane_count; i++) {
             if (uuid_equal(model->lanes[kind][i].owner, id))
-                lane_free(&model->lanes[kind][i]);
+                model_lane_free(&model->lanes[kind][i]);
         }
     }
 }
 
-void instance_evict(struct model *model, struct instance *instance) {
+void model_evict(struct model *model, struct instance *instance) {
     instance->state = INSTANCE_EVICTED;
     instance->evicted_ms = model->now_ms;
     lanes_leave(model, instance->id);
-    claims_evict(model, instance->id);
+    model_claims_evict(model, instance->id);
 }
 
-int instances_evict_silent(struct model *model, pawl_uuid caller) {
+int model_instances_evict_silent(struct model *model, pawl_uuid caller) {
     int evicted = 0;
     for (size_t i = 0; i < model->instance_count; i++) {
         struct instance *instance = model->instances[i];
-        if (instance->state != INSTANCE_ACTIVE || instance_live(model, instance) ||
+        if (instance->state != INSTANCE_ACTIVE || model_instance_live(model, instance) ||
             uuid_equal(instance->id, caller))
             continue;
-        instance_evict(model, instance);
+        model_evict(model, instance);
         evicted++;
     }
     return evicted;
 }
 
-void instance_bury(struct model *model, struct instance *instance) {
+void model_instance_bury(struct model *model, struct instance *instance) {
     struct tombstone *tombstone = model_alloc(sizeof *tombstone);
     tombstone->id = instance->id;
     tombstone->made_ms = model->now_ms;
-    table_add(&model->tombstones, &tombstone->by_id, hash_uuid(tombstone->id), tombstone);
+    model_table_add(&model->tombstones, &tombstone->by_id, model_hash_uuid(tombstone->id), tombstone);
     size_t at = 0;
     while (model->instances[at] != instance)
         at++;
@@ -163,12 +164,12 @@ pawl_status model_instance_register(struct store *store, const struct instance_n
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    status = instance_may_register(model, in, err);
+    status = model_instance_may_register(model, in, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
     struct beat_result beat = {0};
-    struct instance *instance = instance_add(model, in);
-    instance_beat(model, instance, &beat);
+    struct instance *instance = model_instance_add(model, in);
+    model_instance_beat(model, instance, &beat);
     *out = (struct instance_grant){
         .now_ms = model->now_ms,
         .lease_until_ms = instance->lease_until_ms,
@@ -182,11 +183,11 @@ pawl_status model_instance_register(struct store *store, const struct instance_n
 pawl_status model_heartbeat(struct store *store, pawl_uuid id, struct beat_result *out, pawl_error *err) {
     struct model *model = model_enter(store);
     struct instance *instance = NULL;
-    pawl_status status = instance_active(model, id, "heartbeat", &instance, err);
+    pawl_status status = model_instance_active(model, id, "heartbeat", &instance, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
     struct beat_result result = {0};
-    instance_beat(model, instance, &result);
+    model_instance_beat(model, instance, &result);
     *out = result;
     return model_leave(model, PAWL_OK);
 }
@@ -194,26 +195,26 @@ pawl_status model_heartbeat(struct store *store, pawl_uuid id, struct beat_resul
 pawl_status model_instance_deregister(struct store *store, pawl_uuid id, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct model *model = model_enter(store);
-    struct instance *instance = instance_find(model, id);
+    struct instance *instance = model_instance_find(model, id);
     if (instance == NULL)
         return model_leave(model, error_set(err, PAWL_STALE, "instance_deregister",
                                             "instance %s is not registered; it has nothing to give back",
                                             uuid_format(id, text)));
-    claims_release(model, id);
+    model_claims_release(model, id);
     lanes_leave(model, id);
-    instance_bury(model, instance);
+    model_instance_bury(model, instance);
     return model_leave(model, PAWL_OK);
 }
 
 pawl_status model_instance_evict(struct store *store, pawl_uuid id, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct model *model = model_enter(store);
-    struct instance *instance = instance_find(model, id);
+    struct instance *instance = model_instance_find(model, id);
     if (instance == NULL)
         return model_leave(model, error_set(err, PAWL_NOT_FOUND, "instance_evict",
                                             "no instance %s is registered", uuid_format(id, text)));
     if (instance->state == INSTANCE_ACTIVE)
-        instance_evict(model, instance);
+        model_evict(model, instance);
     return model_leave(model, PAWL_OK);
 }
 
@@ -221,7 +222,7 @@ pawl_status model_instance_evict(struct store *store, pawl_uuid id, pawl_error *
 pawl_status model_liveness_hold(struct store *store, pawl_uuid id, bool *held, pawl_error *err) {
     struct model *model = model_enter(store);
     struct instance *instance = NULL;
-    pawl_status status = instance_active(model, id, "liveness_hold", &instance, err);
+    pawl_status status = model_instance_active(model, id, "liveness_hold", &instance, err);
     if (status == PAWL_OK)
         *held = false;
     return model_leave(model, status);
@@ -230,13 +231,13 @@ pawl_status model_liveness_hold(struct store *store, pawl_uuid id, bool *held, p
 pawl_status model_peers_look(struct store *store, pawl_uuid id, struct peers_look *out, pawl_error *err) {
     struct model *model = model_enter(store);
     struct instance *instance = NULL;
-    pawl_status status = instance_active(model, id, "peers_look", &instance, err);
+    pawl_status status = model_instance_active(model, id, "peers_look", &instance, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
     struct peers_look look = {0};
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         if ((instance->kinds & KIND_BIT(kind)) != 0 &&
-            lanes_owned(model, (enum store_kind)kind, uuid_nil()) > 0)
+            model_lanes_owned(model, (enum store_kind)kind, uuid_nil()) > 0)
             look.rebalance_wanted = true;
     }
     *out = look;

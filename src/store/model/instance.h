@@ -5,25 +5,25 @@
 #include "store/model/state.h"
 
 /* Found and active; else PAWL_STALE: it was evicted, or nobody knows it. */
-PAWL_MUSTCHECK pawl_status instance_active(const struct model *model, pawl_uuid id, const char *op,
-                                           struct instance **instance, pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_instance_active(const struct model *model, pawl_uuid id, const char *op,
+                                                 struct instance **instance, pawl_error *err);
 /* Whether the input may make a new instance: PAWL_CONFLICT when the id was used, PAWL_INVALID for a wrong
  * count. */
-PAWL_MUSTCHECK pawl_status instance_may_register(const struct model *model, const struct instance_new *in,
-                                                 pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_instance_may_register(const struct model *model,
+                                                       const struct instance_new *in, pawl_error *err);
 /* The call's partition count must be the schema's. */
-PAWL_MUSTCHECK pawl_status partition_count_check(const struct model *model, const char *op,
-                                                 int partition_count, pawl_error *err);
-struct instance *instance_add(struct model *model, const struct instance_new *in);
+PAWL_MUSTCHECK pawl_status model_partition_count_check(const struct model *model, const char *op,
+                                                       int partition_count, pawl_error *err);
+struct instance *model_instance_add(struct model *model, const struct instance_new *in);
 /* A heartbeat: the lease is renewed and the lanes of each kind are balanced. */
-void instance_beat(struct model *model, struct instance *instance, struct beat_result *out);
-void instance_evict(struct model *model, struct instance *instance);
+void model_instance_beat(struct model *model, struct instance *instance, struct beat_result *out);
+void model_evict(struct model *model, struct instance *instance);
 /* Evicts every silent instance but the caller; returns how many. */
-int instances_evict_silent(struct model *model, pawl_uuid caller);
+int model_instances_evict_silent(struct model *model, pawl_uuid caller);
 /* Removes the row and leaves a tombstone. */
-void instance_bury(struct model *model, struct instance *instance);
+void model_instance_bury(struct model *model, struct instance *instance);
 /* Fills in the times and the lanes owned. */
-void beat_fill(const struct model *model, const struct instance *instance, struct beat_result *out);
+void model_beat_fill(const struct model *model, const struct instance *instance, struct beat_result *out);
 
 pawl_status model_instance_register(struct store *store, const struct instance_new *in,
                                     struct instance_grant *out, pawl_error *err);

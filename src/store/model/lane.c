@@ -8,7 +8,7 @@
 #include "store/check_place.h"
 #include "store/model/instance.h"
 
-void lane_free(struct lane *lane) {
+void model_lane_free(struct lane *lane) {
     lane->owner = uuid_nil();
     lane->draining = false;
 }
@@ -24,16 +24,16 @@ static int lanes_count(const struct model *model, enum store_kind kind, pawl_uui
     return count;
 }
 
-int lanes_owned(const struct model *model, enum store_kind kind, pawl_uuid instance) {
+int model_lanes_owned(const struct model *model, enum store_kind kind, pawl_uuid instance) {
     return lanes_count(model, kind, instance, true);
 }
 
-int lanes_drained(struct model *model, enum store_kind kind, pawl_uuid instance) {
+int model_lanes_drained(struct model *model, enum store_kind kind, pawl_uuid instance) {
     int freed = 0;
     for (int i = 0; i < model->settings.lane_count; i++) {
         struct lane *lane = &model->lanes[kind][i];
         if (uuid_equal(lane->owner, instance) && lane->draining && lane->parts == NULL) {
-            lane_free(lane);
+            model_lane_free(lane);
             freed++;
         }
     }
@@ -46,7 +46,7 @@ static int caller_quota(const struct model *model, enum store_kind kind, const s
     size_t count = 0;
     for (size_t i = 0; i < model->instance_count; i++) {
         const struct instance *instance = model->instances[i];
-        if (!instance_live(model, instance) || (instance->kinds & KIND_BIT(kind)) == 0)
+        if (!model_instance_live(model, instance) || (instance->kinds & KIND_BIT(kind)) == 0)
             continue;
         members[count].id = instance->id;
         members[count++].owned = lanes_count(model, kind, instance->id, false);
@@ -69,7 +69,7 @@ static int lanes_give(struct model *model, enum store_kind kind, pawl_uuid calle
             if (busy == 1)
                 lane->draining = true;
             else
-                lane_free(lane);
+                model_lane_free(lane);
             given++;
         }
     }
@@ -92,7 +92,7 @@ static int lanes_take(struct model *model, enum store_kind kind, pawl_uuid calle
             continue;
         lane->owner = caller;
         lane->draining = false;
-        lane->token = token_next(model);
+        lane->token = model_token_next(model);
         lane->moves++;
         wanted--;
         taken++;
@@ -100,14 +100,14 @@ static int lanes_take(struct model *model, enum store_kind kind, pawl_uuid calle
     return taken;
 }
 
-void lanes_balance(struct model *model, enum store_kind kind, struct instance *caller,
-                   struct beat_result *out) {
-    out->evicted += instances_evict_silent(model, caller->id);
-    if (!instance_live(model, caller) || (caller->kinds & KIND_BIT(kind)) == 0)
+void model_lanes_balance(struct model *model, enum store_kind kind, struct instance *caller,
+                         struct beat_result *out) {
+    out->evicted += model_instances_evict_silent(model, caller->id);
+    if (!model_instance_live(model, caller) || (caller->kinds & KIND_BIT(kind)) == 0)
         return;
     int quota = caller_quota(model, kind, caller);
     int owned = lanes_count(model, kind, caller->id, false);
-    out->lanes_given += lanes_drained(model, kind, caller->id);
+    out->lanes_given += model_lanes_drained(model, kind, caller->id);
     if (owned > quota) {
         int give_max = share_give_max(model->settings.lane_count);
         int surplus = owned - quota;
@@ -125,12 +125,12 @@ pawl_status model_lanes_rebalance(struct store *store, pawl_uuid id, enum store_
         return status;
     struct model *model = model_enter(store);
     struct instance *instance = NULL;
-    status = instance_active(model, id, "lanes_rebalance", &instance, err);
+    status = model_instance_active(model, id, "lanes_rebalance", &instance, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
     struct beat_result result = {0};
-    lanes_balance(model, kind, instance, &result);
-    beat_fill(model, instance, &result);
+    model_lanes_balance(model, kind, instance, &result);
+    model_beat_fill(model, instance, &result);
     *out = result;
     return model_leave(model, PAWL_OK);
 }

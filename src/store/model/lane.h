@@ -4,14 +4,14 @@
 
 #include "store/model/state.h"
 
-void lane_free(struct lane *lane);
+void model_lane_free(struct lane *lane);
 /* Lanes of the kind that the instance owns, draining ones included. */
-int lanes_owned(const struct model *model, enum store_kind kind, pawl_uuid instance);
+int model_lanes_owned(const struct model *model, enum store_kind kind, pawl_uuid instance);
 /* The instance's draining lanes that nothing is in flight on become free; returns how many. */
-int lanes_drained(struct model *model, enum store_kind kind, pawl_uuid instance);
+int model_lanes_drained(struct model *model, enum store_kind kind, pawl_uuid instance);
 /* Adds what it did to out->lanes_taken, lanes_given and evicted. */
-void lanes_balance(struct model *model, enum store_kind kind, struct instance *caller,
-                   struct beat_result *out);
+void model_lanes_balance(struct model *model, enum store_kind kind, struct instance *caller,
+                         struct beat_result *out);
 
 pawl_status model_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
                                   struct beat_result *out, pawl_error *err);

@@ -15,8 +15,9 @@ static void text_replace(pawl_str *text, pawl_str with) {
 }
 
 static struct receptor *receptor_get(struct model *model, pawl_uuid event_id, pawl_str name) {
-    uint64_t hash = hash_pair(hash_uuid(event_id), fnv1a64(name));
-    for (struct node *node = table_first(&model->receptors, hash); node != NULL; node = table_next(node)) {
+    uint64_t hash = model_hash_pair(model_hash_uuid(event_id), fnv1a64(name));
+    for (struct node *node = model_table_first(&model->receptors, hash); node != NULL;
+         node = model_table_next(node)) {
         struct receptor *receptor = node->thing;
         if (uuid_equal(receptor->event_id, event_id) && str_equal(receptor->name, name))
             return receptor;
@@ -24,11 +25,11 @@ static struct receptor *receptor_get(struct model *model, pawl_uuid event_id, pa
     struct receptor *receptor = model_alloc(sizeof *receptor);
     receptor->event_id = event_id;
     receptor->name = model_text(name);
-    table_add(&model->receptors, &receptor->by_key, hash, receptor);
+    model_table_add(&model->receptors, &receptor->by_key, hash, receptor);
     return receptor;
 }
 
-enum store_answer receptor_apply(struct model *model, const struct receptor_report *report) {
+enum store_answer model_receptor_apply(struct model *model, const struct receptor_report *report) {
     struct receptor *receptor = receptor_get(model, report->event_id, report->receptor);
     if ((receptor->status & WORK_COMPLETED) != 0)
         return ANSWER_DUPLICATE;
@@ -40,12 +41,12 @@ enum store_answer receptor_apply(struct model *model, const struct receptor_repo
 }
 
 static uint64_t checkpoint_hash(pawl_str stream, pawl_str perspective) {
-    return hash_pair(fnv1a64(stream), fnv1a64(perspective));
+    return model_hash_pair(fnv1a64(stream), fnv1a64(perspective));
 }
 
-struct checkpoint *checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective) {
-    struct node *node = table_first(&model->checkpoints, checkpoint_hash(stream, perspective));
-    for (; node != NULL; node = table_next(node)) {
+struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective) {
+    struct node *node = model_table_first(&model->checkpoints, checkpoint_hash(stream, perspective));
+    for (; node != NULL; node = model_table_next(node)) {
         struct checkpoint *checkpoint = node->thing;
         if (str_equal(checkpoint->stream, stream) && str_equal(checkpoint->perspective, perspective))
             return checkpoint;
@@ -53,15 +54,15 @@ struct checkpoint *checkpoint_find(const struct model *model, pawl_str stream, p
     return NULL;
 }
 
-enum store_answer checkpoint_apply(struct model *model, const struct checkpoint_report *report) {
-    struct checkpoint *checkpoint = checkpoint_find(model, report->stream, report->perspective);
+enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report) {
+    struct checkpoint *checkpoint = model_checkpoint_find(model, report->stream, report->perspective);
     if (checkpoint == NULL) {
         checkpoint = model_alloc(sizeof *checkpoint);
         checkpoint->stream = model_text(report->stream);
         checkpoint->perspective = model_text(report->perspective);
         checkpoint->updated_ms = model->now_ms;
-        table_add(&model->checkpoints, &checkpoint->by_key,
-                  checkpoint_hash(report->stream, report->perspective), checkpoint);
+        model_table_add(&model->checkpoints, &checkpoint->by_key,
+                        checkpoint_hash(report->stream, report->perspective), checkpoint);
     }
     if (report->token < checkpoint->token || report->version < checkpoint->version)
         return ANSWER_STALE;
@@ -88,12 +89,12 @@ pawl_status model_receptors_report(struct store *store, const struct receptor_re
     struct answer_list list = {0};
     pawl_status status = check_receptors(reports, count, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, count, false, &list, err);
+        status = model_answers_new(arena, count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
     for (size_t i = 0; i < count; i++)
-        list.answers[i] = receptor_apply(model, &reports[i]);
+        list.answers[i] = model_receptor_apply(model, &reports[i]);
     *out = list;
     return model_leave(model, PAWL_OK);
 }
@@ -104,12 +105,12 @@ pawl_status model_checkpoints_report(struct store *store, const struct checkpoin
     struct answer_list list = {0};
     pawl_status status = check_checkpoints(reports, count, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, count, false, &list, err);
+        status = model_answers_new(arena, count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
     for (size_t i = 0; i < count; i++)
-        list.answers[i] = checkpoint_apply(model, &reports[i]);
+        list.answers[i] = model_checkpoint_apply(model, &reports[i]);
     *out = list;
     return model_leave(model, PAWL_OK);
 }

@@ -4,9 +4,9 @@
 
 #include "store/model/state.h"
 
-enum store_answer receptor_apply(struct model *model, const struct receptor_report *report);
-enum store_answer checkpoint_apply(struct model *model, const struct checkpoint_report *report);
-struct checkpoint *checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective);
+enum store_answer model_receptor_apply(struct model *model, const struct receptor_report *report);
+enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report);
+struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective);
 
 pawl_status model_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,
                                    struct arena *arena, struct answer_list *out, pawl_error *err);

@@ -20,7 +20,7 @@ static int64_t instances_remove(struct model *model, const struct maintain_in *i
             instance->beat_ms >= model->now_ms - model->settings.stale_ms ||
             uuid_equal(instance->id, in->caller))
             continue;
-        instance_bury(model, instance);
+        model_instance_bury(model, instance);
         removed++;
     }
     return removed;
@@ -33,7 +33,8 @@ static void **table_collect(const struct table *table, int64_t rows_max,
     void **things = NULL;
     size_t cap = 0;
     *count = 0;
-    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node)) {
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node)) {
         if ((int64_t)*count >= rows_max)
             break;
         if (!old(node->thing, before_ms))
@@ -71,7 +72,7 @@ static void tables_sweep(struct model *model, int64_t rows_max, struct maintain_
     void **things =
         table_collect(&model->tombstones, rows_max, tombstone_old, model->now_ms - PAWL_STALE_MS_MAX, &count);
     for (size_t i = 0; i < count; i++) {
-        table_remove(&model->tombstones, &((struct tombstone *)things[i])->by_id);
+        model_table_remove(&model->tombstones, &((struct tombstone *)things[i])->by_id);
         free(things[i]);
     }
     free(things);
@@ -80,13 +81,13 @@ static void tables_sweep(struct model *model, int64_t rows_max, struct maintain_
     things = table_collect(&model->dedupe, rows_max, dedupe_old, model->now_ms - model->settings.dedupe_ms,
                            &count);
     for (size_t i = 0; i < count; i++)
-        dedupe_remove(model, things[i]);
+        model_dedupe_remove(model, things[i]);
     free(things);
     out->dedupe_removed = (int64_t)count;
 
     things = table_collect(&model->requests, rows_max, request_old, model->now_ms - MEMORY_MS, &count);
     for (size_t i = 0; i < count; i++) {
-        table_remove(&model->requests, &((struct request *)things[i])->by_key);
+        model_table_remove(&model->requests, &((struct request *)things[i])->by_key);
         free(things[i]);
     }
     free(things);
@@ -94,14 +95,14 @@ static void tables_sweep(struct model *model, int64_t rows_max, struct maintain_
 
     things = table_collect(&model->tokens, rows_max, part_old, model->now_ms - MEMORY_MS, &count);
     for (size_t i = 0; i < count; i++)
-        part_free(model, things[i]);
+        model_part_free(model, things[i]);
     free(things);
     out->claims_removed = (int64_t)count;
 
     int64_t keep_ms = model->settings.history_ms > 0 ? model->settings.history_ms : PAWL_HISTORY_MS_DEFAULT;
     things = table_collect(&model->seqs, rows_max, history_old, model->now_ms - keep_ms, &count);
     for (size_t i = 0; i < count; i++)
-        record_remove(model, things[i]);
+        model_record_remove(model, things[i]);
     free(things);
     out->history_removed = (int64_t)count;
 }
@@ -114,7 +115,7 @@ pawl_status model_maintain(struct store *store, const struct maintain_in *in, st
     struct model *model = model_enter(store);
     struct maintain_result result = {0};
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
-        result.claims_expired += claims_expire(model, (enum store_kind)kind, in->caller);
+        result.claims_expired += model_claims_expire(model, (enum store_kind)kind, in->caller);
     result.instances_removed = instances_remove(model, in);
     tables_sweep(model, in->rows_max, &result);
     *out = result;
@@ -129,10 +130,10 @@ pawl_status model_history_remove(struct store *store, const struct dead_ref *ref
     struct model *model = model_enter(store);
     int64_t ended = 0;
     for (size_t i = 0; i < count; i++) {
-        struct record *record = record_find_seq(model, refs[i].kind, refs[i].seq);
+        struct record *record = model_record_find_seq(model, refs[i].kind, refs[i].seq);
         if (record == NULL || record->place != PLACE_HISTORY)
             continue;
-        record_remove(model, record);
+        model_record_remove(model, record);
         ended++;
     }
     *removed = ended;

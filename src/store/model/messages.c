@@ -14,13 +14,14 @@ static int seq_compare(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-struct records records_by_seq(const struct model *model,
-                              bool (*wanted)(const struct record *record, const void *self),
-                              const void *self) {
+struct records model_records_by_seq(const struct model *model,
+                                    bool (*wanted)(const struct record *record, const void *self),
+                                    const void *self) {
     struct records found = {NULL, 0};
     size_t cap = 0;
     const struct table *table = &model->seqs;
-    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node)) {
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node)) {
         if (!wanted(node->thing, self))
             continue;
         found.at = model_grow(found.at, &cap, found.count + 1, sizeof(struct record *));
@@ -31,10 +32,11 @@ struct records records_by_seq(const struct model *model,
     return found;
 }
 
-struct records records_with_id(const struct model *model, pawl_uuid id) {
+struct records model_records_with_id(const struct model *model, pawl_uuid id) {
     struct records found = {NULL, 0};
     size_t cap = 0;
-    for (struct node *node = table_first(&model->ids, hash_uuid(id)); node != NULL; node = table_next(node)) {
+    for (struct node *node = model_table_first(&model->ids, model_hash_uuid(id)); node != NULL;
+         node = model_table_next(node)) {
         struct record *record = node->thing;
         if (!uuid_equal(record->id, id))
             continue;
@@ -46,7 +48,7 @@ struct records records_with_id(const struct model *model, pawl_uuid id) {
     return found;
 }
 
-enum message_state record_state(const struct record *record) {
+enum message_state model_record_state(const struct record *record) {
     if (record->part != NULL)
         return STATE_LEASED;
     switch (record->place) {
@@ -64,10 +66,10 @@ enum message_state record_state(const struct record *record) {
     return STATE_DONE;
 }
 
-pawl_status row_copy(const struct record *record, struct arena *arena, struct message_row *row,
-                     pawl_error *err) {
+pawl_status model_row_copy(const struct record *record, struct arena *arena, struct message_row *row,
+                           pawl_error *err) {
     *row = (struct message_row){
-        .state = record_state(record),
+        .state = model_record_state(record),
         .attempts = record->attempts,
         .reason = record->place == PLACE_ASIDE || record->place == PLACE_DEAD ? record->reason : 0,
         .ended_ms = record->ended_ms,
@@ -76,7 +78,7 @@ pawl_status row_copy(const struct record *record, struct arena *arena, struct me
         row->scheduled_ms = record->scheduled_ms;
     if (record->part != NULL)
         row->claimed_by = record->part->instance;
-    pawl_status status = item_copy(record, arena, &row->item, err);
+    pawl_status status = model_item_copy(record, arena, &row->item, err);
     if (status == PAWL_OK)
         status = str_dup(arena, record->error, &row->error, err);
     if (status == PAWL_OK)
@@ -90,7 +92,7 @@ static bool text_fits(pawl_str wanted, pawl_str text) {
 
 static bool filter_fits(const struct record *record, const void *self) {
     const struct message_filter *filter = self;
-    enum message_state state = record_state(record);
+    enum message_state state = model_record_state(record);
     bool ended = state == STATE_DONE || state == STATE_DEAD;
     return (filter->kind == 0 || filter->kind == record->kind) &&
            (filter->state == 0 ? state != STATE_DONE : (int)state == filter->state) &&
@@ -108,7 +110,7 @@ static pawl_status rows_copy(struct records found, struct arena *arena, struct m
     if (list.rows == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "messages", "no memory for %zu rows", list.count);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
-        status = row_copy(found.at[i], arena, &list.rows[i], err);
+        status = model_row_copy(found.at[i], arena, &list.rows[i], err);
     if (status == PAWL_OK)
         *out = list;
     return status;
@@ -117,7 +119,7 @@ static pawl_status rows_copy(struct records found, struct arena *arena, struct m
 pawl_status model_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                            struct message_rows *out, pawl_error *err) {
     struct model *model = model_enter(store);
-    struct records found = records_by_seq(model, filter_fits, filter);
+    struct records found = model_records_by_seq(model, filter_fits, filter);
     size_t limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
     if (found.count > limit)
         found.count = limit;
@@ -129,7 +131,7 @@ pawl_status model_messages(struct store *store, const struct message_filter *fil
 pawl_status model_message_find(struct store *store, pawl_uuid id, struct arena *arena,
                                struct message_rows *out, pawl_error *err) {
     struct model *model = model_enter(store);
-    struct records found = records_with_id(model, id);
+    struct records found = model_records_with_id(model, id);
     pawl_status status = rows_copy(found, arena, out, err);
     free(found.at);
     return model_leave(model, status);
@@ -182,7 +184,7 @@ pawl_status model_dead_groups(struct store *store, enum store_kind kind, int lim
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    struct records dead = records_by_seq(model, has_cause, &kind);
+    struct records dead = model_records_by_seq(model, has_cause, &kind);
     struct dead_groups list = {arena_array(arena, dead.count, sizeof *list.groups), 0};
     if (list.groups == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "dead_groups", "no memory for %zu groups", dead.count);

@@ -18,36 +18,36 @@
 
 static void records_free(struct model *model) {
     while (model->seqs.count > 0) {
-        struct record *record = table_each(&model->seqs, NULL)->thing;
+        struct record *record = model_table_each(&model->seqs, NULL)->thing;
         struct stream *stream = record->home;
         if (stream->hold != 0)
-            hold_drop(model, stream);
-        record_remove(model, record);
+            model_hold_drop(model, stream);
+        model_record_remove(model, record);
     }
 }
 
 static void tables_free(struct model *model) {
     while (model->tokens.count > 0)
-        part_free(model, table_each(&model->tokens, NULL)->thing);
+        model_part_free(model, model_table_each(&model->tokens, NULL)->thing);
     while (model->dedupe.count > 0)
-        dedupe_remove(model, table_each(&model->dedupe, NULL)->thing);
+        model_dedupe_remove(model, model_table_each(&model->dedupe, NULL)->thing);
     const struct table *const plain[] = {&model->tombstones, &model->requests};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        for (struct node *node = table_each(plain[i], NULL), *next; node != NULL; node = next) {
-            next = table_each(plain[i], node);
+        for (struct node *node = model_table_each(plain[i], NULL), *next; node != NULL; node = next) {
+            next = model_table_each(plain[i], node);
             free(node->thing);
         }
     }
-    for (struct node *node = table_each(&model->receptors, NULL), *next; node != NULL; node = next) {
+    for (struct node *node = model_table_each(&model->receptors, NULL), *next; node != NULL; node = next) {
         struct receptor *receptor = node->thing;
-        next = table_each(&model->receptors, node);
+        next = model_table_each(&model->receptors, node);
         model_text_free(receptor->name);
         model_text_free(receptor->error);
         free(receptor);
     }
-    for (struct node *node = table_each(&model->checkpoints, NULL), *next; node != NULL; node = next) {
+    for (struct node *node = model_table_each(&model->checkpoints, NULL), *next; node != NULL; node = next) {
         struct checkpoint *checkpoint = node->thing;
-        next = table_each(&model->checkpoints, node);
+        next = model_table_each(&model->checkpoints, node);
         model_text_free(checkpoint->stream);
         model_text_free(checkpoint->perspective);
         model_text_free(checkpoint->error);
@@ -61,13 +61,13 @@ static void model_close(struct store *store) {
     struct model *model = (struct model *)store;
     records_free(model);
     while (model->instance_count > 0)
-        instance_bury(model, model->instances[0]);
+        model_instance_bury(model, model->instances[0]);
     tables_free(model);
     struct table *const tables[] = {&model->ids,       &model->seqs,        &model->streams,
                                     &model->tokens,    &model->dedupe,      &model->requests,
                                     &model->receptors, &model->checkpoints, &model->tombstones};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        table_free(tables[i]);
+        model_table_free(tables[i]);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         free(model->lanes[kind]);
     free(model->instances);

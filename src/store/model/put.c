@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
-pawl_status put_prepare(const struct messages_put *in, struct arena *arena, struct put_plan *plan,
-                        pawl_error *err) {
+pawl_status model_put_prepare(const struct messages_put *in, struct arena *arena, struct put_plan *plan,
+                              pawl_error *err) {
     struct put_plan p = {0};
     p.result.answers = arena_array(arena, in->count, sizeof *p.result.answers);
     p.result.ids = arena_array(arena, in->count, sizeof *p.result.ids);
@@ -31,12 +31,12 @@ pawl_status put_prepare(const struct messages_put *in, struct arena *arena, stru
 }
 
 static uint64_t dedupe_hash(pawl_str consumer, pawl_uuid id) {
-    return hash_pair(fnv1a64(consumer), hash_uuid(id));
+    return model_hash_pair(fnv1a64(consumer), model_hash_uuid(id));
 }
 
 static struct dedupe *dedupe_find(const struct model *model, pawl_str consumer, pawl_uuid id) {
-    struct node *node = table_first(&model->dedupe, dedupe_hash(consumer, id));
-    for (; node != NULL; node = table_next(node)) {
+    struct node *node = model_table_first(&model->dedupe, dedupe_hash(consumer, id));
+    for (; node != NULL; node = model_table_next(node)) {
         struct dedupe *dedupe = node->thing;
         if (uuid_equal(dedupe->id, id) && str_equal(dedupe->consumer, consumer))
             return dedupe;
@@ -44,8 +44,8 @@ static struct dedupe *dedupe_find(const struct model *model, pawl_str consumer, 
     return NULL;
 }
 
-void dedupe_remove(struct model *model, struct dedupe *dedupe) {
-    table_remove(&model->dedupe, &dedupe->by_key);
+void model_dedupe_remove(struct model *model, struct dedupe *dedupe) {
+    model_table_remove(&model->dedupe, &dedupe->by_key);
     model_text_free(dedupe->consumer);
     free(dedupe);
 }
@@ -61,11 +61,11 @@ static enum store_answer dedupe_accept(struct model *model, pawl_str consumer, p
     dedupe->id = id;
     dedupe->payload_hash = payload_hash;
     dedupe->seen_ms = model->now_ms;
-    table_add(&model->dedupe, &dedupe->by_key, dedupe_hash(consumer, id), dedupe);
+    model_table_add(&model->dedupe, &dedupe->by_key, dedupe_hash(consumer, id), dedupe);
     return ANSWER_APPLIED;
 }
 
-void put_apply(struct model *model, const struct messages_put *in, bool used, struct put_plan *plan) {
+void model_put_apply(struct model *model, const struct messages_put *in, bool used, struct put_plan *plan) {
     for (size_t i = 0; i < in->count; i++) {
         if (used) {
             plan->result.answers[i] = ANSWER_DUPLICATE;
@@ -78,8 +78,8 @@ void put_apply(struct model *model, const struct messages_put *in, bool used, st
         if (in->kind == KIND_INBOX)
             answer = dedupe_accept(model, in->consumer, message.id, plan->payload_hashes[i]);
         if (answer == ANSWER_APPLIED) {
-            (void)record_new(model, in->kind, &message,
-                             in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
+            (void)model_record_new(model, in->kind, &message,
+                                   in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
             model->tally[in->kind].put++;
         } else if (answer == ANSWER_DUPLICATE) {
             model->tally[in->kind].duplicate++;
@@ -93,14 +93,14 @@ pawl_status model_messages_put(struct store *store, const struct messages_put *i
     struct put_plan plan = {0};
     pawl_status status = check_put(in, err);
     if (status == PAWL_OK)
-        status = put_prepare(in, arena, &plan, err);
+        status = model_put_prepare(in, arena, &plan, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    bool used = request_find(model, in->request) != NULL;
+    bool used = model_request_find(model, in->request) != NULL;
     if (!used)
-        request_add(model, in->request);
-    put_apply(model, in, used, &plan);
+        model_request_add(model, in->request);
+    model_put_apply(model, in, used, &plan);
     *out = plan.result;
     return model_leave(model, PAWL_OK);
 }

@@ -11,7 +11,7 @@
 #include "store/model/state.h"
 
 static uint64_t stream_hash(enum store_kind kind, pawl_str key) {
-    return hash_pair(fnv1a64(key), (uint64_t)kind);
+    return model_hash_pair(fnv1a64(key), (uint64_t)kind);
 }
 
 static struct stream *stream_get(struct model *model, struct record *record) {
@@ -22,7 +22,8 @@ static struct stream *stream_get(struct model *model, struct record *record) {
         key = (pawl_str){alone, (size_t)len};
     }
     uint64_t hash = stream_hash(record->kind, key);
-    for (struct node *node = table_first(&model->streams, hash); node != NULL; node = table_next(node)) {
+    for (struct node *node = model_table_first(&model->streams, hash); node != NULL;
+         node = model_table_next(node)) {
         struct stream *stream = node->thing;
         if (stream->kind == record->kind && str_equal(stream->key, key))
             return stream;
@@ -32,12 +33,12 @@ static struct stream *stream_get(struct model *model, struct record *record) {
     stream->lane = record->lane;
     stream->key = model_text(key);
     stream->alone = str_absent(record->stream);
-    table_add(&model->streams, &stream->by_key, hash, stream);
+    model_table_add(&model->streams, &stream->by_key, hash, stream);
     return stream;
 }
 
-struct record *record_new(struct model *model, enum store_kind kind, const struct message_new *in,
-                          pawl_str consumer) {
+struct record *model_record_new(struct model *model, enum store_kind kind, const struct message_new *in,
+                                pawl_str consumer) {
     struct record *record = model_alloc(sizeof *record);
     record->seq = ++model->last_seq;
     record->put_ms = model->now_ms;
@@ -58,20 +59,20 @@ struct record *record_new(struct model *model, enum store_kind kind, const struc
     record->lane = (int)lane_of((uint32_t)record->partition, (uint32_t)model->settings.lane_count);
     record->home = stream_get(model, record);
     record->home->records++;
-    table_add(&model->ids, &record->by_id, hash_uuid(record->id), record);
-    table_add(&model->seqs, &record->by_seq, hash_number(record->seq), record);
+    model_table_add(&model->ids, &record->by_id, model_hash_uuid(record->id), record);
+    model_table_add(&model->seqs, &record->by_seq, model_hash_number(record->seq), record);
 
     record->place = PLACE_MESSAGE;
-    struct lane *lane = lane_at(model, kind, record->lane);
-    list_insert(&lane->messages, &record->lane_link, record);
+    struct lane *lane = model_lane_at(model, kind, record->lane);
+    model_list_insert(&lane->messages, &record->lane_link, record);
     if (lane->unread == NULL)
         lane->unread = &record->lane_link;
     return record;
 }
 
-struct record *record_find_seq(const struct model *model, enum store_kind kind, int64_t seq) {
-    struct node *node = table_first(&model->seqs, hash_number(seq));
-    for (; node != NULL; node = table_next(node)) {
+struct record *model_record_find_seq(const struct model *model, enum store_kind kind, int64_t seq) {
+    struct node *node = model_table_first(&model->seqs, model_hash_number(seq));
+    for (; node != NULL; node = model_table_next(node)) {
         struct record *record = node->thing;
         if (record->seq == seq && record->kind == kind)
             return record;
@@ -81,19 +82,19 @@ struct record *record_find_seq(const struct model *model, enum store_kind kind, 
 
 /* Takes the record out of the table it is in; the caller puts it into another or frees it. */
 static void record_lift(struct model *model, struct record *record) {
-    struct lane *lane = lane_at(model, record->kind, record->lane);
+    struct lane *lane = model_lane_at(model, record->kind, record->lane);
     switch (record->place) {
     case PLACE_MESSAGE:
         if (lane->unread == &record->lane_link)
             lane->unread = record->lane_link.next;
-        list_remove(&lane->messages, &record->lane_link);
+        model_list_remove(&lane->messages, &record->lane_link);
         break;
     case PLACE_ASIDE:
-        list_remove(&record->home->aside, &record->stream_link);
+        model_list_remove(&record->home->aside, &record->stream_link);
         model->tally[record->kind].aside--;
         break;
     case PLACE_DEAD:
-        list_remove(&record->home->dead, &record->stream_link);
+        model_list_remove(&record->home->dead, &record->stream_link);
         model->tally[record->kind].dead--;
         model_text_free(record->fingerprint);
         record->fingerprint = (pawl_str){NULL, 0};
@@ -103,21 +104,21 @@ static void record_lift(struct model *model, struct record *record) {
     }
 }
 
-void record_to_aside(struct model *model, struct record *record, enum aside_reason reason,
-                     int64_t scheduled_ms) {
+void model_record_to_aside(struct model *model, struct record *record, enum aside_reason reason,
+                           int64_t scheduled_ms) {
     if (record->place != PLACE_ASIDE) {
         record_lift(model, record);
         record->place = PLACE_ASIDE;
-        list_insert(&record->home->aside, &record->stream_link, record);
+        model_list_insert(&record->home->aside, &record->stream_link, record);
         model->tally[record->kind].aside++;
     }
     record->reason = (int)reason;
     record->scheduled_ms = scheduled_ms;
     record->ended_ms = 0;
-    hold_follow(model, record->home);
+    model_hold_follow(model, record->home);
 }
 
-void record_to_dead(struct model *model, struct record *record, enum dead_reason reason) {
+void model_record_to_dead(struct model *model, struct record *record, enum dead_reason reason) {
     record_lift(model, record);
     record->place = PLACE_DEAD;
     record->reason = (int)reason;
@@ -127,25 +128,25 @@ void record_to_dead(struct model *model, struct record *record, enum dead_reason
         char text[FINGERPRINT_BYTES];
         record->fingerprint = model_text(str_from(fingerprint(record->error, text)));
     }
-    list_insert(&record->home->dead, &record->stream_link, record);
+    model_list_insert(&record->home->dead, &record->stream_link, record);
     model->tally[record->kind].dead++;
-    hold_follow(model, record->home);
+    model_hold_follow(model, record->home);
 }
 
-void record_finish(struct model *model, struct record *record, bool keep) {
+void model_record_finish(struct model *model, struct record *record, bool keep) {
     record_lift(model, record);
     record->place = PLACE_HISTORY;
     record->ended_ms = model->now_ms;
-    hold_follow(model, record->home);
+    model_hold_follow(model, record->home);
     if (!keep)
-        record_remove(model, record);
+        model_record_remove(model, record);
 }
 
-void record_remove(struct model *model, struct record *record) {
+void model_record_remove(struct model *model, struct record *record) {
     struct stream *home = record->home;
     record_lift(model, record);
-    table_remove(&model->ids, &record->by_id);
-    table_remove(&model->seqs, &record->by_seq);
+    model_table_remove(&model->ids, &record->by_id);
+    model_table_remove(&model->seqs, &record->by_seq);
     const pawl_str texts[] = {record->stream,   record->topic,   record->type,
                               record->payload,  record->headers, record->traceparent,
                               record->consumer, record->error,   record->fingerprint};
@@ -154,19 +155,19 @@ void record_remove(struct model *model, struct record *record) {
     free(record);
     home->records--;
     if (home->records == 0 && home->hold == 0) {
-        table_remove(&model->streams, &home->by_key);
+        model_table_remove(&model->streams, &home->by_key);
         model_text_free(home->key);
         free(home);
     }
 }
 
-void record_set_error(struct record *record, pawl_str error) {
+void model_record_set_error(struct record *record, pawl_str error) {
     model_text_free(record->error);
     record->error = model_text(error);
 }
 
 static void hold_link(struct model *model, struct stream *stream) {
-    struct lane *lane = lane_at(model, stream->kind, stream->lane);
+    struct lane *lane = model_lane_at(model, stream->kind, stream->lane);
     stream->hold_next = lane->holds;
     stream->hold_prev = NULL;
     if (lane->holds != NULL)
@@ -175,8 +176,8 @@ static void hold_link(struct model *model, struct stream *stream) {
     lane->hold_count++;
 }
 
-void hold_drop(struct model *model, struct stream *stream) {
-    struct lane *lane = lane_at(model, stream->kind, stream->lane);
+void model_hold_drop(struct model *model, struct stream *stream) {
+    struct lane *lane = model_lane_at(model, stream->kind, stream->lane);
     *(stream->hold_prev != NULL ? &stream->hold_prev->hold_next : &lane->holds) = stream->hold_next;
     if (stream->hold_next != NULL)
         stream->hold_next->hold_prev = stream->hold_prev;
@@ -186,18 +187,18 @@ void hold_drop(struct model *model, struct stream *stream) {
     lane->hold_count--;
 }
 
-void hold_follow(struct model *model, struct stream *stream) {
+void model_hold_follow(struct model *model, struct stream *stream) {
     if (stream->hold == HOLD_BLOCKED || stream->hold == HOLD_PARKED)
         return;
     if (stream->aside.first == NULL) {
         if (stream->hold != 0)
-            hold_drop(model, stream);
+            model_hold_drop(model, stream);
         return;
     }
-    hold_set(model, stream, HOLD_WAITING, 0);
+    model_hold_set(model, stream, HOLD_WAITING, 0);
 }
 
-void hold_set(struct model *model, struct stream *stream, enum hold_state state, int64_t by_seq) {
+void model_hold_set(struct model *model, struct stream *stream, enum hold_state state, int64_t by_seq) {
     if (stream->hold == 0)
         hold_link(model, stream);
     stream->hold = (int)state;

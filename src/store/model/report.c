@@ -16,8 +16,8 @@ struct reporter {
     enum store_kind kind;
 };
 
-pawl_status answers_new(struct arena *arena, size_t count, bool outcomes, struct answer_list *out,
-                        pawl_error *err) {
+pawl_status model_answers_new(struct arena *arena, size_t count, bool outcomes, struct answer_list *out,
+                              pawl_error *err) {
     struct answer_list list = {.count = count};
     list.answers = arena_array(arena, count, sizeof *list.answers);
     if (outcomes)
@@ -37,8 +37,8 @@ static bool part_reported_by(const struct reporter *by, const struct part *part,
 static struct record *held_find(const struct reporter *by, struct item_ref ref, size_t *surplus) {
     struct record *found = NULL;
     *surplus = 0;
-    struct node *node = table_first(&by->model->ids, hash_uuid(ref.id));
-    for (; node != NULL; node = table_next(node)) {
+    struct node *node = model_table_first(&by->model->ids, model_hash_uuid(ref.id));
+    for (; node != NULL; node = model_table_next(node)) {
         struct record *record = node->thing;
         if (record->part == NULL || !uuid_equal(record->id, ref.id) ||
             !part_reported_by(by, record->part, ref.token))
@@ -53,10 +53,10 @@ static struct record *held_find(const struct reporter *by, struct item_ref ref, 
 
 /* What an item that is not held answers, and its place in the tally. */
 static enum store_answer unheld_answer(const struct reporter *by, struct item_ref ref) {
-    struct node *node = table_first(&by->model->tokens, hash_number(ref.token));
-    for (; node != NULL; node = table_next(node)) {
+    struct node *node = model_table_first(&by->model->tokens, model_hash_number(ref.token));
+    for (; node != NULL; node = model_table_next(node)) {
         const struct part *part = node->thing;
-        if (part_reported_by(by, part, ref.token) && part_has_done(part, ref.id))
+        if (part_reported_by(by, part, ref.token) && model_part_has_done(part, ref.id))
             return ANSWER_DUPLICATE;
     }
     by->model->tally[by->kind].stale++;
@@ -120,7 +120,7 @@ static void complete_answer(struct record **records, const size_t *follows, stru
     }
 }
 
-void report_complete(struct model *model, const struct messages_complete *in, struct answer_list *out) {
+void model_report_complete(struct model *model, const struct messages_complete *in, struct answer_list *out) {
     const struct reporter by = {model, in->instance, in->kind};
     struct record **records = model_alloc(in->count * sizeof(struct record *));
     size_t *follows = model_alloc(in->count * sizeof *follows);
@@ -130,16 +130,16 @@ void report_complete(struct model *model, const struct messages_complete *in, st
         if (records[i] == NULL || !records[i]->accepted)
             continue;
         records[i]->accepted = false;
-        part_leave(model, records[i], true);
-        record_finish(model, records[i], in->debug || model->settings.history_ms > 0);
+        model_part_leave(model, records[i], true);
+        model_record_finish(model, records[i], in->debug || model->settings.history_ms > 0);
         model->tally[in->kind].done++;
     }
     free(follows);
     free(records);
 }
 
-pawl_status fail_prepare(struct arena *arena, const struct fail_item *items, size_t count,
-                         struct fail_scratch *scratch, pawl_error *err) {
+pawl_status model_fail_prepare(struct arena *arena, const struct fail_item *items, size_t count,
+                               struct fail_scratch *scratch, pawl_error *err) {
     struct fail_scratch s = {arena_array(arena, count, sizeof *s.randoms),
                              arena_array(arena, count, sizeof *s.errors)};
     if (s.randoms == NULL || s.errors == NULL)
@@ -159,26 +159,26 @@ static enum fail_outcome fail_one(struct model *model, struct record *record, co
     enum dead_policy policy = item->policy != POLICY_DEFAULT ? item->policy : part->policy;
     int max_attempts = item->max_attempts != 0 ? item->max_attempts : part->max_attempts;
     record->attempts++;
-    part_leave(model, record, true);
+    model_part_leave(model, record, true);
     if (item->error_class == CLASS_PERMANENT) {
-        death(model, record, DEAD_PERMANENT, policy);
+        model_die(model, record, DEAD_PERMANENT, policy);
         return FAIL_DEAD;
     }
     if (record->attempts + record->deaths >= max_attempts) {
-        death(model, record, DEAD_ATTEMPTS, policy);
+        model_die(model, record, DEAD_ATTEMPTS, policy);
         return FAIL_DEAD;
     }
     struct retry_policy backoff = retry_policy_default();
     int64_t delay_ms = item->delay_ms >= 0
                            ? item->delay_ms
                            : retry_wait_ms(&backoff, record->attempts + record->deaths, random);
-    record_to_aside(model, record, ASIDE_FAILED, model->now_ms + delay_ms);
-    aside_successors(model, record);
+    model_record_to_aside(model, record, ASIDE_FAILED, model->now_ms + delay_ms);
+    model_aside_successors(model, record);
     return FAIL_RETRY;
 }
 
-void report_fail(struct model *model, const struct messages_fail *in, const struct fail_scratch *scratch,
-                 struct answer_list *out) {
+void model_report_fail(struct model *model, const struct messages_fail *in,
+                       const struct fail_scratch *scratch, struct answer_list *out) {
     const struct reporter by = {model, in->instance, in->kind};
     for (size_t i = 0; i < in->count; i++) {
         size_t surplus = 0;
@@ -188,7 +188,7 @@ void report_fail(struct model *model, const struct messages_fail *in, const stru
             out->answers[i] = unheld_answer(&by, in->items[i].ref);
             continue;
         }
-        record_set_error(record, scratch->errors[i]);
+        model_record_set_error(record, scratch->errors[i]);
         out->outcomes[i] = fail_one(model, record, &in->items[i], scratch->randoms[i]);
         out->answers[i] = ANSWER_APPLIED;
         model->tally[in->kind].failed++;
@@ -203,12 +203,12 @@ static void release_successors(struct model *model, const struct record *record,
         link = link->prev;
         if (successor->part->token != token)
             continue;
-        part_leave(model, successor, false);
-        record_to_aside(model, successor, ASIDE_RELEASED, model->now_ms);
+        model_part_leave(model, successor, false);
+        model_record_to_aside(model, successor, ASIDE_RELEASED, model->now_ms);
     }
 }
 
-void report_release(struct model *model, const struct messages_release *in, struct answer_list *out) {
+void model_report_release(struct model *model, const struct messages_release *in, struct answer_list *out) {
     const struct reporter by = {model, in->instance, in->kind};
     for (size_t i = 0; i < in->count; i++) {
         size_t surplus = 0;
@@ -218,8 +218,8 @@ void report_release(struct model *model, const struct messages_release *in, stru
             continue;
         }
         int64_t token = record->part->token;
-        part_leave(model, record, true);
-        record_to_aside(model, record, ASIDE_RELEASED, model->now_ms + in->items[i].delay_ms);
+        model_part_leave(model, record, true);
+        model_record_to_aside(model, record, ASIDE_RELEASED, model->now_ms + in->items[i].delay_ms);
         release_successors(model, record, token);
         out->answers[i] = ANSWER_APPLIED;
     }
@@ -227,8 +227,8 @@ void report_release(struct model *model, const struct messages_release *in, stru
 
 static int part_number_next(const struct model *model, int64_t token) {
     int highest = -1;
-    for (struct node *node = table_first(&model->tokens, hash_number(token)); node != NULL;
-         node = table_next(node)) {
+    for (struct node *node = model_table_first(&model->tokens, model_hash_number(token)); node != NULL;
+         node = model_table_next(node)) {
         const struct part *part = node->thing;
         if (part->token == token && part->number > highest)
             highest = part->number;
@@ -245,7 +245,7 @@ static void renew_part(struct model *model, struct part *part, int64_t lease_unt
         like.number = part_number_next(model, part->token);
         like.pristine = false;
         part->pristine = false;
-        renewed = part_new(model, &like);
+        renewed = model_part_new(model, &like);
     }
     renewed->lease_until_ms = lease_until_ms;
     for (struct link *link = part->items.first, *next; link != NULL; link = next) {
@@ -256,8 +256,8 @@ static void renew_part(struct model *model, struct part *part, int64_t lease_unt
         record->mark = 0;
         if (renewed == part)
             continue;
-        list_remove(&part->items, &record->part_link);
-        list_insert(&renewed->items, &record->part_link, record);
+        model_list_remove(&part->items, &record->part_link);
+        model_list_insert(&renewed->items, &record->part_link, record);
         record->part = renewed;
     }
     part->named = 0;
@@ -266,8 +266,8 @@ static void renew_part(struct model *model, struct part *part, int64_t lease_unt
 /* Names every unfinished item of the token. */
 static enum store_answer renew_token(const struct reporter *by, int64_t token, size_t mark) {
     bool any = false, active = false, ended_otherwise = false;
-    struct node *node = table_first(&by->model->tokens, hash_number(token));
-    for (; node != NULL; node = table_next(node)) {
+    struct node *node = model_table_first(&by->model->tokens, model_hash_number(token));
+    for (; node != NULL; node = model_table_next(node)) {
         struct part *part = node->thing;
         if (!part_reported_by(by, part, token))
             continue;
@@ -300,7 +300,7 @@ static enum store_answer renew_one(const struct reporter *by, struct item_ref re
     return ANSWER_APPLIED;
 }
 
-void report_renew(struct model *model, const struct messages_renew *in, struct answer_list *out) {
+void model_report_renew(struct model *model, const struct messages_renew *in, struct answer_list *out) {
     const struct reporter by = {model, in->instance, in->kind};
     for (size_t i = 0; i < in->count; i++)
         out->answers[i] = renew_one(&by, in->items[i], i + 1);
@@ -308,8 +308,8 @@ void report_renew(struct model *model, const struct messages_renew *in, struct a
         int64_t token = in->items[i].token;
         size_t count = 0, cap = 0;
         struct part **parts = NULL;
-        struct node *node = table_first(&model->tokens, hash_number(token));
-        for (; node != NULL; node = table_next(node)) {
+        struct node *node = model_table_first(&model->tokens, model_hash_number(token));
+        for (; node != NULL; node = model_table_next(node)) {
             struct part *part = node->thing;
             if (part->token != token || part->named == 0)
                 continue;
@@ -327,11 +327,11 @@ pawl_status model_messages_complete(struct store *store, const struct messages_c
     struct answer_list list = {0};
     pawl_status status = check_complete(in, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->count, false, &list, err);
+        status = model_answers_new(arena, in->count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    report_complete(model, in, &list);
+    model_report_complete(model, in, &list);
     *out = list;
     return model_leave(model, PAWL_OK);
 }
@@ -342,13 +342,13 @@ pawl_status model_messages_fail(struct store *store, const struct messages_fail 
     struct fail_scratch scratch = {0};
     pawl_status status = check_fail(in, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->count, true, &list, err);
+        status = model_answers_new(arena, in->count, true, &list, err);
     if (status == PAWL_OK)
-        status = fail_prepare(arena, in->items, in->count, &scratch, err);
+        status = model_fail_prepare(arena, in->items, in->count, &scratch, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    report_fail(model, in, &scratch, &list);
+    model_report_fail(model, in, &scratch, &list);
     *out = list;
     return model_leave(model, PAWL_OK);
 }
@@ -358,11 +358,11 @@ pawl_status model_messages_release(struct store *store, const struct messages_re
     struct answer_list list = {0};
     pawl_status status = check_release(in, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->count, false, &list, err);
+        status = model_answers_new(arena, in->count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    report_release(model, in, &list);
+    model_report_release(model, in, &list);
     *out = list;
     return model_leave(model, PAWL_OK);
 }
@@ -372,11 +372,11 @@ pawl_status model_messages_renew(struct store *store, const struct messages_rene
     struct answer_list list = {0};
     pawl_status status = check_renew(in, err);
     if (status == PAWL_OK)
-        status = answers_new(arena, in->count, false, &list, err);
+        status = model_answers_new(arena, in->count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    report_renew(model, in, &list);
+    model_report_renew(model, in, &list);
     *out = list;
     return model_leave(model, PAWL_OK);
 }

@@ -5,8 +5,8 @@
 #include "store/model/state.h"
 
 /* Room for the answers of count items; outcomes too when asked for. */
-PAWL_MUSTCHECK pawl_status answers_new(struct arena *arena, size_t count, bool outcomes,
-                                       struct answer_list *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_answers_new(struct arena *arena, size_t count, bool outcomes,
+                                             struct answer_list *out, pawl_error *err);
 
 /* What a fail call needs from outside before it changes anything: a random number and the stored text per
  * item. */
@@ -14,15 +14,15 @@ struct fail_scratch {
     uint64_t *randoms;
     pawl_str *errors;
 };
-PAWL_MUSTCHECK pawl_status fail_prepare(struct arena *arena, const struct fail_item *items, size_t count,
-                                        struct fail_scratch *scratch, pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_fail_prepare(struct arena *arena, const struct fail_item *items,
+                                              size_t count, struct fail_scratch *scratch, pawl_error *err);
 
 /* The operations themselves: the input is checked, the answers have room. */
-void report_complete(struct model *model, const struct messages_complete *in, struct answer_list *out);
-void report_fail(struct model *model, const struct messages_fail *in, const struct fail_scratch *scratch,
-                 struct answer_list *out);
-void report_release(struct model *model, const struct messages_release *in, struct answer_list *out);
-void report_renew(struct model *model, const struct messages_renew *in, struct answer_list *out);
+void model_report_complete(struct model *model, const struct messages_complete *in, struct answer_list *out);
+void model_report_fail(struct model *model, const struct messages_fail *in,
+                       const struct fail_scratch *scratch, struct answer_list *out);
+void model_report_release(struct model *model, const struct messages_release *in, struct answer_list *out);
+void model_report_renew(struct model *model, const struct messages_renew *in, struct answer_list *out);
 
 pawl_status model_messages_complete(struct store *store, const struct messages_complete *in,
                                     struct arena *arena, struct answer_list *out, pawl_error *err);

@@ -24,9 +24,9 @@ pawl_status model_leave(struct model *model, pawl_status status) {
     return status;
 }
 
-int64_t token_next(struct model *model) { return model->settings.epoch << 40 | ++model->counter; }
+int64_t model_token_next(struct model *model) { return model->settings.epoch << 40 | ++model->counter; }
 
-struct lane *lane_at(struct model *model, enum store_kind kind, int number) {
+struct lane *model_lane_at(struct model *model, enum store_kind kind, int number) {
     assert(number >= 0 && number < model->settings.lane_count);
     return &model->lanes[kind][number];
 }
@@ -46,26 +46,26 @@ static void part_link(struct lane *lane, struct part *part) {
         part->next->prev = part;
 }
 
-struct part *part_new(struct model *model, const struct part *like) {
+struct part *model_part_new(struct model *model, const struct part *like) {
     struct part *part = model_alloc(sizeof *part);
     *part = *like;
     part->items = (struct list){NULL, NULL, 0};
     part->done = NULL;
     part->done_count = part->done_cap = part->named = 0;
     part->state = CLAIM_ACTIVE;
-    table_add(&model->tokens, &part->by_token, hash_number(part->token), part);
-    part_link(lane_at(model, part->kind, part->lane), part);
+    model_table_add(&model->tokens, &part->by_token, model_hash_number(part->token), part);
+    part_link(model_lane_at(model, part->kind, part->lane), part);
     return part;
 }
 
-void part_add(struct part *part, struct record *record) {
+void model_part_add(struct part *part, struct record *record) {
     assert(record->part == NULL && record->place == part->source);
     record->part = part;
-    list_insert(&part->items, &record->part_link, record);
-    list_insert(&record->home->flying, &record->flight_link, record);
+    model_list_insert(&part->items, &record->part_link, record);
+    model_list_insert(&record->home->flying, &record->flight_link, record);
 }
 
-void part_leave(struct model *model, struct record *record, bool reported) {
+void model_part_leave(struct model *model, struct record *record, bool reported) {
     struct part *part = record->part;
     if (reported && !part->forgot) {
         part->done = model_grow(part->done, &part->done_cap, part->done_count + 1, sizeof *part->done);
@@ -73,13 +73,13 @@ void part_leave(struct model *model, struct record *record, bool reported) {
     }
     part->pristine = false;
     record->part = NULL;
-    list_remove(&part->items, &record->part_link);
-    list_remove(&record->home->flying, &record->flight_link);
+    model_list_remove(&part->items, &record->part_link);
+    model_list_remove(&record->home->flying, &record->flight_link);
     if (part->items.first == NULL)
-        part_end(model, part, CLAIM_DONE);
+        model_part_end(model, part, CLAIM_DONE);
 }
 
-bool part_has_done(const struct part *part, pawl_uuid id) {
+bool model_part_has_done(const struct part *part, pawl_uuid id) {
     if (part->forgot)
         return true;
     for (size_t i = 0; i < part->done_count; i++) {
@@ -89,9 +89,9 @@ bool part_has_done(const struct part *part, pawl_uuid id) {
     return false;
 }
 
-void part_end(struct model *model, struct part *part, enum claim_state state) {
+void model_part_end(struct model *model, struct part *part, enum claim_state state) {
     if (part->state == CLAIM_ACTIVE) {
-        struct lane *lane = lane_at(model, part->kind, part->lane);
+        struct lane *lane = model_lane_at(model, part->kind, part->lane);
         *(part->prev != NULL ? &part->prev->next : &lane->parts) = part->next;
         if (part->next != NULL)
             part->next->prev = part->prev;
@@ -100,17 +100,17 @@ void part_end(struct model *model, struct part *part, enum claim_state state) {
     part->state = state;
 }
 
-void part_free(struct model *model, struct part *part) {
-    table_remove(&model->tokens, &part->by_token);
+void model_part_free(struct model *model, struct part *part) {
+    model_table_remove(&model->tokens, &part->by_token);
     free(part->done);
     free(part);
 }
 
-struct request *request_find(const struct model *model, pawl_uuid key) {
+struct request *model_request_find(const struct model *model, pawl_uuid key) {
     if (uuid_is_nil(key))
         return NULL;
-    for (struct node *node = table_first(&model->requests, hash_uuid(key)); node != NULL;
-         node = table_next(node)) {
+    for (struct node *node = model_table_first(&model->requests, model_hash_uuid(key)); node != NULL;
+         node = model_table_next(node)) {
         struct request *request = node->thing;
         if (uuid_equal(request->key, key))
             return request;
@@ -118,11 +118,11 @@ struct request *request_find(const struct model *model, pawl_uuid key) {
     return NULL;
 }
 
-void request_add(struct model *model, pawl_uuid key) {
+void model_request_add(struct model *model, pawl_uuid key) {
     if (uuid_is_nil(key))
         return;
     struct request *request = model_alloc(sizeof *request);
     request->key = key;
     request->made_ms = model->now_ms;
-    table_add(&model->requests, &request->by_key, hash_uuid(key), request);
+    model_table_add(&model->requests, &request->by_key, model_hash_uuid(key), request);
 }

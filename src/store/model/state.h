@@ -157,42 +157,42 @@ struct model {
 struct model *model_enter(struct store *store);
 pawl_status model_leave(struct model *model, pawl_status status);
 
-int64_t token_next(struct model *model);
-struct lane *lane_at(struct model *model, enum store_kind kind, int number);
+int64_t model_token_next(struct model *model);
+struct lane *model_lane_at(struct model *model, enum store_kind kind, int number);
 
-/* Records. record_new puts it into `message`. */
-struct record *record_new(struct model *model, enum store_kind kind, const struct message_new *in,
-                          pawl_str consumer);
-struct record *record_find_seq(const struct model *model, enum store_kind kind, int64_t seq);
+/* Records. model_record_new puts it into `message`. */
+struct record *model_record_new(struct model *model, enum store_kind kind, const struct message_new *in,
+                                pawl_str consumer);
+struct record *model_record_find_seq(const struct model *model, enum store_kind kind, int64_t seq);
 /* From message or dead or where it is to aside; the tally and the hold follow. */
-void record_to_aside(struct model *model, struct record *record, enum aside_reason reason,
-                     int64_t scheduled_ms);
+void model_record_to_aside(struct model *model, struct record *record, enum aside_reason reason,
+                           int64_t scheduled_ms);
 /* To the dead letters; the hold follows when its stream has nothing aside any more. */
-void record_to_dead(struct model *model, struct record *record, enum dead_reason reason);
+void model_record_to_dead(struct model *model, struct record *record, enum dead_reason reason);
 /* Its end: into the history, or out of the model (and freed). */
-void record_finish(struct model *model, struct record *record, bool keep);
-void record_remove(struct model *model, struct record *record);
-void record_set_error(struct record *record, pawl_str error);
+void model_record_finish(struct model *model, struct record *record, bool keep);
+void model_record_remove(struct model *model, struct record *record);
+void model_record_set_error(struct record *record, pawl_str error);
 
-/* The hold of a stream; hold_follow makes, moves or drops a waiting one as the aside rows say. */
-void hold_follow(struct model *model, struct stream *stream);
-void hold_drop(struct model *model, struct stream *stream);
-void hold_set(struct model *model, struct stream *stream, enum hold_state state, int64_t by_seq);
+/* The hold of a stream; model_hold_follow makes, moves or drops a waiting one as the aside rows say. */
+void model_hold_follow(struct model *model, struct stream *stream);
+void model_hold_drop(struct model *model, struct stream *stream);
+void model_hold_set(struct model *model, struct stream *stream, enum hold_state state, int64_t by_seq);
 
 /* Claim parts. */
-struct part *part_new(struct model *model, const struct part *like);
-void part_add(struct part *part, struct record *record);
+struct part *model_part_new(struct model *model, const struct part *like);
+void model_part_add(struct part *part, struct record *record);
 /* The item leaves its part; a part without items is done. Reported: its id joins the done ones. */
-void part_leave(struct model *model, struct record *record, bool reported);
-bool part_has_done(const struct part *part, pawl_uuid id);
+void model_part_leave(struct model *model, struct record *record, bool reported);
+bool model_part_has_done(const struct part *part, pawl_uuid id);
 /* An active part stops being active. */
-void part_end(struct model *model, struct part *part, enum claim_state state);
-void part_free(struct model *model, struct part *part);
+void model_part_end(struct model *model, struct part *part, enum claim_state state);
+void model_part_free(struct model *model, struct part *part);
 
-struct instance *instance_find(const struct model *model, pawl_uuid id);
-bool instance_live(const struct model *model, const struct instance *instance);
-struct tombstone *tombstone_find(const struct model *model, pawl_uuid id);
-struct request *request_find(const struct model *model, pawl_uuid key);
-void request_add(struct model *model, pawl_uuid key);
+struct instance *model_instance_find(const struct model *model, pawl_uuid id);
+bool model_instance_live(const struct model *model, const struct instance *instance);
+struct tombstone *model_tombstone_find(const struct model *model, pawl_uuid id);
+struct request *model_request_find(const struct model *model, pawl_uuid key);
+void model_request_add(struct model *model, pawl_uuid key);
 
 #endif

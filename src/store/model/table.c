@@ -57,7 +57,7 @@ static void table_resize(struct table *table) {
     *table = bigger;
 }
 
-void table_add(struct table *table, struct node *node, uint64_t hash, void *thing) {
+void model_table_add(struct table *table, struct node *node, uint64_t hash, void *thing) {
     if (table->count >= table->cap)
         table_resize(table);
     node->hash = hash;
@@ -66,7 +66,7 @@ void table_add(struct table *table, struct node *node, uint64_t hash, void *thin
     table->count++;
 }
 
-void table_remove(struct table *table, struct node *node) {
+void model_table_remove(struct table *table, struct node *node) {
     struct node **at = &table->buckets[node->hash & (table->cap - 1)];
     while (*at != node) {
         assert(*at != NULL);
@@ -77,7 +77,7 @@ void table_remove(struct table *table, struct node *node) {
     table->count--;
 }
 
-struct node *table_first(const struct table *table, uint64_t hash) {
+struct node *model_table_first(const struct table *table, uint64_t hash) {
     if (table->cap == 0)
         return NULL;
     struct node *node = table->buckets[hash & (table->cap - 1)];
@@ -86,14 +86,14 @@ struct node *table_first(const struct table *table, uint64_t hash) {
     return node;
 }
 
-struct node *table_next(const struct node *node) {
+struct node *model_table_next(const struct node *node) {
     struct node *next = node->next;
     while (next != NULL && next->hash != node->hash)
         next = next->next;
     return next;
 }
 
-struct node *table_each(const struct table *table, const struct node *node) {
+struct node *model_table_each(const struct table *table, const struct node *node) {
     size_t bucket = 0;
     if (node != NULL) {
         if (node->next != NULL)
@@ -107,24 +107,26 @@ struct node *table_each(const struct table *table, const struct node *node) {
     return NULL;
 }
 
-void table_free(struct table *table) {
+void model_table_free(struct table *table) {
     free(table->buckets);
     *table = (struct table){NULL, 0, 0};
 }
 
-uint64_t hash_number(int64_t number) {
+uint64_t model_hash_number(int64_t number) {
     uint64_t x = (uint64_t)number + UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-uint64_t hash_uuid(pawl_uuid id) { return fnv1a64((pawl_str){(const char *)id.b, sizeof id.b}); }
+uint64_t model_hash_uuid(pawl_uuid id) { return fnv1a64((pawl_str){(const char *)id.b, sizeof id.b}); }
 
-uint64_t hash_pair(uint64_t a, uint64_t b) { return hash_number((int64_t)(a ^ hash_number((int64_t)b))); }
+uint64_t model_hash_pair(uint64_t a, uint64_t b) {
+    return model_hash_number((int64_t)(a ^ model_hash_number((int64_t)b)));
+}
 
 /* Most insertions are at one of the ends: new messages behind, a failed head in front. */
-void list_insert(struct list *list, struct link *link, struct record *record) {
+void model_list_insert(struct list *list, struct link *link, struct record *record) {
     link->record = record;
     struct link *before = list->last;
     if (list->first != NULL && record->seq < list->first->record->seq)
@@ -138,7 +140,7 @@ void list_insert(struct list *list, struct link *link, struct record *record) {
     list->count++;
 }
 
-void list_remove(struct list *list, struct link *link) {
+void model_list_remove(struct list *list, struct link *link) {
     *(link->prev != NULL ? &link->prev->next : &list->first) = link->next;
     *(link->next != NULL ? &link->next->prev : &list->last) = link->prev;
     *link = (struct link){NULL, NULL, NULL};

@@ -23,18 +23,18 @@ struct table {
     size_t count;
 };
 
-void table_add(struct table *table, struct node *node, uint64_t hash, void *thing);
-void table_remove(struct table *table, struct node *node);
+void model_table_add(struct table *table, struct node *node, uint64_t hash, void *thing);
+void model_table_remove(struct table *table, struct node *node);
 /* The first node with that hash, and the next one; the caller compares the keys. */
-struct node *table_first(const struct table *table, uint64_t hash);
-struct node *table_next(const struct node *node);
+struct node *model_table_first(const struct table *table, uint64_t hash);
+struct node *model_table_next(const struct node *node);
 /* Every node, in no order: start with NULL; do not change the table meanwhile. */
-struct node *table_each(const struct table *table, const struct node *node);
-void table_free(struct table *table); /* the buckets, not the things */
+struct node *model_table_each(const struct table *table, const struct node *node);
+void model_table_free(struct table *table); /* the buckets, not the things */
 
-uint64_t hash_uuid(pawl_uuid id);
-uint64_t hash_number(int64_t number);
-uint64_t hash_pair(uint64_t a, uint64_t b);
+uint64_t model_hash_uuid(pawl_uuid id);
+uint64_t model_hash_number(int64_t number);
+uint64_t model_hash_pair(uint64_t a, uint64_t b);
 
 struct record;
 
@@ -49,7 +49,7 @@ struct list {
     size_t count;
 };
 
-void list_insert(struct list *list, struct link *link, struct record *record);
-void list_remove(struct list *list, struct link *link);
+void model_list_insert(struct list *list, struct link *link, struct record *record);
+void model_list_remove(struct list *list, struct link *link);
 
 #endif

@@ -66,7 +66,7 @@ static pawl_status instance_row_copy(const struct model *model, const struct ins
         .beat_age_ms = model->now_ms - instance->beat_ms,
     };
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        row->lanes[kind] = lanes_owned(model, (enum store_kind)kind, instance->id);
+        row->lanes[kind] = model_lanes_owned(model, (enum store_kind)kind, instance->id);
         for (int i = 0; i < model->settings.lane_count; i++) {
             for (const struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
                 if (!uuid_equal(part->instance, instance->id))
@@ -133,7 +133,7 @@ pawl_status model_lanes(struct store *store, enum store_kind kind, struct arena 
 pawl_status model_checkpoint_get(struct store *store, pawl_str stream, pawl_str perspective,
                                  struct arena *arena, struct checkpoint_row *out, pawl_error *err) {
     struct model *model = model_enter(store);
-    const struct checkpoint *checkpoint = checkpoint_find(model, stream, perspective);
+    const struct checkpoint *checkpoint = model_checkpoint_find(model, stream, perspective);
     if (checkpoint == NULL)
         return model_leave(model, error_set(err, PAWL_NOT_FOUND, "checkpoint_get",
                                             "perspective '%.*s' has no checkpoint for stream '%.*s'",
@@ -166,7 +166,8 @@ pawl_status model_receptors(struct store *store, pawl_uuid event_id, struct aren
     struct receptor **found = NULL;
     size_t found_count = 0, cap = 0;
     const struct table *table = &model->receptors;
-    for (struct node *node = table_each(table, NULL); node != NULL; node = table_each(table, node)) {
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node)) {
         struct receptor *receptor = node->thing;
         if (!uuid_equal(receptor->event_id, event_id))
             continue;

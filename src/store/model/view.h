@@ -10,16 +10,16 @@ struct records {
     size_t count;
 };
 
-struct records records_by_seq(const struct model *model,
-                              bool (*wanted)(const struct record *record, const void *self),
-                              const void *self);
+struct records model_records_by_seq(const struct model *model,
+                                    bool (*wanted)(const struct record *record, const void *self),
+                                    const void *self);
 
-enum message_state record_state(const struct record *record);
+enum message_state model_record_state(const struct record *record);
 /* A message as the views show it. */
-PAWL_MUSTCHECK pawl_status row_copy(const struct record *record, struct arena *arena, struct message_row *row,
-                                    pawl_error *err);
+PAWL_MUSTCHECK pawl_status model_row_copy(const struct record *record, struct arena *arena,
+                                          struct message_row *row, pawl_error *err);
 /* The records with that id, by seq; free() the array. */
-struct records records_with_id(const struct model *model, pawl_uuid id);
+struct records model_records_with_id(const struct model *model, pawl_uuid id);
 
 pawl_status model_counts(struct store *store, struct counts *out, pawl_error *err);
 pawl_status model_instances(struct store *store, struct arena *arena, struct instance_rows *out,

@@ -13,7 +13,7 @@ static struct record *blocker_find(struct model *model, const struct record *rec
         first = stream->aside.first->record;
     if (stream->flying.first != NULL && (first == NULL || stream->flying.first->record->seq < first->seq))
         first = stream->flying.first->record;
-    struct lane *lane = lane_at(model, record->kind, record->lane);
+    struct lane *lane = model_lane_at(model, record->kind, record->lane);
     for (struct link *link = lane->unread; link != NULL && link->record->seq < record->seq;
          link = link->next) {
         if (link->record->home == stream) {
@@ -29,12 +29,12 @@ static struct record *blocker_find(struct model *model, const struct record *rec
 }
 
 static enum why_cause lane_cause(struct model *model, const struct record *record, struct why *out) {
-    const struct lane *lane = lane_at(model, record->kind, record->lane);
+    const struct lane *lane = model_lane_at(model, record->kind, record->lane);
     if (uuid_is_nil(lane->owner))
         return WHY_NO_OWNER;
-    const struct instance *owner = instance_find(model, lane->owner);
+    const struct instance *owner = model_instance_find(model, lane->owner);
     out->instance = lane->owner;
-    if (owner == NULL || !instance_live(model, owner))
+    if (owner == NULL || !model_instance_live(model, owner))
         return WHY_OWNER_SILENT;
     if (lane->draining)
         return WHY_DRAINING;
@@ -56,7 +56,7 @@ static enum why_cause cause_of(struct model *model, const struct record *record,
     }
     const struct stream *stream = record->home;
     if (stream->hold == HOLD_BLOCKED || stream->hold == HOLD_PARKED) {
-        *blocker = record_find_seq(model, record->kind, stream->by_seq);
+        *blocker = model_record_find_seq(model, record->kind, stream->by_seq);
         return WHY_BLOCKED;
     }
     *blocker = blocker_find(model, record);
@@ -84,7 +84,7 @@ static struct record *why_pick(struct records found) {
 pawl_status model_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
                       pawl_error *err) {
     struct model *model = model_enter(store);
-    struct records found = records_with_id(model, id);
+    struct records found = model_records_with_id(model, id);
     struct record *record = why_pick(found);
     free(found.at);
     if (record == NULL) {
@@ -103,7 +103,7 @@ pawl_status model_why(struct store *store, pawl_uuid id, struct arena *arena, st
         why.blocker_seq = blocker->seq;
         why.blocker_cause = cause_of(model, blocker, &ignored, &step);
     }
-    pawl_status status = row_copy(record, arena, &why.row, err);
+    pawl_status status = model_row_copy(record, arena, &why.row, err);
     if (status == PAWL_OK)
         *out = why;
     return model_leave(model, status);
