@@ -64,7 +64,7 @@ struct engine_config {
     int64_t drain_ms;
     int idle_polls;
     int max_attempts;
-    enum dead_policy policy; /* what is in force, never POLICY_DEFAULT */
+    enum dead_policy policy; /* POLICY_DEFAULT = the schema's */
     bool debug;
     bool fixed_id; /* instance.id was chosen by a person: a collision is an error, not a reason to draw again
                     */
@@ -115,6 +115,7 @@ struct engine_event {
     const pawl_error *error; /* when status is not PAWL_OK; may be NULL */
     pawl_uuid instance;
     int64_t instance_lease_ms;
+    enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
     const struct beat_result *beat;
     int peers;       /* other live instances */
     bool peers_busy; /* one of them has work in flight */

@@ -157,6 +157,7 @@ struct engine_core {
 
     bool registered, registering, started, start_skipped;
     int registrations;
+    enum dead_policy schema_policy;
     int64_t instance_fence_ms;
     int64_t next_beat_ms;
     int64_t beat_sent_ms;

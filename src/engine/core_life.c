@@ -77,6 +77,8 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         core->metrics.instance = event->instance;
         if (event->instance_lease_ms > 0)
             core->config.instance_lease_ms = event->instance_lease_ms;
+        if (event->policy != POLICY_DEFAULT)
+            core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
         core->next_beat_ms = core->now_ms; /* the first beat tells who else is there */
         core->next_poll_ms = core->now_ms; /* P28: what waits is taken at once */

@@ -119,7 +119,7 @@ static void fail_answered(struct engine_core *core, struct entry *entry, enum st
     struct stream *stream = entry->stream;
     enum dead_policy policy = core->config.handlers[entry->handler].policy;
     if (policy == POLICY_DEFAULT)
-        policy = core->config.policy;
+        policy = core->config.policy != POLICY_DEFAULT ? core->config.policy : core->schema_policy;
     bool applied = answer == ANSWER_APPLIED;
     if (applied)
         core->metrics.failed++;

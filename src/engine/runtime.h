@@ -1,0 +1,82 @@
+/* The worker at work: one loop that feeds the core with events and carries out what it decides. */
+#ifndef ENGINE_RUNTIME_H
+#define ENGINE_RUNTIME_H
+
+#include "base/log.h"
+#include "engine/core.h"
+#include "engine/pool.h"
+#include "engine/store_thread.h"
+#include "handler/process.h"
+#include "handler/table.h"
+
+/* What a worker is made of; texts are borrowed for as long as the runtime lives. */
+struct runtime_config {
+    struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
+    struct store_config store;
+    struct handler_table *handlers;
+    bool own_process;
+    bool (*ready)(void *self);
+    void (*on_started)(void *self);
+    void (*on_idle)(void *self);
+    void (*on_tick)(void *self, const pawl_metrics *metrics);
+    void *self;
+    struct log log;
+};
+
+enum runtime_fd { FD_WAKE = 1, FD_TIMER, FD_SIGNAL, FD_PID, FD_OUT, FD_ERR, FD_WAKER };
+
+struct runtime {
+    struct runtime_config config;
+    struct engine_core *core;
+    struct engine_actions actions;
+    struct engine_handler *rules;
+    struct pool *pool; /* separate, because a stuck thread may keep them */
+    struct store_thread *work;
+    struct store_thread *control;
+    struct bundle *bundles;    /* by slot */
+    struct process *processes; /* by slot */
+    int epoll_fd, wake_fd, timer_fd, signal_fd;
+    uint64_t runs; /* processes started */
+    char run_prefix[24];
+    int live_processes;
+    int64_t core_timer_ms, sweep_ms, tick_ms;
+    bool ready_inline; /* a check that can be answered without asking anybody */
+    int *failed_slots; /* whose program could not be started; as many as there are slots */
+    char (*failed_errors)[512];
+    size_t failed_count;
+    struct bundle ended; /* the results of a bundle while its slot is already given new work */
+    struct call *held;   /* batches whose memory the core still uses */
+    bool exiting, forced;
+    pawl_status exit_status;
+    pawl_error exit_error;
+    int64_t logged_ms, batch_sums[4];
+    atomic_int stops;
+    int stops_seen;
+    pthread_mutex_t metrics_lock;
+    pawl_metrics metrics;
+};
+
+/* The config is copied. PAWL_INVALID: without a handler there is nothing to do. */
+PAWL_MUSTCHECK pawl_status runtime_create(const struct runtime_config *config, struct runtime **runtime,
+                                          pawl_error *err);
+PAWL_MUSTCHECK pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err);
+void runtime_stop(struct runtime *runtime); /* any thread, any signal handler */
+void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics);
+void runtime_free(struct runtime *runtime); /* takes NULL */
+
+/* runtime_actions.c */
+void runtime_step(struct runtime *runtime, struct engine_event event);
+
+/* runtime_process.c */
+void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);
+void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reason reason);
+void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot);
+void runtime_process_tick(struct runtime *runtime, int64_t now_ms);
+int64_t runtime_process_due_ms(const struct runtime *runtime);
+void runtime_process_end_all(struct runtime *runtime);
+
+/* runtime_log.c */
+void runtime_log(struct runtime *runtime, const struct engine_action *action);
+void runtime_log_flush(struct runtime *runtime, int64_t now_ms);
+
+#endif

@@ -1,0 +1,148 @@
+/* The calls a worker makes to its store, and what a lost connection means for the next one. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "engine/store_thread.h"
+
+enum { MAINTAIN_MS = 30000, MAINTAIN_ROWS = 10000 };
+
+static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
+    if (thread->store != NULL)
+        return PAWL_OK;
+    pawl_status status = store_open(&thread->config, &thread->store, err);
+    if (status != PAWL_OK)
+        return status;
+    bool held = false;
+    status = thread->store->ops->core.settings_read(thread->store, &thread->settings, err);
+    if (status == PAWL_OK && !uuid_is_nil(thread->instance))
+        status = thread->store->ops->core.liveness_hold(thread->store, thread->instance, &held, err);
+    if (status != PAWL_OK && status != PAWL_STALE) {
+        store_close(thread->store);
+        thread->store = NULL;
+        return status;
+    }
+    atomic_store(&thread->open, true);
+    return PAWL_OK;
+}
+
+/* After a failure that may be the connection's the handle is not trusted any more. */
+static void after(struct store_thread *thread, pawl_status status) {
+    bool doubtful = status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_INTERNAL;
+    if (!doubtful || thread->store == NULL)
+        return;
+    atomic_store(&thread->open, false);
+    store_close(thread->store);
+    thread->store = NULL;
+}
+
+static pawl_status run_ready(struct store_thread *thread, struct call *call) {
+    if (thread->ready != NULL && !thread->ready(thread->ready_self))
+        return error_set(&call->error, PAWL_BUSY, "ready", "the readiness check says no");
+    return PAWL_OK; /* the store is open, and was read when it was opened */
+}
+
+static pawl_status run_register(struct store_thread *thread, struct call *call) {
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    bool held = false;
+    thread->instance = uuid_nil();
+    pawl_status status = ops->instance_register(thread->store, &call->instance, &call->grant, &call->error);
+    if (status == PAWL_OK) {
+        thread->instance = call->instance.id;
+        status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
+    }
+    call->settings = thread->settings;
+    return status;
+}
+
+/* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone. */
+static pawl_status count_peers(struct store_thread *thread, struct call *call) {
+    int owned = 0, kinds = 0;
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        if ((call->instance.kinds & KIND_BIT(kind)) == 0)
+            continue;
+        owned += call->beat.lanes_owned[kind];
+        kinds++;
+    }
+    if (owned >= kinds * thread->settings.lane_count)
+        return PAWL_OK;
+    struct instance_rows rows = {0};
+    pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct instance_row *row = &rows.rows[i];
+        if (row->state != INSTANCE_ACTIVE || uuid_equal(row->id, thread->instance))
+            continue;
+        call->peers++;
+        call->peers_busy = call->peers_busy || row->claims > 0;
+    }
+    return status;
+}
+
+static pawl_status run_beat(struct store_thread *thread, struct call *call) {
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    pawl_status status = ops->heartbeat(thread->store, thread->instance, &call->beat, &call->error);
+    if (status == PAWL_OK)
+        status = count_peers(thread, call);
+    int64_t now_ms = clock_boot_ms();
+    if (status == PAWL_OK && now_ms >= thread->maintained_ms + MAINTAIN_MS) {
+        struct maintain_in in = {thread->instance, MAINTAIN_ROWS};
+        struct maintain_result result;
+        pawl_error ignored;
+        /* Housekeeping that fails is done at the next turn, by us or by a peer. */
+        pawl_status kept = ops->maintain(thread->store, &in, &result, &ignored);
+        thread->maintained_ms = kept == PAWL_OK ? now_ms : thread->maintained_ms;
+    }
+    return status;
+}
+
+static pawl_status run_report(struct store_thread *thread, struct call *call) {
+    const struct engine_report *report = &call->report;
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    struct answer_list answers = {0};
+    pawl_status status;
+    if (report->failed) {
+        struct messages_fail in = {call->instance.id, report->kind, &report->fail, 1};
+        status = ops->messages_fail(thread->store, &in, call->arena, &answers, &call->error);
+    } else {
+        struct messages_complete in = {call->instance.id, report->kind, &report->complete, 1, false};
+        status = ops->messages_complete(thread->store, &in, call->arena, &answers, &call->error);
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (answers.count != 1)
+        return error_set(&call->error, PAWL_INTERNAL, "report", "one result, %zu answers", answers.count);
+    call->answer = answers.answers[0];
+    call->fate = answers.outcomes != NULL ? answers.outcomes[0] : FAIL_NONE;
+    return PAWL_OK;
+}
+
+void store_call_run(struct store_thread *thread, struct call *call) {
+    call->status = ensure_open(thread, &call->error);
+    if (call->status != PAWL_OK)
+        return;
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    switch (call->type) {
+    case CALL_READY:
+        call->status = run_ready(thread, call);
+        break;
+    case CALL_REGISTER:
+        call->status = run_register(thread, call);
+        break;
+    case CALL_BEAT:
+        call->status = run_beat(thread, call);
+        break;
+    case CALL_LOOK:
+        call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
+        break;
+    case CALL_BATCH:
+        call->status =
+            ops->batch_process(thread->store, call->batch, call->arena, &call->result, &call->error);
+        break;
+    case CALL_REPORT:
+        call->status = run_report(thread, call);
+        break;
+    case CALL_DEREGISTER:
+        call->status = ops->instance_deregister(thread->store, thread->instance, &call->error);
+        break;
+    }
+    after(thread, call->status);
+}

@@ -1,0 +1,71 @@
+/* A thread with a store handle of its own: calls go in, answers come out, the loop never waits. */
+#ifndef ENGINE_STORE_THREAD_H
+#define ENGINE_STORE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/core.h"
+#include "store/store.h"
+
+enum call_type { CALL_READY, CALL_REGISTER, CALL_BEAT, CALL_LOOK, CALL_BATCH, CALL_REPORT, CALL_DEREGISTER };
+
+/* One call and its answer. Who gets it from store_thread_take owns it: call_free. */
+struct call {
+    enum call_type type;
+    struct call *next, *prev;
+    /* in */
+    const struct work_batch *batch; /* stays as it is until the answer is taken */
+    struct instance_new instance;
+    struct engine_report report;
+    /* out */
+    pawl_status status;
+    pawl_error error;
+    struct arena *arena; /* behind result */
+    struct work_batch_result result;
+    struct instance_grant grant;
+    struct settings settings;
+    struct beat_result beat;
+    struct peers_look look;
+    int peers;
+    bool peers_busy;
+    enum store_answer answer;
+    enum fail_outcome fate;
+};
+
+struct call *call_new(enum call_type type); /* NULL: out of memory */
+void call_free(struct call *call);          /* takes NULL */
+
+/* A list of calls whose memory is in use: hold puts one in, release takes it out and frees it. */
+void call_hold(struct call **list, struct call *call);
+void call_release(struct call **list, struct call *call);
+
+struct store_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    struct call *todo_head, *todo_tail, *done_head, *done_tail;
+    bool closing, closed;
+    int wake_fd;
+    struct store_config config; /* texts are borrowed */
+    bool (*ready)(void *self);  /* a check of the user's; may be NULL */
+    void *ready_self;
+    atomic_bool open; /* the store answered last time */
+    /* only the thread itself touches these */
+    struct store *store;
+    pawl_uuid instance; /* whose liveness is held; nil = nobody's */
+    struct settings settings;
+    int64_t maintained_ms;
+};
+
+PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);
+/* False: it is stuck in a call and was left behind, together with what it uses. */
+bool store_thread_close(struct store_thread *thread, int64_t wait_ms);
+
+void store_thread_call(struct store_thread *thread, struct call *call);
+struct call *store_thread_take(struct store_thread *thread);
+
+/* store_calls.c: carries out one call. */
+void store_call_run(struct store_thread *thread, struct call *call);
+
+#endif

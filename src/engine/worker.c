@@ -1,0 +1,228 @@
+/* The worker of the public API. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "engine/runtime.h"
+
+enum { CONCURRENCY_DEFAULT = 4, CONCURRENCY_MAX = 1024, DRAIN_MS_DEFAULT = 25000, QUIET_BEATS = 2 };
+
+struct pawl_worker {
+    struct arena *arena; /* owns the texts of config */
+    struct runtime_config config;
+    struct handler_table *handlers;
+    struct runtime *runtime; /* made by run */
+    pthread_mutex_t lock;    /* of runtime */
+    atomic_int stops;        /* asked for before it ran */
+    void (*on_log)(void *self, int level, const char *line);
+    void *self;
+};
+
+static void log_line(void *self, enum log_level level, const char *line) {
+    struct pawl_worker *worker = self;
+    worker->on_log(worker->self, (int)level, line);
+}
+
+struct range {
+    const char *name;
+    int64_t value, min, max;
+};
+
+static pawl_status check_ranges(const struct range *ranges, size_t count, pawl_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        const struct range *r = &ranges[i];
+        if (r->value < r->min || r->value > r->max)
+            return error_set(err, PAWL_INVALID, "worker", "%s is %lld; it must be from %lld to %lld", r->name,
+                             (long long)r->value, (long long)r->min, (long long)r->max);
+    }
+    return PAWL_OK;
+}
+
+static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ? value : fallback; }
+
+static void fill_engine(struct engine_config *engine, const pawl_worker_config *in) {
+    engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
+    engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
+    engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);
+    engine->instance_lease_ms = in->instance_lease_ms;
+    engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
+    engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
+    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS;
+    engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
+    engine->idle_polls = (int)or_default(in->idle_polls, 2);
+    engine->max_attempts = in->max_attempts;
+    engine->debug = in->debug;
+    engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
+    engine->instance.pid = (int)getpid();
+    engine->instance.max_partitions = in->max_partitions;
+    bool both = !in->outbox && !in->inbox;
+    engine->instance.kinds = (both || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
+                             (both || in->inbox ? KIND_BIT(KIND_INBOX) : 0);
+}
+
+static pawl_status check_config(const pawl_worker_config *in, const struct engine_config *engine,
+                                pawl_error *err) {
+    if (in->store.url == NULL || in->store.url[0] == '\0')
+        return error_set(err, PAWL_INVALID, "worker",
+                         "store.url is missing; name an SQLite file or postgres://…");
+    if (strncmp(in->store.url, "model:", 6) == 0)
+        return error_set(
+            err, PAWL_INVALID, "worker",
+            "a worker needs a store that several handles can share: an SQLite file or PostgreSQL");
+    if (in->strategy == PAWL_CUSTOM && in->flush == NULL)
+        return error_set(err, PAWL_INVALID, "worker", "the custom strategy needs flush");
+    struct range ranges[] = {
+        {"concurrency", engine->slots, 1, CONCURRENCY_MAX},
+        {"batch", engine->batch, 1, PAWL_BATCH_MAX},
+        {"lease_ms", engine->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX},
+        {"instance_lease_ms", engine->instance_lease_ms, 0, PAWL_LEASE_MS_MAX},
+        {"heartbeat_ms", engine->heartbeat_ms, PAWL_HEARTBEAT_MS_MIN, PAWL_LEASE_MS_MAX},
+        {"poll_ms", engine->poll_ms, PAWL_POLL_MS_MIN, PAWL_TIMEOUT_MS_MAX},
+        {"drain_ms", engine->drain_ms, 1, PAWL_LEASE_MS_MAX},
+        {"idle_polls", engine->idle_polls, 1, INT_MAX},
+        {"max_attempts", engine->max_attempts, 0, PAWL_ATTEMPTS_MAX},
+        {"strategy", (int64_t)in->strategy, PAWL_BATCHED, PAWL_CUSTOM},
+    };
+    pawl_status status = check_ranges(ranges, sizeof(ranges) / sizeof(*ranges), err);
+    int64_t lease_ms = or_default(engine->instance_lease_ms, PAWL_INSTANCE_LEASE_MS_DEFAULT);
+    if (status == PAWL_OK && engine->heartbeat_ms * 2 > lease_ms)
+        return error_set(
+            err, PAWL_INVALID, "worker",
+            "a heartbeat every %lld ms cannot keep an instance lease of %lld ms alive; it must be at most "
+            "half of it",
+            (long long)engine->heartbeat_ms, (long long)lease_ms);
+    if (status == PAWL_OK && in->metadata != NULL)
+        status = json_check(str_from(in->metadata), "metadata", err);
+    return status;
+}
+
+/* Texts of the caller's live as long as the worker. */
+static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_config *in, pawl_error *err) {
+    char host[256] = "unknown";
+    gethostname(host, sizeof(host) - 1);
+    struct engine_config *engine = &worker->config.engine;
+    pawl_status status = str_dup(worker->arena, str_from(in->service != NULL ? in->service : "pawl"),
+                                 &engine->instance.service, err);
+    if (status == PAWL_OK)
+        status = str_dup(worker->arena, str_from(host), &engine->instance.host, err);
+    if (status == PAWL_OK)
+        status = str_dup(worker->arena, str_from(in->metadata), &engine->instance.metadata, err);
+    worker->config.store.url = arena_strdup(worker->arena, in->store.url);
+    worker->config.store.schema = in->store.schema != NULL ? arena_strdup(worker->arena, in->store.schema)
+                                                           : NULL;
+    if (status == PAWL_OK && worker->config.store.url == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    if (status == PAWL_OK && in->instance != NULL) {
+        engine->fixed_id = true;
+        if (!uuid_parse(str_from(in->instance), &engine->instance.id))
+            status =
+                error_set(err, PAWL_INVALID, "worker", "the instance id '%s' is not a UUID", in->instance);
+    }
+    return status;
+}
+
+pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, pawl_error *err) {
+    struct engine_config engine = {0};
+    fill_engine(&engine, in);
+    pawl_status status = check_config(in, &engine, err);
+    if (status != PAWL_OK)
+        return status;
+    struct pawl_worker *worker = calloc(1, sizeof(*worker));
+    if (worker == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    pthread_mutex_init(&worker->lock, NULL);
+    worker->arena = arena_create(0);
+    worker->on_log = in->on_log;
+    worker->self = in->self;
+    worker->config = (struct runtime_config){
+        .engine = engine,
+        .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
+                  .connect_timeout_ms = in->store.connect_timeout_ms,
+                  .statement_timeout_ms = in->store.statement_timeout_ms},
+        .own_process = in->own_process,
+        .ready = in->ready,
+        .on_started = in->on_started,
+        .on_idle = in->on_idle,
+        .on_tick = in->on_tick,
+        .self = in->self,
+        .log = {.level = in->on_log != NULL ? (enum log_level)in->log_level : LOG_LEVEL_OFF,
+                .callback = log_line,
+                .self = worker},
+    };
+    if (worker->arena == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    if (status == PAWL_OK)
+        status = copy_texts(worker, in, err);
+    if (status == PAWL_OK)
+        status = handler_table_create(&worker->handlers, err);
+    worker->config.handlers = worker->handlers;
+    if (status != PAWL_OK) {
+        pawl_worker_free(worker);
+        return status;
+    }
+    *out = worker;
+    return PAWL_OK;
+}
+
+pawl_status pawl_worker_on(pawl_worker *worker, const char *pattern, const pawl_handler *handler,
+                           pawl_error *err) {
+    return handler_table_add(worker->handlers, str_from(pattern), handler, err);
+}
+
+pawl_status pawl_worker_on_file(pawl_worker *worker, const char *path, pawl_error *err) {
+    return handler_table_add_file(worker->handlers, path, err);
+}
+
+pawl_status pawl_worker_on_spec(pawl_worker *worker, const char *spec, pawl_error *err) {
+    return handler_table_add_spec(worker->handlers, str_from(spec), err);
+}
+
+pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
+    struct runtime *runtime = NULL;
+    bool was_forced = false;
+    pawl_status status = runtime_create(&worker->config, &runtime, err);
+    if (status != PAWL_OK)
+        return status;
+    pthread_mutex_lock(&worker->lock);
+    worker->runtime = runtime;
+    pthread_mutex_unlock(&worker->lock);
+    for (int i = atomic_load(&worker->stops); i > 0; i--)
+        runtime_stop(runtime);
+    status = runtime_run(runtime, &was_forced, err);
+    if (forced != NULL)
+        *forced = was_forced;
+    return status;
+}
+
+void pawl_worker_stop(pawl_worker *worker) {
+    atomic_fetch_add(&worker->stops, 1);
+    /* No lock here: this may run in a signal handler. The pointer is set once and freed by pawl_worker_free
+     * only. */
+    struct runtime *runtime = __atomic_load_n(&worker->runtime, __ATOMIC_ACQUIRE);
+    if (runtime != NULL)
+        runtime_stop(runtime);
+}
+
+void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
+    memset(metrics, 0, sizeof(*metrics));
+    pthread_mutex_lock(&worker->lock);
+    if (worker->runtime != NULL)
+        runtime_metrics(worker->runtime, metrics);
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void pawl_worker_free(pawl_worker *worker) {
+    if (worker == NULL)
+        return;
+    runtime_free(worker->runtime);
+    handler_table_free(worker->handlers);
+    arena_free(worker->arena);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}

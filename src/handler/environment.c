@@ -1,0 +1,58 @@
+/* The environment of a handler's process. */
+#include "handler/environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "work/message.h"
+
+/* What a program needs to run at all. The database's address and password are not among it. */
+static const char *const passed_on[] = {"PATH", "HOME",   "USER",   "LOGNAME",  "SHELL", "LANG",
+                                        "TZ",   "LC_ALL", "TMPDIR", "LC_CTYPE", "TERM"};
+
+enum { PASSED_COUNT = sizeof(passed_on) / sizeof(*passed_on), OWN_COUNT = 16 };
+
+static void add(struct environment *env, size_t *count, const char *name, pawl_str value) {
+    if (str_absent(value))
+        return;
+    char *line = arena_printf(env->arena, "%s=%.*s", name, STR_ARG(value));
+    if (line != NULL)
+        env->list[(*count)++] = line;
+}
+
+pawl_status environment_make(struct environment *env, const struct item *item, const char *run,
+                             pawl_error *err) {
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
+    size_t count = 0;
+    env->arena = arena_create(0);
+    env->list = env->arena != NULL ? arena_array(env->arena, PASSED_COUNT + OWN_COUNT + 1, sizeof(char *))
+                                   : NULL;
+    if (env->list == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+    for (size_t i = 0; i < PASSED_COUNT; i++)
+        add(env, &count, passed_on[i], str_from(getenv(passed_on[i])));
+    char *attempt = arena_printf(env->arena, "%d", item->attempt);
+    char *token = arena_printf(env->arena, "%lld", (long long)item->token);
+    char *seq = arena_printf(env->arena, "%lld", (long long)item->seq);
+    add(env, &count, "PAWL_ID", str_from(uuid_format(item->id, id)));
+    add(env, &count, "PAWL_KIND", str_from(work_kind_name(item->kind)));
+    add(env, &count, "PAWL_TYPE", item->type);
+    add(env, &count, "PAWL_STREAM", item->stream);
+    add(env, &count, "PAWL_TOPIC", item->topic);
+    add(env, &count, "PAWL_SEQ", str_from(seq));
+    add(env, &count, "PAWL_ATTEMPT", str_from(attempt));
+    add(env, &count, "PAWL_TOKEN", str_from(token));
+    add(env, &count, "PAWL_IDEMPOTENCY_KEY", str_from(work_idempotency_key(item, key)));
+    add(env, &count, "PAWL_TRACEPARENT", item->traceparent);
+    add(env, &count, "TRACEPARENT", item->traceparent);
+    add(env, &count, "PAWL_RUN", str_from(run));
+    return PAWL_OK;
+}
+
+void environment_free(struct environment *env) {
+    arena_free(env->arena);
+    env->arena = NULL;
+}

@@ -1,0 +1,194 @@
+/* The handlers file: a section per pattern, a line per rule. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "handler/table.h"
+
+struct reader {
+    struct handler_table *table;
+    const char *path;
+    int line;
+    int section_line;
+    bool in_section;
+    pawl_str pattern;
+    pawl_handler handler;
+    unsigned seen; /* a bit per key */
+};
+
+static pawl_status fault(const struct reader *reader, int line, pawl_status status, const char *reason,
+                         pawl_error *err) {
+    return error_set(err, status, "handlers file", "%s:%d: %s", reader->path, line, reason);
+}
+
+/* The section is complete: its handler joins the table. */
+static pawl_status section_end(struct reader *reader, pawl_error *err) {
+    if (!reader->in_section)
+        return PAWL_OK;
+    reader->in_section = false;
+    if (reader->handler.command == NULL)
+        return fault(reader, reader->section_line, PAWL_INVALID,
+                     "the section has no exec; add a line like exec = ./handle.sh", err);
+    pawl_error inner = {0};
+    pawl_status status = handler_table_add(reader->table, reader->pattern, &reader->handler, &inner);
+    if (status != PAWL_OK)
+        return fault(reader, reader->section_line, status, inner.text, err);
+    return PAWL_OK;
+}
+
+static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_error *err) {
+    pawl_status status = section_end(reader, err);
+    if (status != PAWL_OK)
+        return status;
+    if (line.ptr[line.len - 1] != ']')
+        return fault(reader, reader->line, PAWL_INVALID, "a section ends with ]: write [order.*]", err);
+    reader->pattern = str_trim((pawl_str){line.ptr + 1, line.len - 2});
+    reader->handler = (pawl_handler){0};
+    reader->seen = 0;
+    reader->in_section = true;
+    reader->section_line = reader->line;
+    return PAWL_OK;
+}
+
+static bool read_int(pawl_str value, int64_t max, int *number) {
+    int64_t read = 0;
+    if (!str_to_i64(value, 1, max, &read))
+        return false;
+    *number = (int)read;
+    return true;
+}
+
+static bool read_command(struct reader *reader, pawl_str value) {
+    reader->handler.command = arena_copy(reader->table->arena, value.ptr, value.len);
+    return reader->handler.command != NULL && value.len > 0;
+}
+
+static bool read_on_dead(struct reader *reader, pawl_str value) {
+    static const char *const names[] = {"block", "skip", "park"};
+    for (int i = 0; i < 3; i++) {
+        if (str_equal_cstr(value, names[i])) {
+            reader->handler.on_dead = (pawl_on_dead)(PAWL_ON_DEAD_BLOCK + i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_exec(struct reader *r, pawl_str v) { return read_command(r, v); }
+static bool read_timeout(struct reader *r, pawl_str v) {
+    return clock_parse_duration(v, &r->handler.timeout_ms) && r->handler.timeout_ms > 0;
+}
+static bool read_concurrency(struct reader *r, pawl_str v) {
+    return read_int(v, 10000, &r->handler.concurrency);
+}
+static bool read_retry_base(struct reader *r, pawl_str v) {
+    return clock_parse_duration(v, &r->handler.retry_base_ms) && r->handler.retry_base_ms > 0;
+}
+static bool read_retry_max(struct reader *r, pawl_str v) {
+    return clock_parse_duration(v, &r->handler.retry_max_ms) && r->handler.retry_max_ms > 0;
+}
+static bool read_attempts(struct reader *r, pawl_str v) {
+    return read_int(v, PAWL_ATTEMPTS_MAX, &r->handler.max_attempts);
+}
+
+static const struct {
+    const char *key;
+    bool (*read)(struct reader *reader, pawl_str value);
+    const char *wanted;
+} key_rows[] = {
+    {"exec", read_exec, "exec needs a command, for example exec = ./handle.sh"},
+    {"timeout", read_timeout, "timeout needs a duration above 0, for example 30s"},
+    {"concurrency", read_concurrency, "concurrency needs a number from 1 to 10000"},
+    {"retry-base", read_retry_base, "retry-base needs a duration above 0, for example 1s"},
+    {"retry-max", read_retry_max, "retry-max needs a duration above 0, for example 60s"},
+    {"max-attempts", read_attempts, "max-attempts needs a number from 1 to 1000"},
+    {"on-dead", read_on_dead, "on-dead needs block, skip or park"},
+};
+
+static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *err) {
+    const char *equals = memchr(line.ptr, '=', line.len);
+    if (equals == NULL)
+        return fault(reader, reader->line, PAWL_INVALID, "a line is [PATTERN], key = value, or starts with #",
+                     err);
+    if (!reader->in_section)
+        return fault(reader, reader->line, PAWL_INVALID, "a [PATTERN] line must come first", err);
+    pawl_str key = str_trim((pawl_str){line.ptr, (size_t)(equals - line.ptr)});
+    pawl_str value = str_trim((pawl_str){equals + 1, (size_t)(line.ptr + line.len - equals - 1)});
+    for (size_t i = 0; i < sizeof(key_rows) / sizeof(*key_rows); i++) {
+        if (!str_equal_cstr(key, key_rows[i].key))
+            continue;
+        if ((reader->seen & (1u << i)) != 0)
+            return fault(reader, reader->line, PAWL_INVALID, "the key is given twice in this section", err);
+        reader->seen |= 1u << i;
+        if (!key_rows[i].read(reader, value))
+            return fault(reader, reader->line, PAWL_INVALID, key_rows[i].wanted, err);
+        return PAWL_OK;
+    }
+    char reason[256];
+    snprintf(
+        reason, sizeof(reason),
+        "unknown key '%.*s'; the keys are exec, timeout, concurrency, retry-base, retry-max, max-attempts, "
+        "on-dead",
+        key.len < 40 ? (int)key.len : 40, key.ptr);
+    return fault(reader, reader->line, PAWL_INVALID, reason, err);
+}
+
+static pawl_status read_lines(struct reader *reader, pawl_str text, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    while (text.len > 0 && status == PAWL_OK) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t len = end != NULL ? (size_t)(end - text.ptr) : text.len;
+        pawl_str line = str_trim((pawl_str){text.ptr, len});
+        size_t used = end != NULL ? len + 1 : len;
+        text.ptr += used;
+        text.len -= used;
+        reader->line++;
+        if (line.len == 0 || line.ptr[0] == '#' || line.ptr[0] == ';')
+            continue;
+        status = line.ptr[0] == '[' ? section_begin(reader, line, err) : key_value(reader, line, err);
+    }
+    return status == PAWL_OK ? section_end(reader, err) : status;
+}
+
+static pawl_status read_file(struct arena *arena, const char *path, pawl_str *text, pawl_error *err) {
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, "handlers file", errno,
+                           "%s cannot be read", path);
+    char *bytes = arena_alloc(arena, PAWL_CONFIG_FILE_BYTES_MAX + 1);
+    size_t len = bytes != NULL ? fread(bytes, 1, PAWL_CONFIG_FILE_BYTES_MAX + 1, file) : 0;
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (bytes == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
+    if (failed)
+        return error_set(err, PAWL_INVALID, "handlers file", "%s cannot be read", path);
+    if (len > PAWL_CONFIG_FILE_BYTES_MAX)
+        return error_set(err, PAWL_INVALID, "handlers file", "%s has more than %d bytes", path,
+                         PAWL_CONFIG_FILE_BYTES_MAX);
+    *text = (pawl_str){bytes, len};
+    return PAWL_OK;
+}
+
+pawl_status handler_table_add_file(struct handler_table *table, const char *path, pawl_error *err) {
+    pawl_str text = {NULL, 0};
+    struct arena *arena = arena_create(2 * PAWL_CONFIG_FILE_BYTES_MAX);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
+    pawl_status status = read_file(arena, path, &text, err);
+    size_t before = table->count;
+    struct reader reader = {.table = table, .path = path};
+    if (status == PAWL_OK)
+        status = read_lines(&reader, text, err);
+    if (status == PAWL_OK && table->count == before)
+        status = error_set(err, PAWL_INVALID, "handlers file",
+                           "%s has no handler; write [PATTERN] and exec = …", path);
+    arena_free(arena);
+    return status;
+}

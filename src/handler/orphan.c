@@ -1,0 +1,112 @@
+/* Descendants that left their handler's session. */
+#include "handler/orphan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ENVIRON_BYTES_MAX = 131072 };
+
+bool orphan_adopt(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
+
+static ssize_t read_proc(pid_t pid, const char *file, char *bytes, size_t size) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t len = 0;
+    while (len < size) {
+        ssize_t got = read(fd, bytes + len, size - len);
+        if (got <= 0)
+            break;
+        len += (size_t)got;
+    }
+    close(fd);
+    return (ssize_t)len;
+}
+
+/* "pid (name) state ppid": the name may hold anything, so the last parenthesis counts. */
+static pid_t parent_of(pid_t pid) {
+    char text[512];
+    ssize_t len = read_proc(pid, "stat", text, sizeof(text) - 1);
+    if (len <= 0)
+        return -1;
+    text[len] = '\0';
+    const char *end = strrchr(text, ')');
+    int parent = -1;
+    if (end == NULL || sscanf(end + 1, " %*c %d", &parent) != 1)
+        return -1;
+    return parent;
+}
+
+/* Whether the process was started by a handler that still runs. One that wiped its environment belongs to
+ * nobody we know, and stays while anything runs that it could belong to. */
+static bool belongs(pid_t pid, const struct orphan_keep *keep) {
+    static const char name[] = "PAWL_RUN=";
+    if (keep->count == 0)
+        return false;
+    char *bytes = malloc(ENVIRON_BYTES_MAX + 1);
+    if (bytes == NULL)
+        return true;
+    ssize_t len = read_proc(pid, "environ", bytes, ENVIRON_BYTES_MAX);
+    const char *run = NULL;
+    if (len > 0) {
+        bytes[len] = '\0';
+        for (char *at = bytes; at < bytes + len; at += strlen(at) + 1) {
+            if (strncmp(at, name, sizeof(name) - 1) == 0)
+                run = at + sizeof(name) - 1;
+        }
+    }
+    bool kept = run == NULL;
+    for (size_t i = 0; run != NULL && i < keep->count; i++)
+        kept = kept || strcmp(run, keep->runs[i]) == 0;
+    free(bytes);
+    return kept;
+}
+
+static bool is_handler(pid_t pid, const struct orphan_keep *keep) {
+    for (size_t i = 0; i < keep->count; i++) {
+        if (keep->pids[i] == pid)
+            return true;
+    }
+    return false;
+}
+
+static int sweep_once(const struct orphan_keep *keep) {
+    pid_t self = getpid();
+    int found = 0;
+    DIR *dir = opendir("/proc");
+    if (dir == NULL)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 1 || is_handler(pid, keep) || parent_of(pid) != self || belongs(pid, keep))
+            continue;
+        found++;
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0); /* it cannot refuse; its children become ours */
+    }
+    closedir(dir);
+    return found;
+}
+
+int orphan_sweep(const struct orphan_keep *keep) {
+    siginfo_t info;
+    /* No child at all is the common case, and costs one system call. */
+    if (keep->count == 0 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
+        return 0;
+    int total = 0, found = 0, rounds = 0;
+    do {
+        found = sweep_once(keep);
+        total += found;
+    } while (found > 0 && ++rounds < 64);
+    return total;
+}

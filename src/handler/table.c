@@ -1,0 +1,152 @@
+/* The table of handlers. */
+#include "handler/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "handler/pattern.h"
+#include "handler/program.h"
+
+pawl_status handler_table_create(struct handler_table **table, pawl_error *err) {
+    struct handler_table *made = calloc(1, sizeof(*made));
+    if (made != NULL) {
+        made->arena = arena_create(0);
+        made->handlers = calloc(HANDLER_COUNT_MAX, sizeof(*made->handlers));
+    }
+    if (made == NULL || made->arena == NULL || made->handlers == NULL) {
+        handler_table_free(made);
+        return error_set(err, PAWL_NO_MEMORY, "handler_table_create", "out of memory");
+    }
+    *table = made;
+    return PAWL_OK;
+}
+
+void handler_table_free(struct handler_table *table) {
+    if (table == NULL)
+        return;
+    arena_free(table->arena);
+    free(table->handlers);
+    free(table);
+}
+
+static pawl_status check_numbers(const pawl_handler *in, pawl_error *err) {
+    if (in->timeout_ms < 0 || in->timeout_ms > PAWL_LEASE_MS_MAX)
+        return error_set(err, PAWL_INVALID, "handler", "timeout is %lld ms; it must be from 0 to %d",
+                         (long long)in->timeout_ms, PAWL_LEASE_MS_MAX);
+    if (in->concurrency < 0)
+        return error_set(err, PAWL_INVALID, "handler", "concurrency is %d; it must be 0 (no limit) or more",
+                         in->concurrency);
+    if (in->max_attempts < 0 || in->max_attempts > PAWL_ATTEMPTS_MAX)
+        return error_set(err, PAWL_INVALID, "handler", "max attempts is %d; it must be from 0 to %d",
+                         in->max_attempts, PAWL_ATTEMPTS_MAX);
+    if (in->retry_base_ms < 0 || in->retry_max_ms < 0 || in->retry_max_ms > PAWL_RETRY_MS_MAX ||
+        (in->retry_max_ms != 0 && in->retry_base_ms > in->retry_max_ms))
+        return error_set(
+            err, PAWL_INVALID, "handler",
+            "the retry delays are %lld to %lld ms; the first must not be above the second, and 7 days "
+            "is the most",
+            (long long)in->retry_base_ms, (long long)in->retry_max_ms);
+    if (in->on_dead < PAWL_ON_DEAD_DEFAULT || in->on_dead > PAWL_ON_DEAD_PARK)
+        return error_set(err, PAWL_INVALID, "handler", "on_dead is %d; use block, skip or park",
+                         (int)in->on_dead);
+    if ((in->function == NULL) == (in->command == NULL))
+        return error_set(err, PAWL_INVALID, "handler",
+                         "a handler is a function or a command: set exactly one");
+    return PAWL_OK;
+}
+
+/* A pattern that an earlier one already covers would never get a message: surely a mistake. */
+static pawl_status check_pattern(const struct handler_table *table, pawl_str pattern, pawl_error *err) {
+    pawl_status status = pattern_check(pattern, err);
+    for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
+        if (pattern_covers(table->handlers[i].pattern, pattern))
+            return error_set(
+                err, PAWL_INVALID, "handler",
+                "the pattern '%.*s' can match nothing: '%.*s' stands before it and takes it all; "
+                "put the narrow pattern first",
+                STR_ARG(pattern), STR_ARG(table->handlers[i].pattern));
+    }
+    return status;
+}
+
+pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
+                              pawl_error *err) {
+    if (table->count == HANDLER_COUNT_MAX)
+        return error_set(err, PAWL_INVALID, "handler", "there are %d handlers already, which is the most",
+                         HANDLER_COUNT_MAX);
+    struct handler handler = {.kind = in->function != NULL ? HANDLER_FUNCTION : HANDLER_PROCESS,
+                              .function = in->function,
+                              .self = in->self,
+                              .timeout_ms = in->timeout_ms,
+                              .concurrency = in->concurrency,
+                              .retry_base_ms = in->retry_base_ms,
+                              .retry_max_ms = in->retry_max_ms,
+                              .max_attempts = in->max_attempts,
+                              .on_dead = in->on_dead};
+    pawl_status status = check_pattern(table, pattern, err);
+    if (status == PAWL_OK)
+        status = check_numbers(in, err);
+    if (status == PAWL_OK)
+        status = str_dup(table->arena, pattern, &handler.pattern, err);
+    if (status == PAWL_OK && in->command != NULL) {
+        status = command_split(table->arena, str_from(in->command), &handler.argv, err);
+        if (status == PAWL_OK)
+            status = program_find(table->arena, handler.argv[0], &handler.argv[0], err);
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (handler.retry_base_ms > 0 && handler.retry_max_ms == 0)
+        handler.retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler.retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
+                                                                                 : handler.retry_base_ms;
+    if (handler.kind == HANDLER_PROCESS && handler.timeout_ms == 0)
+        handler.timeout_ms = HANDLER_TIMEOUT_MS_DEFAULT;
+    handler.name = handler.pattern.ptr;
+    table->handlers[table->count++] = handler;
+    memset(table->cache, 0, sizeof(table->cache));
+    return PAWL_OK;
+}
+
+static int match(const struct handler_table *table, pawl_str type) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (pattern_matches(table->handlers[i].pattern, type))
+            return (int)i;
+    }
+    return -1;
+}
+
+int handler_table_match(struct handler_table *table, pawl_str type) {
+    size_t cell = fnv1a64(type) % HANDLER_CACHE_CELLS;
+    if (type.len == 0 || type.len > sizeof(table->cache[cell].type))
+        return match(table, type);
+    if (table->cache[cell].len == type.len && memcmp(table->cache[cell].type, type.ptr, type.len) == 0)
+        return table->cache[cell].handler;
+    int found = match(table, type);
+    memcpy(table->cache[cell].type, type.ptr, type.len);
+    table->cache[cell].len = type.len;
+    table->cache[cell].handler = found;
+    return found;
+}
+
+pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, pawl_error *err) {
+    const char *equals = spec.len > 0 ? memchr(spec.ptr, '=', spec.len) : NULL;
+    if (equals == NULL)
+        return error_set(
+            err, PAWL_INVALID, "handler",
+            "'%.*s' has no =; write PATTERN=exec:COMMAND, for example 'order.*=exec:./handle.sh'",
+            STR_ARG(spec));
+    pawl_str pattern = str_trim((pawl_str){spec.ptr, (size_t)(equals - spec.ptr)});
+    pawl_str target = {equals + 1, spec.len - pattern.len - 1};
+    target.len = (size_t)(spec.ptr + spec.len - target.ptr);
+    if (!str_starts_with(target, STR("exec:")))
+        return error_set(err, PAWL_INVALID, "handler", "'%.*s' is not a handler; the kinds are: exec:COMMAND",
+                         STR_ARG(target));
+    pawl_str command = {target.ptr + 5, target.len - 5};
+    char *copy = arena_copy(table->arena, command.ptr, command.len);
+    if (copy == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+    return handler_table_add(table, pattern, &(pawl_handler){.command = copy}, err);
+}

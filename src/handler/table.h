@@ -1,0 +1,62 @@
+/* The table of handlers: which messages go to whom, and by what rules. */
+#ifndef HANDLER_TABLE_H
+#define HANDLER_TABLE_H
+
+#include "base/arena.h"
+#include "pawl.h"
+
+enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS };
+
+enum { HANDLER_COUNT_MAX = 256, HANDLER_TIMEOUT_MS_DEFAULT = 300000 };
+
+struct handler {
+    pawl_str pattern;
+    enum handler_kind kind;
+    pawl_handler_fn function;
+    void *self;
+    char **argv;      /* process: words, NULL at the end; argv[0] is a path */
+    const char *name; /* for logs: the pattern */
+    int64_t timeout_ms;
+    int concurrency;
+    int64_t retry_base_ms, retry_max_ms;
+    int max_attempts;
+    pawl_on_dead on_dead;
+};
+
+enum { HANDLER_CACHE_CELLS = 256 };
+
+struct handler_table {
+    struct arena *arena; /* owns texts */
+    struct handler *handlers;
+    size_t count;
+    /* The last answers by type: a worker sees few types many times. */
+    struct {
+        char type[64];
+        size_t len;
+        int handler;
+    } cache[HANDLER_CACHE_CELLS];
+};
+
+PAWL_MUSTCHECK pawl_status handler_table_create(struct handler_table **table, pawl_error *err);
+void handler_table_free(struct handler_table *table); /* takes NULL */
+
+/* Adds a handler; everything is copied. PAWL_INVALID, PAWL_NOT_FOUND (the program) say what is wrong. */
+PAWL_MUSTCHECK pawl_status handler_table_add(struct handler_table *table, pawl_str pattern,
+                                             const pawl_handler *handler, pawl_error *err);
+
+/* "order.*=exec:./handle.sh --fast" */
+PAWL_MUSTCHECK pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec,
+                                                  pawl_error *err);
+
+/* A handlers file; faults are told as "PATH:LINE: reason". */
+PAWL_MUSTCHECK pawl_status handler_table_add_file(struct handler_table *table, const char *path,
+                                                  pawl_error *err);
+
+/* Index of the first handler that matches, -1 = none. Not thread-safe. */
+int handler_table_match(struct handler_table *table, pawl_str type);
+
+/* Words of a command line: blanks separate, '…' and "…" keep them, \ takes the next character as it is. */
+PAWL_MUSTCHECK pawl_status command_split(struct arena *arena, pawl_str command, char ***argv,
+                                         pawl_error *err);
+
+#endif

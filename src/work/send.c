@@ -1,0 +1,103 @@
+/* Stores and sending, as the public API has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "store/store.h"
+#include "work/send.h"
+
+struct pawl_store {
+    struct store *store;
+};
+
+static struct store_config config_of(const pawl_store_config *in) {
+    return (struct store_config){
+        .url = in->url,
+        .schema = in->schema,
+        .durability = in->durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
+        .connect_timeout_ms = in->connect_timeout_ms,
+        .statement_timeout_ms = in->statement_timeout_ms,
+    };
+}
+
+pawl_status pawl_open(const pawl_store_config *config, pawl_store **store, pawl_error *err) {
+    struct store_config inner = config_of(config);
+    struct pawl_store *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_open", "out of memory");
+    pawl_status status = store_open(&inner, &made->store, err);
+    if (status != PAWL_OK) {
+        free(made);
+        return status;
+    }
+    *store = made;
+    return PAWL_OK;
+}
+
+void pawl_close(pawl_store *store) {
+    if (store == NULL)
+        return;
+    store_close(store->store);
+    free(store);
+}
+
+pawl_status pawl_migrate(const pawl_store_config *config, pawl_error *err) {
+    struct store_config inner = config_of(config);
+    struct migrate_config migrate = {0};
+    struct migrate_result result;
+    return store_migrate(&inner, &migrate, &result, err);
+}
+
+pawl_status send_put(struct arena *arena, const pawl_send_config *config, const pawl_outgoing *messages,
+                     size_t count, struct messages_put *put, pawl_error *err) {
+    struct message_new *list = arena_array(arena, count, sizeof(*list));
+    if (list == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        const pawl_outgoing *in = &messages[i];
+        list[i] = (struct message_new){in->id,         in->stream,  in->topic,          in->type,
+                                       in->payload,    in->headers, in->correlation_id, in->causation_id,
+                                       in->traceparent};
+    }
+    *put = (struct messages_put){.kind = KIND_OUTBOX, .messages = list, .count = count};
+    if (config != NULL) {
+        put->kind = config->kind != 0 ? (enum store_kind)config->kind : KIND_OUTBOX;
+        put->consumer = config->consumer;
+        put->request = config->request;
+    }
+    return PAWL_OK;
+}
+
+pawl_status send_answers(const struct put_result *result, size_t count, pawl_uuid *ids, pawl_error *err) {
+    size_t conflicts = 0, first = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (result->answers[i] == ANSWER_CONFLICT && conflicts++ == 0)
+            first = i;
+    }
+    if (ids != NULL)
+        memcpy(ids, result->ids, count * sizeof(*ids));
+    if (conflicts > 0)
+        return error_set(
+            err, PAWL_CONFLICT, "pawl_send",
+            "%zu of %zu messages came before with another payload, the first is number %zu; the others "
+            "are written",
+            conflicts, count, first);
+    return PAWL_OK;
+}
+
+pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const pawl_outgoing *messages,
+                      size_t count, pawl_uuid *ids, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
+    struct messages_put put;
+    struct put_result result;
+    pawl_status status = send_put(arena, config, messages, count, &put, err);
+    if (status == PAWL_OK)
+        status = store->store->ops->core.messages_put(store->store, &put, arena, &result, err);
+    if (status == PAWL_OK)
+        status = send_answers(&result, count, ids, err);
+    arena_free(arena);
+    return status;
+}
