@@ -280,14 +280,14 @@ item (token, part, kind, lane, instance, source, suspect, seq_hex, id, digits) A
       FROM place JOIN claim USING (token, part)
      WHERE substr(marks, n + 1, 1) = x'00')
 SELECT token, part, kind, lane, instance, source, suspect,
-       (instr(digits, substr(seq_hex, 1, 1)) - 1) << 4 | (instr(digits, substr(seq_hex, 2, 1)) - 1) << 0 |
-       (instr(digits, substr(seq_hex, 3, 1)) - 1) << 12 | (instr(digits, substr(seq_hex, 4, 1)) - 1) << 8 |
-       (instr(digits, substr(seq_hex, 5, 1)) - 1) << 20 | (instr(digits, substr(seq_hex, 6, 1)) - 1) << 16 |
-       (instr(digits, substr(seq_hex, 7, 1)) - 1) << 28 | (instr(digits, substr(seq_hex, 8, 1)) - 1) << 24 |
-       (instr(digits, substr(seq_hex, 9, 1)) - 1) << 36 | (instr(digits, substr(seq_hex, 10, 1)) - 1) << 32 |
-       (instr(digits, substr(seq_hex, 11, 1)) - 1) << 44 | (instr(digits, substr(seq_hex, 12, 1)) - 1) << 40 |
-       (instr(digits, substr(seq_hex, 13, 1)) - 1) << 52 | (instr(digits, substr(seq_hex, 14, 1)) - 1) << 48 |
-       (instr(digits, substr(seq_hex, 15, 1)) - 1) << 60 | (instr(digits, substr(seq_hex, 16, 1)) - 1) << 56,
+       ((instr(digits, substr(seq_hex, 1, 1)) - 1) << 4) | ((instr(digits, substr(seq_hex, 2, 1)) - 1) << 0) |
+       ((instr(digits, substr(seq_hex, 3, 1)) - 1) << 12) | ((instr(digits, substr(seq_hex, 4, 1)) - 1) << 8) |
+       ((instr(digits, substr(seq_hex, 5, 1)) - 1) << 20) | ((instr(digits, substr(seq_hex, 6, 1)) - 1) << 16) |
+       ((instr(digits, substr(seq_hex, 7, 1)) - 1) << 28) | ((instr(digits, substr(seq_hex, 8, 1)) - 1) << 24) |
+       ((instr(digits, substr(seq_hex, 9, 1)) - 1) << 36) | ((instr(digits, substr(seq_hex, 10, 1)) - 1) << 32) |
+       ((instr(digits, substr(seq_hex, 11, 1)) - 1) << 44) | ((instr(digits, substr(seq_hex, 12, 1)) - 1) << 40) |
+       ((instr(digits, substr(seq_hex, 13, 1)) - 1) << 52) | ((instr(digits, substr(seq_hex, 14, 1)) - 1) << 48) |
+       ((instr(digits, substr(seq_hex, 15, 1)) - 1) << 60) | ((instr(digits, substr(seq_hex, 16, 1)) - 1) << 56),
        id
   FROM item;
 
