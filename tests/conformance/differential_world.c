@@ -48,6 +48,7 @@ void world_open(struct world *world, const char *backend_name, struct store_conf
     snprintf(model_url, sizeof model_url, "model:?partitions=%d&lanes=%d", WORLD_PARTITIONS, WORLD_LANES);
     const struct store_config model = {.url = model_url};
     open_side(&world->side[0], &model);
+    config.durability = DURABILITY_NORMAL; /* no power is cut here; the disk would only be waited for */
     open_side(&world->side[1], strcmp(backend_name, "model") == 0 ? &model : &config);
     buf_init(&world->what, 0);
     const struct settings_change change = {.instance_lease_ms = 15000,
