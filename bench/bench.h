@@ -26,7 +26,7 @@ struct bench_options {
     int64_t messages; /* how many are put or drained in all */
     int64_t streams;
     int batch;
-    int threads; /* connections of a put, instances of a drain */
+    int threads; /* connections of a put, instances of a drain, handlers at once of a worker */
     int seconds; /* bounded by time instead of by messages, where a workload says so */
     int samples;
     int reps;  /* backlog only: how often a level is measured; elsewhere one run of the program is one
@@ -105,5 +105,8 @@ pawl_status workload_backlog(const struct bench_options *options, pawl_error *er
 pawl_status workload_steady(const struct bench_options *options, pawl_error *err);
 pawl_status workload_empty(const struct bench_options *options, pawl_error *err);
 pawl_status workload_notify(const struct bench_options *options, pawl_error *err);
+pawl_status workload_worker(const struct bench_options *options, pawl_error *err);
+pawl_status workload_latency(const struct bench_options *options, pawl_error *err);
+pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

@@ -11,24 +11,26 @@ static const struct {
     const char *name;
     pawl_status (*run)(const struct bench_options *options, pawl_error *err);
 } workloads[] = {
-    {"put", workload_put},       {"drain", workload_drain}, {"backlog", workload_backlog},
-    {"steady", workload_steady}, {"empty", workload_empty}, {"notify", workload_notify},
+    {"put", workload_put},       {"drain", workload_drain},     {"backlog", workload_backlog},
+    {"steady", workload_steady}, {"empty", workload_empty},     {"notify", workload_notify},
+    {"worker", workload_worker}, {"latency", workload_latency}, {"idle", workload_idle},
 };
 
 static const char usage[] =
     "usage: pawl-bench WORKLOAD --store URL [option]...\n"
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
-    "  WORKLOAD         put, drain, backlog, steady, empty or notify\n"
+    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency or idle\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
     "  --messages N     how many messages in all (default 10000)\n"
     "  --streams N      over how many streams (default 1000)\n"
     "  --batch N        messages per call (default 500)\n"
-    "  --threads N      connections of a put, instances of a drain (default 1)\n"
-    "  --seconds N      put: stop after this time instead of after N messages; steady: how long; drain: give "
+    "  --threads N      connections of a put, instances of a drain, handlers of a worker (default 1)\n"
+    "  --seconds N      put: stop after this time instead of after N messages; steady, idle: how long; "
+    "drain: give "
     "up after\n"
-    "  --samples N      backlog, empty, notify: calls to measure (default 100)\n"
+    "  --samples N      backlog, empty, notify, latency: calls to measure (default 100)\n"
     "  --reps N         backlog: repetitions of each level (default 1)\n"
     "  --hold           steady: keep a foreign transaction open\n"
     "  --normal         SQLite: synchronous NORMAL instead of FULL\n"
