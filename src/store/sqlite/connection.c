@@ -57,7 +57,7 @@ static int note_wal_pages(void *arg, sqlite3 *db, const char *name, int pages) {
 
 static pawl_status corrupt(struct sqlite_store *store, int rc, const char *op, pawl_error *err) {
     if ((rc & 0xff) == SQLITE_NOTADB)
-        return error_set(err, PAWL_INTERNAL, op,
+        return error_set(err, PAWL_INVALID, op,
                          "%s is not an SQLite database: name another file, or restore this one from a backup",
                          store->path);
     return error_set(
