@@ -87,6 +87,7 @@ static pawl_status message_from_flags(struct cli *cli, struct message_new *messa
         .stream = cli_flag(cli, FLAG_STREAM)->text,
         .topic = cli_flag(cli, FLAG_TOPIC)->text,
         .type = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL),
+        .payload = STR("{}"),
         .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
         .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
         .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/database.h"
+#include "cli/fault.h"
 
 /* The schema's version; 0 and a reason in *err when the database cannot be asked. */
 static int schema_version(struct cli *cli, pawl_error *err) {
@@ -29,17 +30,22 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     char libpq[STORE_VERSION_BYTES];
     pawl_error unreachable = {.text = ""};
     int version = schema_version(cli, &unreachable);
+    struct buf masked;
+    buf_init(&masked, 0);
+    fault_mask(&masked, unreachable.text);
     struct cell cells[] = {
         cell_cstr(PAWL_VERSION),
         cell_cstr(PAWL_VERSION),
         version > 0 ? cell_int(version) : cell_none(),
         cell_cstr(database_shown(cli)),
         cell_cstr(cli->store != NULL ? cli->store->dialect : NULL),
-        cell_cstr(version > 0 ? NULL : unreachable.text),
+        version > 0 ? cell_none() : cell_text(buf_str(&masked)),
         cell_cstr(store_sqlite_version()),
         cell_cstr(store_libpq_version(libpq)),
     };
-    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    pawl_status status = output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    buf_free(&masked);
+    return status;
 }
 
 const struct command command_version = {

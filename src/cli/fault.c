@@ -41,8 +41,8 @@ static size_t address_span(const char *text) {
     return at;
 }
 
-/* Copies an error's text without the passwords that a driver quoted from an address it could not read. */
-static void append_masked(struct buf *buf, const char *text) {
+/* A driver may quote an address that it could not read. */
+void fault_mask(struct buf *buf, const char *text) {
     for (const char *at = text; *at != '\0';) {
         if (strncmp(at, "://", 3) == 0 && strchr(at, '@') != NULL) {
             size_t span = address_span(at + 3);
@@ -99,7 +99,7 @@ static const char *stop_of(const char *text) {
 void fault_print(FILE *file, const struct fault *fault) {
     struct buf masked;
     buf_init(&masked, 0);
-    append_masked(&masked, fault->err->text);
+    fault_mask(&masked, fault->err->text);
     const char *text = masked.failed || masked.len == 0 ? pawl_status_name(fault->err->status) : masked.ptr;
     const char *hint = fault->hint != NULL ? fault->hint : status_hint(fault);
     if (fault->json)

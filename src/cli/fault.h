@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "pawl.h"
 
 struct fault {
@@ -16,6 +17,9 @@ struct fault {
 
 /* pawl: what: why. What to do. Secrets of database addresses are masked. */
 void fault_print(FILE *file, const struct fault *fault);
+
+/* Appends text without the passwords of database addresses that it quotes. */
+void fault_mask(struct buf *buf, const char *text);
 
 /* Exit codes that are not a status: see docs/cli.md. */
 enum { EXIT_VIOLATIONS = 1 };

@@ -15,7 +15,7 @@ const struct column message_columns[MESSAGE_COLUMNS] = {
     {.key = "kind", .type = CELL_TEXT, .drop = 3},
     {.key = "state", .type = CELL_TEXT},
     {.key = "stream", .type = CELL_TEXT, .cut = true},
-    {.key = "type", .type = CELL_TEXT, .cut = true},
+    {.key = "type", .type = CELL_TEXT, .cut = true, .drop = 1},
     {.key = "topic", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "attempts", .type = CELL_INT, .drop = 2},
     {.key = "deaths", .type = CELL_INT, .show = SHOW_WIDE},

@@ -223,7 +223,7 @@ class DatabaseTest(CliTest):
                  f"{version}")
         for args in (["status"], ["send", "T"], ["migrate"]):
             result = self.refused(EXIT_CODES["conflict"], str(version + 1), *args)
-            self.assertIn("newer", result.err)
+            self.assertIn("upgrade pawl", result.err)
         self.assertEqual(self.ok("version")["schema_version"], version + 1)
 
     # covers: W35
@@ -280,16 +280,19 @@ class OutputTest(CliTest):
 
     def test_nothing_reaches_the_terminal_raw(self):
         evil = "a\x1b[31m\u202eb\x07\tc\u009bd"
-        self.ok("send", "T", json.dumps({"k": "\x1b]0;x\x07"}), "--stream", evil)
-        row = self.ok("messages")[0]
-        self.assertEqual(row["stream"], evil)
-        for args in (["messages"], ["messages", "show", row["id"]], ["why", row["id"]],
-                     ["partitions", "of", evil]):
+        instance = self.register()
+        sent = self.ok("send", "T", json.dumps({"k": "\x1b]0;x\x07"}), "--header", "h=" + evil)
+        self.kill_message(instance, sent["id"], evil)
+        self.assertEqual(self.ok("dead")[0]["error"], evil)
+        for args in (["dead"], ["dead", "show", sent["id"]], ["why", sent["id"]], ["dead", "groups"]):
             out = self.run_pawl(*args, "-o", "table").out
             bad = [char for char in out if (ord(char) < 32 and char != "\n") or 127 <= ord(char) < 160
                    or char == "\u202e"]
             self.assertEqual(bad, [], out)
-            self.assertIn("\\x1b[31m", out)
+            self.assertIn("\\x1b[31m\\u202eb\\x07\\tc\\x9bd", out)
+        result = self.run_pawl("send", "T", "--stream", evil)
+        self.assertEqual(result.code, EXIT_CODES["invalid"], result)
+        self.assertNotIn("\x1b", result.err)
 
     def test_jq(self):
         if not shutil.which("jq"):
