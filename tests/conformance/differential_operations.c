@@ -312,13 +312,13 @@ void operation_run(struct world *world) {
         operation_put(world);
     else if (which < 570)
         operation_claim(world);
-    else if (which < 840)
+    else if (which < 830)
         operation_report(world);
-    else if (which < 920)
+    else if (which < 905)
         operation_batch(world);
-    else if (which < 955)
+    else if (which < 940)
         operation_dead(world);
-    else if (which < 975)
+    else if (which < 955)
         operation_log(world);
     else
         operation_view(world);
