@@ -1,6 +1,7 @@
 /* The four places where the suite runs: memory, a SQLite file, PostgreSQL, and PostgreSQL behind a pooler. */
 #include "conformance/backend.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,13 +61,9 @@ struct backend *backend_start(const char *name) {
     return backend;
 }
 
-static void remove_sqlite_files(struct backend *backend) {
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char path[PGSERVER_URL_BYTES + 16];
-        snprintf(path, sizeof path, "%s%s", backend->url, suffixes[i]);
-        (void)unlink(path); /* most of them do not exist */
-    }
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place) {
+    (void)about, (void)kind, (void)place;
+    return remove(path);
 }
 
 void backend_stop(struct backend *backend) {
@@ -75,13 +72,8 @@ void backend_stop(struct backend *backend) {
     pooler_stop(backend->pooler);
     if (backend->server_url[0] != '\0')
         pgserver_drop_database(backend->server_url);
-    if (backend->dir[0] != '\0') {
-        char command[128];
-        remove_sqlite_files(backend);
-        snprintf(command, sizeof command, "rm -rf '%s'", backend->dir);
-        if (system(command) != 0)
-            fprintf(stderr, "conformance: %s is left behind\n", backend->dir);
-    }
+    if (backend->dir[0] != '\0' && nftw(backend->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
+        fprintf(stderr, "conformance: %s is left behind\n", backend->dir);
     free(backend);
 }
 
@@ -98,8 +90,6 @@ struct store_config backend_fresh(struct backend *backend) {
                  TEST_LANES);
         break;
     case PLACE_SQLITE:
-        if (backend->count > 1)
-            remove_sqlite_files(backend);
         snprintf(backend->url, sizeof backend->url, "%s/%d.db", backend->dir, backend->count);
         break;
     default:

@@ -1,6 +1,8 @@
 /* Claim: who may, what is granted, in which order of lanes, and what a busy lane does. */
 #include "conformance/harness.h"
 
+#include "base/limits.h"
+
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };
 
 /* covers: B2.6 */
@@ -30,6 +32,7 @@ static void a_grant_has_a_token_a_lease_and_the_first_attempt(void **state) {
     assert_true(uuid_is_nil(row_of(c, 1).claimed_by));
     struct item_list list = claim(c, 1, KIND_OUTBOX, 10);
     assert_int_equal(list.count, 1);
+    assert_int_equal(PAWL_LEASE_MS_DEFAULT, LEASE_MS);
     assert_int_equal(list.items[0].lease_until_ms, c->now_ms + 300000);
     assert_int_equal(list.items[0].attempt, 1);
     assert_int_equal(list.items[0].deaths, 0);

@@ -11,7 +11,8 @@ static void InstanceCrashes_MessagesReclaimedAfterLeaseExpiry(void **state) {
     put_range(c, KIND_OUTBOX, 1, 2, stream_on(c, 0, 0));
     struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, held), "1 2");
-    /* The owner counts as live for long yet: that its lease on the messages is over is enough to lose them. */
+    /* The owner counts as live for long yet: that its lease on the messages is over is enough to lose them.
+     */
     advance(c, LEASE_MS - 1);
     beat(c, 2);
     assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0);

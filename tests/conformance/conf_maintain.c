@@ -157,6 +157,18 @@ static void settings_are_changed_one_by_one(void **state) {
     assert_int_equal(join_with(c, in).lease_until_ms, c->now_ms + 7000);
 }
 
+/* covers: W17 P41 */
+static void a_schema_has_ten_thousand_partitions_unless_told_otherwise(void **state) {
+    struct conf *c = *state;
+    struct store *store = open_defaults(c);
+    struct settings settings;
+    ok(c, store->ops->core.settings_read(store, &settings, &c->err));
+    assert_int_equal(settings.partition_count, 10000);
+    assert_int_equal(settings.lane_count, 64);
+    assert_int_equal(settings.test_now_ms, 0);
+    close_again(store);
+}
+
 /* covers: BX.7 */
 static void a_raised_epoch_makes_every_older_token_older(void **state) {
     struct conf *c = *state;
@@ -197,6 +209,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(ended_claims_are_forgotten_after_a_while_and_their_reports_are_stale),
     CONF_TEST(tombstones_outlive_the_instance_row),
     CONF_TEST(settings_are_changed_one_by_one),
+    CONF_TEST(a_schema_has_ten_thousand_partitions_unless_told_otherwise),
     CONF_TEST(a_raised_epoch_makes_every_older_token_older),
     CONF_TEST(tombstones_are_forgotten_after_thirty_days),
 };

@@ -86,6 +86,18 @@ struct store *open_again(struct conf *c) {
     return store;
 }
 
+struct store *open_defaults(struct conf *c) {
+    struct store_config config = backend_fresh(chosen);
+    struct migrate_config migrate = {0};
+    struct migrate_result migrated;
+    struct store *store = NULL;
+    if (!backend_shared(chosen))
+        config.url = "model:";
+    ok(c, store_migrate(&config, &migrate, &migrated, &c->err));
+    ok(c, store_open(&config, &store, &c->err));
+    return store;
+}
+
 void close_again(struct store *store) { store_close(store); }
 
 void conf_at(struct conf *c, const char *file, int line) {

@@ -60,6 +60,9 @@ int conf_teardown(void **state);
 struct store *open_again(struct conf *c);
 void close_again(struct store *store);
 
+/* A store of its own, made without naming the counts; close_again() it. */
+struct store *open_defaults(struct conf *c);
+
 /* Runs the invariants now; fails the test when one is broken. */
 void check_now_(struct conf *c);
 #define check_now(c) (conf_at(c, __FILE__, __LINE__), check_now_(c))
