@@ -1,5 +1,4 @@
-/* The larger and rarer operations of the differential test: batches, dead letters, logs, views, housekeeping.
- */
+/* The larger and rarer operations of the differential test: batches, dead letters, logs. */
 #include <inttypes.h>
 #include <string.h>
 

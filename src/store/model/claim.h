@@ -18,7 +18,8 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
 /* The unfinished items of the active claims that were made under the request key. */
 void model_claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request,
                         struct grants *grants);
-/* Copies the granted messages into the arena. */
+/* Copies the granted messages into the arena. When that fails, what was granted stays leased until its lease
+ * ends, or is asked for again by its request key: the same as an answer that got lost on its way. */
 PAWL_MUSTCHECK pawl_status model_grants_copy(const struct grants *grants, struct arena *arena,
                                              struct item_list *out, pawl_error *err);
 PAWL_MUSTCHECK pawl_status model_item_copy(const struct record *record, struct arena *arena,
