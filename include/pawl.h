@@ -188,6 +188,8 @@ typedef struct pawl_worker_config {
     int idle_polls;
     int max_attempts;
     int max_partitions;
+    int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
+    bool observe;     /* register and beat, but handle nothing: no handler is needed */
     bool debug;       /* completed messages stay readable */
     bool own_process; /* SIGTERM and SIGINT stop the worker; escaped children of commands are adopted and
                          ended */

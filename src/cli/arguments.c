@@ -55,6 +55,8 @@ static pawl_status take_flag(struct walk *walk, enum flag_id id, const char *val
     pawl_status status = flag_parse(id, value != NULL ? value : "", &arguments->flags[id], err);
     if (status == PAWL_OK && id == FLAG_HEADER)
         arguments->headers[arguments->header_count++] = arguments->flags[id].text;
+    if (status == PAWL_OK && id == FLAG_ON)
+        arguments->ons[arguments->on_count++] = arguments->flags[id].text;
     return status;
 }
 
@@ -178,7 +180,8 @@ pawl_status arguments_parse(struct arena *arena, int argc, char **argv, struct a
     walk.passed = arena_array(arena, slots, sizeof *walk.passed);
     walk.words = arena_array(arena, slots, sizeof *walk.words);
     arguments->headers = arena_array(arena, slots, sizeof *arguments->headers);
-    if (walk.passed == NULL || walk.words == NULL || arguments->headers == NULL)
+    arguments->ons = arena_array(arena, slots, sizeof *arguments->ons);
+    if (walk.passed == NULL || walk.words == NULL || arguments->headers == NULL || arguments->ons == NULL)
         return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
     walk.passed[walk.passed_count++] = argc > 0 ? argv[0] : (char *)"pawl";
     pawl_status walked = walk_all(&walk, err);

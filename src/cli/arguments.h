@@ -10,6 +10,8 @@ struct arguments {
     struct flag_value flags[FLAG_TOTAL];
     pawl_str *headers; /* every --header, in order */
     size_t header_count;
+    pawl_str *ons; /* every --on, in order */
+    size_t on_count;
     const char **words; /* what is left when the command's own words are gone */
     int word_count;
     struct options options;

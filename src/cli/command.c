@@ -8,6 +8,8 @@
 #include "cli/commands.h"
 
 const struct command *const commands[] = {
+    &command_up,
+    &command_worker,
     &command_migrate,
     &command_send,
     &command_status,

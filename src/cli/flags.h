@@ -31,6 +31,13 @@ enum flag_id {
     FLAG_DRY_RUN,
     FLAG_BEFORE,
     FLAG_TO,
+    FLAG_ON,
+    FLAG_HANDLERS,
+    FLAG_KINDS,
+    FLAG_DRAIN,
+    FLAG_INSTANT,
+    FLAG_WAIT,
+    FLAG_UNTIL_IDLE,
     FLAG_TOTAL
 };
 

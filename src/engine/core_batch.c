@@ -147,6 +147,7 @@ static void build(struct engine_core *core) {
     core->batch.instance.id = core->metrics.instance;
     core->batch.instance.lease_ms = config->instance_lease_ms;
     int wanted = claim_wanted(core);
+    core->poll_due = core->now_ms >= core->next_poll_ms;
     int kinds = __builtin_popcount((unsigned)config->instance.kinds);
     for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
         for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++)
@@ -200,6 +201,9 @@ static void count_poll(struct engine_core *core, size_t claimed) {
     }
     if (!asked)
         return;
+    core->next_poll_ms = core->now_ms + poll_delay_ms(core);
+    if (!core->poll_due)
+        return; /* it only came along with results: the next poll decides */
     core->metrics.empty_polls++;
     bool in_hand = core->grants.next != &core->grants;
     if (!core->was_idle && !in_hand && core->metrics.empty_polls >= core->config.idle_polls) {
@@ -207,7 +211,6 @@ static void count_poll(struct engine_core *core, size_t claimed) {
         core->was_busy = false;
         (void)core_act(core, ACTION_NOTIFY_IDLE);
     }
-    core->next_poll_ms = core->now_ms + poll_delay_ms(core);
 }
 
 static void batch_done(struct engine_core *core, const struct engine_event *event) {

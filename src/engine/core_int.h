@@ -153,6 +153,7 @@ struct engine_core {
     int64_t next_poll_ms;
     int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */
     bool wakes;
+    bool poll_due; /* the batch on its way is a poll of its own right */
     bool was_busy, was_idle;
 
     bool registered, registering, started, start_skipped;

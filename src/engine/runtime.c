@@ -38,7 +38,7 @@ static pawl_status open_fds(struct runtime *runtime, pawl_error *err) {
 
 static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     const struct handler_table *table = runtime->config.handlers;
-    runtime->rules = calloc(table->count, sizeof(*runtime->rules));
+    runtime->rules = calloc(table->count + 1, sizeof(*runtime->rules));
     if (runtime->rules == NULL)
         return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     for (size_t i = 0; i < table->count; i++) {
@@ -72,7 +72,7 @@ static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
 }
 
 pawl_status runtime_create(const struct runtime_config *config, struct runtime **out, pawl_error *err) {
-    if (config->handlers->count == 0)
+    if (config->handlers->count == 0 && config->engine.instance.kinds != 0)
         return error_set(err, PAWL_INVALID, "worker",
                          "the worker has no handler; add one, for example --on 'order.*=exec:./handle.sh'");
     struct runtime *runtime = calloc(1, sizeof(*runtime));

@@ -161,6 +161,11 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         status = copy_texts(worker, in, err);
     if (status == PAWL_OK)
         status = handler_table_create(&worker->handlers, err);
+    if (status == PAWL_OK) {
+        worker->handlers->defaults.timeout_ms = in->timeout_ms;
+        worker->handlers->defaults.retry_base_ms = in->retry_base_ms;
+        worker->handlers->defaults.retry_max_ms = in->retry_max_ms;
+    }
     worker->config.handlers = worker->handlers;
     if (status != PAWL_OK) {
         pawl_worker_free(worker);

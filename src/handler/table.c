@@ -99,11 +99,16 @@ pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, con
     }
     if (status != PAWL_OK)
         return status;
+    if (handler.retry_base_ms == 0 && handler.retry_max_ms == 0) {
+        handler.retry_base_ms = table->defaults.retry_base_ms;
+        handler.retry_max_ms = table->defaults.retry_max_ms;
+    }
     if (handler.retry_base_ms > 0 && handler.retry_max_ms == 0)
         handler.retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler.retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
                                                                                  : handler.retry_base_ms;
     if (handler.kind == HANDLER_PROCESS && handler.timeout_ms == 0)
-        handler.timeout_ms = HANDLER_TIMEOUT_MS_DEFAULT;
+        handler.timeout_ms = table->defaults.timeout_ms > 0 ? table->defaults.timeout_ms
+                                                            : HANDLER_TIMEOUT_MS_DEFAULT;
     handler.name = handler.pattern.ptr;
     table->handlers[table->count++] = handler;
     memset(table->cache, 0, sizeof(table->cache));

@@ -29,6 +29,9 @@ struct handler_table {
     struct arena *arena; /* owns texts */
     struct handler *handlers;
     size_t count;
+    struct {
+        int64_t timeout_ms, retry_base_ms, retry_max_ms; /* 0 = none */
+    } defaults;
     /* The last answers by type: a worker sees few types many times. */
     struct {
         char type[64];

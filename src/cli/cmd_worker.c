@@ -1,0 +1,93 @@
+/* pawl worker: claims messages and hands them to handlers until it is stopped. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/database.h"
+#include "cli/worker_setup.h"
+
+struct job {
+    pawl_worker *worker;
+    bool until_idle;
+};
+
+static void print_log(void *self, int level, const char *line) {
+    (void)self;
+    (void)level;
+    fprintf(stderr, "%s\n", line);
+}
+
+static void stop_when_idle(void *self) {
+    struct job *job = self;
+    if (job->until_idle)
+        pawl_worker_stop(job->worker);
+}
+
+/* A database that cannot be reached now is an error now, unless waiting was asked for. */
+static pawl_status check_database(struct cli *cli, pawl_error *err) {
+    if (cli_flag(cli, FLAG_WAIT)->set)
+        return PAWL_OK;
+    pawl_status status = database_open(cli, err);
+    if (status == PAWL_UNAVAILABLE)
+        cli->hint = "Check --database-url; with --wait the worker waits for the database.";
+    store_close(cli->store);
+    cli->store = NULL;
+    return status;
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    struct job job = {.until_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set};
+    pawl_worker_config config;
+    pawl_status status = worker_setup_config(cli, &config, err);
+    if (status != PAWL_OK)
+        return status;
+    if (cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set)
+        return error_set(err, PAWL_INVALID, "worker",
+                         "the worker has no handler: add --on 'order.*=exec:./handle.sh' or --handlers FILE");
+    config.on_log = print_log;
+    config.on_idle = stop_when_idle;
+    config.self = &job;
+    status = worker_setup(cli, &config, &job.worker, err);
+    if (status == PAWL_OK)
+        status = check_database(cli, err);
+    if (status == PAWL_OK)
+        status = worker_setup_run(cli, job.worker, err);
+    pawl_worker_free(job.worker);
+    return status;
+}
+
+const struct command command_worker = {
+    .path = "worker",
+    .summary = "Claim messages and hand them to handlers until it is stopped",
+    .flags = WORKER_FLAGS | FLAG_BIT(FLAG_WAIT),
+    .options = WORKER_OPTIONS,
+    .database = DATABASE_NONE,
+    .writes = true,
+    .details =
+        "A handler is a program: it gets the message as one JSON object on standard input, and id, attempt, "
+        "token, stream, type and idempotency key in its environment (PAWL_ID, PAWL_ATTEMPT, …). Exit code 0: "
+        "done. 75: try again. 65, 78 and the other permanent codes of sysexits.h: a dead letter. Anything "
+        "else, "
+        "or a signal: try again. Its standard error is kept as the reason. Messages of one stream are "
+        "handled "
+        "one by one, in order; the first pattern that matches the type wins.\n"
+        "\n"
+        "SIGTERM and SIGINT drain: nothing new is claimed, what runs may end until --drain is over, the rest "
+        "is "
+        "given back. A second signal stops at once. The exit code is 75 when work was given back "
+        "unfinished.\n"
+        "\n"
+        "A handlers file has a section per pattern:\n"
+        "\n"
+        "    [order.*]\n"
+        "    exec = ./handle.sh --fast\n"
+        "    timeout = 30s\n"
+        "    concurrency = 4\n"
+        "    retry-base = 1s\n"
+        "    retry-max = 60s\n"
+        "    max-attempts = 5\n"
+        "    on-dead = skip",
+    .example = "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
+               "pawl worker --handlers handlers.ini --concurrency 16",
+    .run = run,
+};
