@@ -84,7 +84,7 @@ PAWL_MUSTCHECK pawl_status output_record(struct output *output, const struct col
 void output_say(struct output *output, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* How long ago or how far ahead in words: "3m12s ago", "in 5s". Returns text. */
-enum { OUTPUT_AGE_BYTES = 40 };
+enum { OUTPUT_AGE_BYTES = 56 };
 char *output_age(int64_t wall_ms, int64_t now_ms, char text[static OUTPUT_AGE_BYTES]);
 
 /* Writes an object with these cells, as output_record does. */
