@@ -6,9 +6,13 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "cli/exit_codes.h"
+#include "cli/flags.h"
 #include "cli/grid.h"
 #include "cli/ndjson.h"
 #include "cli/output.h"
@@ -170,6 +174,48 @@ TEST(test_every_cause_has_a_story) {
     }
 }
 
+/* A flag of a command that an option shadows could never be given. */
+TEST(test_flags_and_options_have_different_names) {
+    for (int id = 0; id < FLAG_TOTAL; id++) {
+        assert_non_null(flag_rows[id].name);
+        assert_true(flag_rows[id].help != NULL && flag_rows[id].help[0] != '\0');
+        assert_int_equal(flag_rows[id].value == NULL, flag_rows[id].type == FLAG_SWITCH);
+        assert_int_equal(flag_find(flag_rows[id].name, strlen(flag_rows[id].name)), id);
+        for (int option = 0; option < OPTION_COUNT; option++) {
+            char flag[OPTION_FLAG_BYTES];
+            assert_string_not_equal(flag_rows[id].name, options_flag(&option_rows[option], flag) + 2);
+        }
+    }
+}
+
+TEST(test_every_status_has_its_exit_code) {
+    for (int status = PAWL_OK; status <= PAWL_INTERNAL; status++) {
+        size_t at = 0;
+        while (at < exit_codes_count && exit_codes[at].code != error_exit_code((pawl_status)status))
+            at++;
+        assert_true(at < exit_codes_count);
+        assert_string_equal(exit_codes[at].name, pawl_status_name((pawl_status)status));
+    }
+}
+
+TEST(test_bad_flag_values_change_nothing) {
+    static const struct {
+        enum flag_id id;
+        const char *text;
+    } cases[] = {{FLAG_LIMIT, "0"},   {FLAG_LIMIT, "-1"},          {FLAG_LIMIT, "1x"},
+                 {FLAG_LIMIT, ""},    {FLAG_BEFORE, "30"},         {FLAG_BEFORE, "-1s"},
+                 {FLAG_BEFORE, ""},   {FLAG_ID, "01890a5d"},       {FLAG_KIND, "outb"},
+                 {FLAG_KIND, ""},     {FLAG_KIND, "outbox|inbox"}, {FLAG_STREAM, ""},
+                 {FLAG_STATE, "DEAD"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct flag_value value = {.number = 42};
+        pawl_error err;
+        assert_int_equal(flag_parse(cases[i].id, cases[i].text, &value, &err), PAWL_INVALID);
+        assert_true(!value.set && value.number == 42);
+        assert_non_null(strstr(err.text, flag_rows[cases[i].id].name));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_keeps_the_payload),
@@ -179,6 +225,9 @@ int main(void) {
         cmocka_unit_test(test_grid_fits),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_every_cause_has_a_story),
+        cmocka_unit_test(test_flags_and_options_have_different_names),
+        cmocka_unit_test(test_every_status_has_its_exit_code),
+        cmocka_unit_test(test_bad_flag_values_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
