@@ -66,6 +66,51 @@ static void a_claim_sent_again_after_a_ghost_that_died_is_granted_anew(void **st
     refused(s, 1, ghost, 1);
 }
 
+/* The steps of a batch are one transaction; its first step takes the key. */
+static const char *sql_batch_begin(struct scene *s, int instance, int request) {
+    return text(
+        s,
+        "SELECT lease_until_ms - now_ms FROM pawl.batch_begin('01900000-0000-7000-8000-aa00%08x', 'orders', "
+        "'host', 1, NULL, 2, 86400000, 0, 0, '01900000-0000-7000-8000-ee00%08x')",
+        (unsigned)instance, (unsigned)request);
+}
+
+static void a_batch_sent_again_waits_for_the_ghost_and_puts_nothing_twice(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_batch_begin(s, 1, 7));
+    assert_string_equal(run(s, s->a, sql_send_request(s, 1, "x", 7)),
+                        APPLIED); /* its own key is not a repetition */
+    const char *ghost = run(s, s->a, sql_claim_request(s, 1, 10, 7));
+    assert_string_equal(numbers(s, ghost), "1");
+    run(s, s->b, "BEGIN");
+    start(s, s->b, sql_batch_begin(s, 1, 7));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    assert_string_equal(run(s, s->b, sql_send_request(s, 1, "x", 7)), DUPLICATE);
+    assert_string_equal(run(s, s->b, sql_claim_request(s, 1, 10, 7)), ghost);
+    run(s, s->b, "COMMIT");
+    refused(s, 1, "1@1", 1);
+}
+
+static void a_first_batch_sent_again_finds_the_instance_its_ghost_registered(void **state) {
+    struct scene *s = *state;
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_batch_begin(s, 1, 7));
+    run(s, s->a, sql_send_request(s, 1, "x", 7));
+    run(s, s->b, "BEGIN");
+    start(s, s->b, sql_batch_begin(s, 1, 7));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "86400000");
+    assert_string_equal(run(s, s->b, sql_send_request(s, 1, "x", 7)), DUPLICATE);
+    run(s, s->b, "COMMIT");
+    assert_string_equal(lane_owner(s), "1");
+    refused(s, 1, "1@1", 1);
+}
+
 /* covers: B2.10 B3.4 */
 static void the_same_inbox_message_twice_at_once_is_stored_once(void **state) {
     struct scene *s = *state;
@@ -107,6 +152,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_put_sent_again_after_a_ghost_that_died_is_applied),
     SCENE_TEST(a_claim_sent_again_waits_for_the_ghost_and_returns_the_same_claim),
     SCENE_TEST(a_claim_sent_again_after_a_ghost_that_died_is_granted_anew),
+    SCENE_TEST(a_batch_sent_again_waits_for_the_ghost_and_puts_nothing_twice),
+    SCENE_TEST(a_first_batch_sent_again_finds_the_instance_its_ghost_registered),
     SCENE_TEST(the_same_inbox_message_twice_at_once_is_stored_once),
     SCENE_TEST(an_inbox_message_whose_first_delivery_rolled_back_is_stored_by_the_second),
 };
