@@ -1,0 +1,2 @@
+-- begin: opens the transaction of several statements.
+BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE

@@ -1,0 +1,2 @@
+-- commit: ends it.
+COMMIT

@@ -1,0 +1,2 @@
+-- savepoint_release: the step worked.
+RELEASE SAVEPOINT step

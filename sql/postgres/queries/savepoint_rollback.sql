@@ -1,0 +1,2 @@
+-- savepoint_rollback: the step did not work.
+ROLLBACK TO SAVEPOINT step

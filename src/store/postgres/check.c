@@ -1,0 +1,48 @@
+/* Runs the invariants: each is a query that must return no rows. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "store/postgres/calls.h"
+#include "store/postgres/schema.h"
+
+enum { VIOLATIONS_MAX = 1000 };
+
+static pawl_status violations_take(const struct sql_file *invariant, const PGresult *result,
+                                   struct arena *arena, struct violations *out, pawl_error *err) {
+    for (int row = 0; row < PQntuples(result) && out->count < VIOLATIONS_MAX; row++) {
+        bool failed = false;
+        out->rows[out->count++] = (struct violation){
+            .invariant = str_from(arena_strdup(arena, invariant->name)),
+            .detail = pg_cell_text((struct cell){result, row, 0}, arena, &failed),
+        };
+        if (failed)
+            return pg_answer_no_memory("check", err);
+    }
+    return PAWL_OK;
+}
+
+pawl_status postgres_check(struct store *store, struct arena *arena, struct violations *out,
+                           pawl_error *err) {
+    struct postgres *self = postgres_of(store);
+    struct violations list = {.rows = arena_array(arena, VIOLATIONS_MAX, sizeof *list.rows)};
+    struct buf text;
+    buf_init(&text, 0);
+    pawl_status status = list.rows == NULL ? pg_answer_no_memory("check", err) : PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < sql_postgres_invariants_count; i++) {
+        buf_reset(&text);
+        pg_schema_substitute(&text, sql_postgres_invariants[i].text, self->schema);
+        status = buf_status(&text, "check", err);
+        if (status != PAWL_OK)
+            break;
+        PGresult *result = NULL;
+        status = pg_query_run(self, "check", text.ptr, &result, err);
+        if (status == PAWL_OK)
+            status = violations_take(&sql_postgres_invariants[i], result, arena, &list, err);
+        PQclear(result);
+    }
+    buf_free(&text);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

@@ -1,0 +1,48 @@
+/* One connection to a server: opened lazily, with a deadline on every wait. */
+#ifndef STORE_POSTGRES_CONNECTION_H
+#define STORE_POSTGRES_CONNECTION_H
+
+#include <libpq-fe.h>
+
+#include "sql_embedded.h"
+#include "store/postgres/binary.h"
+#include "store/store.h"
+
+enum { SCHEMA_BYTES = 64 };
+
+/* What a connection is made from; never holds the password as text of its own: libpq keeps it. */
+struct address {
+    PQconninfoOption *options; /* as parsed; PQconninfoFree */
+    bool direct;               /* false: a pooler refused our session settings */
+};
+
+struct postgres {
+    struct store store; /* first: the seam hands out a pointer to it */
+    struct address address;
+    PGconn *conn; /* NULL: not connected */
+    char schema[SCHEMA_BYTES];
+    char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them */
+    int connect_timeout_ms;
+    int statement_timeout_ms;
+    pawl_uuid alive; /* whose liveness lock this session holds; nil: nobody's */
+    bool lock_lost;  /* that lock went with a broken connection */
+    bool doubt;      /* the server warned that a commit may be lost */
+};
+
+/* Parses the address and the schema's name; connects to nothing yet. Free with connection_free, also when it
+ * fails. */
+PAWL_MUSTCHECK pawl_status pg_connection_init(struct postgres *self, const struct store_config *config,
+                                              const char *op, pawl_error *err);
+void pg_connection_free(struct postgres *self);
+
+/* Makes sure that there is a connection; a broken one is replaced. */
+PAWL_MUSTCHECK pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_error *err);
+
+/* Gives the connection up; the next operation makes a new one. */
+void pg_connection_drop(struct postgres *self);
+
+/* Waits until the socket can be read or written (events of poll.h) or until deadline_ms of clock_boot_ms.
+ * False: time is over. */
+bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms);
+
+#endif

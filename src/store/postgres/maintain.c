@@ -1,0 +1,93 @@
+/* Housekeeping and settings. */
+#include "base/error.h"
+#include "store/postgres/calls.h"
+
+pawl_status postgres_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
+                              pawl_error *err) {
+    pawl_status status = check_maintain(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return pg_answer_no_memory("maintain", err);
+    struct statement statement = pg_statement_new(POSTGRES_Q_MAINTAIN, arena);
+    pg_params_uuid(&statement.params, in->caller);
+    pg_params_int(&statement.params, in->rows_max);
+    status = pg_statement_run(postgres_of(store), "maintain", &statement, EFFECT_WRITE, err);
+    if (status == PAWL_OK) {
+        int64_t n[8];
+        for (int i = 0; i < 8; i++)
+            n[i] = pg_cell_int((struct cell){statement.result, 0, i});
+        *out = (struct maintain_result){
+            .instances_removed = n[0],
+            .tombstones_removed = n[1],
+            .dedupe_removed = n[2],
+            .requests_removed = n[3],
+            .claims_removed = n[4],
+            .history_removed = n[5],
+            .claims_expired = n[6],
+            .tally_folded = n[7],
+        };
+    }
+    pg_statement_clear(&statement);
+    arena_free(arena);
+    return status;
+}
+
+pawl_status postgres_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {
+    pawl_status status = check_settings(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return pg_answer_no_memory("settings_change", err);
+    struct statement statement = pg_statement_new(POSTGRES_Q_SETTINGS_CHANGE, arena);
+    pg_params_big(&statement.params, in->instance_lease_ms);
+    pg_params_big(&statement.params, in->stale_ms);
+    pg_params_big(&statement.params, in->dedupe_ms);
+    pg_params_big(&statement.params, in->history_ms);
+    pg_params_big(&statement.params, in->test_now_ms);
+    pg_params_int(&statement.params, in->max_attempts);
+    pg_params_int(&statement.params, in->dead_policy);
+    status = pg_statement_run(postgres_of(store), "settings_change", &statement, EFFECT_WRITE, err);
+    pg_statement_clear(&statement);
+    arena_free(arena);
+    return status;
+}
+
+pawl_status postgres_settings_read(struct store *store, struct settings *out, pawl_error *err) {
+    struct statement statement = pg_statement_new(POSTGRES_Q_SETTINGS_READ, NULL);
+    pawl_status status = pg_statement_run(postgres_of(store), "settings_read", &statement, EFFECT_READ, err);
+    if (status == PAWL_OK && PQntuples(statement.result) != 1)
+        status = error_set(err, PAWL_CONFLICT, "settings_read",
+                           "schema \"%s\" has no settings; run `pawl migrate`", postgres_of(store)->schema);
+    if (status == PAWL_OK) {
+        int64_t n[11];
+        for (int i = 0; i < 11; i++)
+            n[i] = pg_cell_int((struct cell){statement.result, 0, i});
+        *out = (struct settings){
+            .partition_count = (int)n[0],
+            .lane_count = (int)n[1],
+            .max_attempts = (int)n[2],
+            .dead_policy = (int)n[3],
+            .schema_version = (int)n[4],
+            .epoch = n[5],
+            .instance_lease_ms = n[6],
+            .stale_ms = n[7],
+            .dedupe_ms = n[8],
+            .history_ms = n[9],
+            .test_now_ms = n[10],
+        };
+    }
+    pg_statement_clear(&statement);
+    return status;
+}
+
+pawl_status postgres_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
+    struct statement statement = pg_statement_new(POSTGRES_Q_EPOCH_RAISE, NULL);
+    pawl_status status = pg_statement_run(postgres_of(store), "epoch_raise", &statement, EFFECT_WRITE, err);
+    if (status == PAWL_OK)
+        *epoch = pg_cell_int((struct cell){statement.result, 0, 0});
+    pg_statement_clear(&statement);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* Statements to the server and their results: one alone, or several as one transaction in one round trip. */
+#ifndef STORE_POSTGRES_PIPELINE_H
+#define STORE_POSTGRES_PIPELINE_H
+
+#include "store/postgres/connection.h"
+
+struct statement {
+    enum postgres_query query;
+    struct params params;
+    PGresult *result; /* binary; set when the call succeeded; statement_clear */
+};
+
+enum statement_effect { EFFECT_READ, EFFECT_WRITE };
+
+void pg_statement_clear(struct statement *statement); /* takes one without a result */
+
+/*
+ * Runs one statement in a transaction of its own. A collision with another transaction is tried again, a few
+ * times. PAWL_UNKNOWN: a write was sent and the connection was lost before its outcome was known.
+ */
+PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *op,
+                                            struct statement *statement, enum statement_effect effect,
+                                            pawl_error *err);
+
+/* The same for several: all of them, or none. */
+PAWL_MUSTCHECK pawl_status pg_statements_run(struct postgres *self, const char *op,
+                                             struct statement *statements, size_t count, pawl_error *err);
+
+/* Runs the text of one reading statement without parameters; PQclear the result. */
+PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
+                                        PGresult **result, pawl_error *err);
+
+/* Runs text that may hold several statements (migrations), without parameters, outside of any retry. */
+PAWL_MUSTCHECK pawl_status pg_script_run(struct postgres *self, const char *op, const char *text,
+                                         char sqlstate[static 6], pawl_error *err);
+
+/* Runs a statement inside a transaction that the caller opened with script_run. */
+PAWL_MUSTCHECK pawl_status pg_step_run(struct postgres *self, const char *op, struct statement *statement,
+                                       pawl_error *err);
+
+#endif

@@ -1,0 +1,80 @@
+/* Putting messages. */
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/postgres/calls.h"
+
+/* Ids are drawn and payloads hashed here, so that the server need not look into them. */
+static pawl_status put_ids(const struct messages_put *in, struct put_result *out, int64_t *hashes,
+                           pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        out->ids[i] = in->messages[i].id;
+        if (uuid_is_nil(out->ids[i]))
+            status = uuid_next(&out->ids[i], err);
+        if (status == PAWL_OK && in->kind == KIND_INBOX)
+            status = hash_payload(in->messages[i].payload, &hashes[i], err);
+    }
+    return status;
+}
+
+pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, struct statement *statement,
+                           struct put_result *out, pawl_error *err) {
+    const struct message_new *m = in->messages;
+    int64_t *hashes = arena_array(arena, in->count, sizeof *hashes);
+    out->answers = arena_array(arena, in->count, sizeof *out->answers);
+    out->ids = arena_array(arena, in->count, sizeof *out->ids);
+    if (hashes == NULL || out->answers == NULL || out->ids == NULL)
+        return pg_answer_no_memory("messages_put", err);
+    pawl_status status = put_ids(in, out, hashes, err);
+    if (status != PAWL_OK)
+        return status;
+    *statement = pg_statement_new(POSTGRES_Q_PUT, arena);
+    struct params *p = &statement->params;
+    pg_params_small(p, (int)in->kind);
+    pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
+    pg_params_texts(p, STRIDED(m, stream, in->count));
+    pg_params_texts(p, STRIDED(m, topic, in->count));
+    pg_params_texts(p, STRIDED(m, type, in->count));
+    pg_params_jsons(p, STRIDED(m, payload, in->count));
+    pg_params_jsons(p, STRIDED(m, headers, in->count));
+    pg_params_uuids(p, STRIDED(m, correlation_id, in->count));
+    pg_params_uuids(p, STRIDED(m, causation_id, in->count));
+    pg_params_texts(p, STRIDED(m, traceparent, in->count));
+    pg_params_text(p, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
+    pg_params_bigs(p, (struct strided){hashes, sizeof *hashes, in->kind == KIND_INBOX ? in->count : 0});
+    pg_params_uuid(p, in->request);
+    return PAWL_OK;
+}
+
+pawl_status pg_put_take(const struct messages_put *in, const PGresult *result, struct put_result *out,
+                        pawl_error *err) {
+    if (PQntuples(result) != 1 ||
+        !pg_cell_array_ints((struct cell){result, 0, 0}, (int *)out->answers, in->count))
+        return pg_answer_malformed("messages_put", err);
+    /* A repeated request writes nothing: an id that was drawn for it names no message. */
+    bool repeated = in->count > 0 && !uuid_is_nil(in->request);
+    for (size_t i = 0; i < in->count; i++)
+        repeated = repeated && out->answers[i] == ANSWER_DUPLICATE;
+    for (size_t i = 0; repeated && i < in->count; i++)
+        out->ids[i] = in->messages[i].id;
+    return PAWL_OK;
+}
+
+pawl_status postgres_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
+                                  struct put_result *out, pawl_error *err) {
+    struct statement statement = {.result = NULL};
+    struct put_result result = {0};
+    pawl_status status = check_put(in, err);
+    if (status == PAWL_OK)
+        status = pg_put_prepare(in, arena, &statement, &result, err);
+    if (status == PAWL_OK)
+        status = pg_statement_run(postgres_of(store), "messages_put", &statement, EFFECT_WRITE, err);
+    if (status == PAWL_OK)
+        status = pg_put_take(in, statement.result, &result, err);
+    if (status == PAWL_OK)
+        *out = result;
+    pg_statement_clear(&statement);
+    return status;
+}

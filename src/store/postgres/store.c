@@ -1,0 +1,97 @@
+/* The PostgreSQL store: opening, closing, and its tables of operations. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "store/postgres/calls.h"
+
+static void postgres_close(struct store *store) {
+    if (store == NULL)
+        return;
+    pg_connection_free(postgres_of(store));
+    free(store);
+}
+
+static const struct store_ops postgres_ops = {
+    .core =
+        {
+            .clock_read = postgres_clock_read,
+            .instance_register = postgres_instance_register,
+            .heartbeat = postgres_heartbeat,
+            .instance_deregister = postgres_instance_deregister,
+            .instance_evict = postgres_instance_evict,
+            .liveness_hold = postgres_liveness_hold,
+            .peers_look = postgres_peers_look,
+            .lanes_rebalance = postgres_lanes_rebalance,
+            .messages_put = postgres_messages_put,
+            .messages_claim = postgres_messages_claim,
+            .messages_complete = postgres_messages_complete,
+            .messages_fail = postgres_messages_fail,
+            .messages_release = postgres_messages_release,
+            .messages_renew = postgres_messages_renew,
+            .batch_process = postgres_batch_process,
+            .receptors_report = postgres_receptors_report,
+            .checkpoints_report = postgres_checkpoints_report,
+            .dead_redrive = postgres_dead_redrive,
+            .dead_discard = postgres_dead_discard,
+            .maintain = postgres_maintain,
+            .history_remove = postgres_history_remove,
+            .settings_change = postgres_settings_change,
+            .settings_read = postgres_settings_read,
+            .epoch_raise = postgres_epoch_raise,
+        },
+    .view =
+        {
+            .counts = postgres_counts,
+            .instances = postgres_instances,
+            .lanes = postgres_lanes,
+            .messages = postgres_messages,
+            .message_find = postgres_message_find,
+            .dead_groups = postgres_dead_groups,
+            .why = postgres_why,
+            .checkpoint_get = postgres_checkpoint_get,
+            .receptors = postgres_receptors,
+            .check = postgres_check,
+            .dump = postgres_dump,
+        },
+    .close = postgres_close,
+};
+
+/* The schema must be of the version that this program was built with. */
+static pawl_status version_check(struct postgres *self, pawl_error *err) {
+    struct settings settings;
+    pawl_status status = postgres_settings_read(&self->store, &settings, err);
+    if (status != PAWL_OK)
+        return status;
+    int known = (int)sql_postgres_migrations_count;
+    if (settings.schema_version > known)
+        return error_set(err, PAWL_CONFLICT, "store_open",
+                         "the schema has version %d, this program knows up to %d: upgrade pawl",
+                         settings.schema_version, known);
+    if (settings.schema_version < known)
+        return error_set(err, PAWL_CONFLICT, "store_open",
+                         "the schema has version %d, this program needs %d: run `pawl migrate`",
+                         settings.schema_version, known);
+    return PAWL_OK;
+}
+
+pawl_status postgres_open(const struct store_config *config, struct store **store, pawl_error *err) {
+    struct postgres *self = calloc(1, sizeof *self);
+    if (self == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "store_open", "no memory for a store");
+    self->store =
+        (struct store){.ops = &postgres_ops,
+                       .caps = {.notify = true, .many_writers = true, .sql = true, .sessions = true},
+                       .dialect = "postgres"};
+    pawl_status status = pg_connection_init(self, config, "store_open", err);
+    if (status == PAWL_OK)
+        status = pg_connection_ready(self, "store_open", err);
+    if (status == PAWL_OK && !config->allow_version_mismatch)
+        status = version_check(self, err);
+    if (status != PAWL_OK) {
+        postgres_close(&self->store);
+        return status;
+    }
+    self->store.caps.sessions = self->store.caps.notify = self->address.direct;
+    *store = &self->store;
+    return PAWL_OK;
+}
