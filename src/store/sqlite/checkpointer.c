@@ -1,4 +1,4 @@
-/* The checkpointer: election by a lock file, and the checkpoint itself. */
+/* The checkpointer: the lock file, and the checkpoint itself. */
 #include "store/sqlite/checkpointer.h"
 
 #include <fcntl.h>
@@ -10,38 +10,39 @@
 
 /* Pages in the log that call for a checkpoint: 16 MiB of the usual 4 KiB pages. */
 enum { CHECKPOINT_PAGES = 4000 };
-/* How long a checkpoint waits for a writer or a reader; it is tried again after the next commit. */
+/* How long a checkpoint waits for a writer or a reader. */
 enum { CHECKPOINT_WAIT_MS = 50 };
 
-/* Whether this store is the checkpointer, becoming it when nobody is. */
+static bool set_lock(struct sqlite_store *store, short type) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(store->checkpointer_fd, F_OFD_SETLK, &lock) == 0;
+}
+
+/* Whether this store may checkpoint now. */
 static bool elected(struct sqlite_store *store) {
-    if (store->checkpointer_fd >= 0)
-        return true;
-    char *path = NULL;
-    if (asprintf(&path, "%s/checkpoint.lock", store->side_dir) < 0)
-        return false;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-    free(path);
-    if (fd < 0)
-        return false;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
-        close(fd);
-        return false;
+    if (store->checkpointer_fd < 0) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/checkpoint.lock", store->side_dir) < 0)
+            return false;
+        store->checkpointer_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+        free(path);
     }
-    store->checkpointer_fd = fd;
-    return true;
+    return store->checkpointer_fd >= 0 && set_lock(store, F_WRLCK);
 }
 
 static void checkpoint(struct sqlite_store *store, int mode) {
     store->wait_deadline_us = clock_boot_us() + (int64_t)CHECKPOINT_WAIT_MS * 1000;
-    int left = 0, moved = 0;
-    if (sqlite3_wal_checkpoint_v2(store->db, NULL, mode, &left, &moved) == SQLITE_OK)
-        store->wal_pages = 0;
+    int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
+    /* A reader that stays keeps the log from being emptied: waiting for it after every commit would stall
+     * everybody, so it is waited for once per so many pages. */
+    store->checkpoint_pages = CHECKPOINT_PAGES + (rc == SQLITE_OK ? 0 : store->wal_pages);
+    (void)set_lock(store, F_UNLCK);
 }
 
 void checkpointer_after_commit(struct sqlite_store *store) {
-    if (store->wal_pages >= CHECKPOINT_PAGES && elected(store))
+    if (store->wal_pages < CHECKPOINT_PAGES)
+        store->checkpoint_pages = CHECKPOINT_PAGES; /* somebody emptied it */
+    if (store->wal_pages >= store->checkpoint_pages && elected(store))
         checkpoint(store, SQLITE_CHECKPOINT_FULL);
 }
 

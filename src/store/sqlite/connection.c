@@ -221,9 +221,10 @@ static pawl_status open_database(struct sqlite_store *store, const struct store_
         rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc != SQLITE_OK)
         return connection_failure(store, rc, OP, err);
-    sqlite3_wal_hook(store->db, note_wal_pages, store);
     connection_deadline_start(store);
-    return run_pragmas(store, config->durability, err);
+    pawl_status status = run_pragmas(store, config->durability, err);
+    sqlite3_wal_hook(store->db, note_wal_pages, store); /* wal_autocheckpoint would replace it */
+    return status;
 }
 
 static pawl_status check_config(const struct store_config *config, const char *path, pawl_error *err) {

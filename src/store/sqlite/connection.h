@@ -20,7 +20,8 @@ struct sqlite_store {
     int64_t timeout_ms;
     int64_t wait_deadline_us; /* boot clock; the busy handler gives up there */
     int wal_pages;            /* in the log after the last commit of this connection */
-    int checkpointer_fd;      /* -1: this store is not the elected checkpointer */
+    int checkpoint_pages;     /* so many call for a checkpoint */
+    int checkpointer_fd;      /* of the lock file; -1: not opened yet */
     int migrate_fd;           /* -1: not a migrating connection */
     struct liveness_lock *liveness;
     struct arena *scratch; /* emptied at the start of every operation */

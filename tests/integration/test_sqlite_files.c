@@ -1,0 +1,394 @@
+/* What can be wrong with a database file: missing, foreign, newer, copied, read-only, full. */
+#include "support/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "support/sqlitefile.h"
+
+static pawl_status try_open(const char *path, pawl_error *err) {
+    struct store_config config = sqlitefile_config(path);
+    struct store *store = NULL;
+    pawl_status status = store_open(&config, &store, err);
+    store_close(store);
+    return status;
+}
+
+static pawl_status try_migrate(const char *path, int partitions, int lanes, struct migrate_result *result,
+                               pawl_error *err) {
+    struct store_config config = sqlitefile_config(path);
+    struct migrate_config migrate = {.partition_count = partitions, .lane_count = lanes};
+    return store_migrate(&config, &migrate, result, err);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_missing_database_says_what_to_do_and_is_not_made(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    pawl_error err;
+    struct stat info;
+    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "run pawl migrate"));
+    assert_int_equal(stat(file->path, &info), -1);
+}
+
+static void a_file_without_a_schema_says_what_to_do(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    pawl_error err;
+    write_file(file->path, "");
+    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "run pawl migrate"));
+}
+
+static void a_new_database_is_for_its_owner_only(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char side[SQLITEFILE_PATH_BYTES + 8];
+    struct stat info;
+    sqlitefile_migrate(file->path);
+    assert_int_equal(stat(file->path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    snprintf(side, sizeof side, "%s-pawl", file->path);
+    assert_int_equal(stat(side, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+}
+
+static void migrating_again_changes_nothing_and_other_counts_are_refused(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migrate_result result = {.applied = -1};
+    pawl_error err;
+    assert_int_equal(try_migrate(file->path, 100, 10, &result, &err), PAWL_OK);
+    assert_int_equal(result.applied, result.version);
+    int version = result.version;
+    assert_int_equal(try_migrate(file->path, 0, 0, &result, &err), PAWL_OK);
+    assert_int_equal(result.applied, 0);
+    assert_int_equal(result.version, version);
+    assert_int_equal(try_migrate(file->path, 100, 10, &result, &err), PAWL_OK);
+    assert_int_equal(try_migrate(file->path, 101, 0, &result, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "partition_count 100"));
+    assert_int_equal(try_migrate(file->path, 0, 11, &result, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "lane_count 10"));
+}
+
+static void counts_outside_their_range_are_refused(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migrate_result result;
+    pawl_error err;
+    struct stat info;
+    assert_int_equal(try_migrate(file->path, -1, 0, &result, &err), PAWL_INVALID);
+    assert_int_equal(try_migrate(file->path, PAWL_PARTITIONS_MAX + 1, 0, &result, &err), PAWL_INVALID);
+    assert_int_equal(try_migrate(file->path, 0, PAWL_LANES_MAX + 1, &result, &err), PAWL_INVALID);
+    assert_int_equal(try_migrate(file->path, 10, 11, &result, &err), PAWL_INVALID);
+    assert_int_equal(stat(file->path, &info), -1); /* nothing was made */
+    assert_int_equal(try_migrate(file->path, PAWL_PARTITIONS_MAX, PAWL_LANES_MAX, &result, &err), PAWL_OK);
+}
+
+static void a_newer_schema_is_refused_with_what_to_do(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migrate_result result;
+    char text[64];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    sqlitefile_sql(file->path, "INSERT INTO schema_migration VALUES (7, '0007_later', 'x', 0)", text);
+    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "schema version 7"));
+    assert_non_null(strstr(err.text, "upgrade pawl"));
+    assert_int_equal(try_migrate(file->path, 0, 0, &result, &err), PAWL_CONFLICT);
+}
+
+static void a_changed_migration_is_refused(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char text[64];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    sqlitefile_sql(file->path, "UPDATE schema_migration SET checksum = 'other'", text);
+    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "0001_core"));
+}
+
+static void a_file_that_is_no_database_is_refused(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migrate_result result;
+    char text[8192];
+    pawl_error err;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    write_file(file->path, text);
+    assert_int_equal(try_open(file->path, &err), PAWL_INVALID);
+    assert_non_null(strstr(err.text, "not an SQLite database"));
+    assert_int_equal(try_migrate(file->path, 0, 0, &result, &err), PAWL_INVALID);
+    assert_int_equal(try_open(file->dir, &err), PAWL_INVALID);
+    assert_non_null(strstr(err.text, "not a regular file"));
+}
+
+static void another_program_s_database_is_left_alone(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migrate_result result;
+    char text[64];
+    pawl_error err;
+    write_file(file->path, "");
+    sqlitefile_sql(file->path, "CREATE TABLE theirs (id INTEGER)", text);
+    assert_int_equal(try_migrate(file->path, 0, 0, &result, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "another program"));
+}
+
+static void addresses_that_are_no_file_are_refused(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct store_config config = sqlitefile_config(file->path);
+    struct store *store = NULL;
+    struct migrate_result result;
+    pawl_error err;
+    config.schema = "other";
+    assert_int_equal(store_open(&config, &store, &err), PAWL_INVALID);
+    assert_int_equal(try_open("sqlite::memory:", &err), PAWL_INVALID);
+    assert_int_equal(try_migrate("/nonexistent/pawl/work.db", 0, 0, &result, &err), PAWL_UNAVAILABLE);
+}
+
+static void copy_file(const char *from, const char *to) {
+    char command[SQLITEFILE_PATH_BYTES * 2 + 16];
+    snprintf(command, sizeof command, "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0);
+}
+
+static struct item_list claim(struct store *store, int instance, struct arena *arena) {
+    struct messages_claim in = {
+        .instance = sqlitefile_id(instance), .kind = KIND_OUTBOX, .max = 10, .lease_ms = 60000};
+    struct item_list items = {0};
+    pawl_error err;
+    if (store->ops->core.messages_claim(store, &in, arena, &items, &err) != PAWL_OK)
+        fail_msg("%s", err.text);
+    return items;
+}
+
+static enum store_answer complete(struct store *store, int instance, const struct item *item,
+                                  struct arena *arena) {
+    struct complete_item done = {.ref = {item->token, item->id}, .status = 4};
+    struct messages_complete in = {
+        .instance = sqlitefile_id(instance), .kind = KIND_OUTBOX, .items = &done, .count = 1};
+    struct answer_list answers = {0};
+    pawl_error err;
+    if (store->ops->core.messages_complete(store, &in, arena, &answers, &err) != PAWL_OK)
+        fail_msg("%s", err.text);
+    return answers.answers[0];
+}
+
+/* covers: B2.6 */
+static void a_copied_file_has_a_new_epoch_and_no_instances(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct arena *arena = arena_create(0);
+    struct beat_result beat;
+    struct settings settings;
+    char copy[SQLITEFILE_PATH_BYTES];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    struct store *store = sqlitefile_open(file->path);
+    sqlitefile_join(store, 1);
+    assert_int_equal(sqlitefile_put(store, 100, "a", &err), PAWL_OK);
+    struct item_list held = claim(store, 1, arena);
+    assert_int_equal(held.count, 1);
+    store_close(store);
+
+    snprintf(copy, sizeof copy, "%s/copy.db", file->dir);
+    copy_file(file->path, copy);
+    store = sqlitefile_open(copy);
+    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
+    assert_int_equal(settings.epoch, 2);
+    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), &beat, &err), PAWL_STALE);
+    assert_int_equal(complete(store, 1, &held.items[0], arena), ANSWER_STALE);
+    sqlitefile_join(store, 2);
+    struct item_list again = claim(store, 2, arena);
+    assert_int_equal(again.count, 1);
+    assert_true(again.items[0].token > held.items[0].token);
+    assert_int_equal(again.items[0].deaths, 1);
+    sqlitefile_check(store);
+    store_close(store);
+    store = sqlitefile_open(copy); /* once is enough */
+    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
+    assert_int_equal(settings.epoch, 2);
+    store_close(store);
+
+    store = sqlitefile_open(file->path); /* the first one goes on as it was */
+    assert_int_equal(complete(store, 1, &held.items[0], arena), ANSWER_APPLIED);
+    store_close(store);
+    arena_free(arena);
+}
+
+static void another_boot_starts_the_clock_anew_but_never_earlier(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct beat_result beat;
+    int64_t before = 0, after = 0;
+    char text[64];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    struct store *store = sqlitefile_open(file->path);
+    sqlitefile_join(store, 1);
+    store_close(store);
+    /* The machine's wall clock was two hours ahead when the database was last written, and it has booted
+     * since. */
+    sqlitefile_sql(file->path, "UPDATE settings SET boot_id = zeroblob(16), last_ms = last_ms + 7200000",
+                   text);
+    before = strtoll(sqlitefile_sql(file->path, "SELECT last_ms FROM settings", text), NULL, 10);
+    store = sqlitefile_open(file->path);
+    assert_int_equal(store->ops->core.clock_read(store, &after, &err), PAWL_OK);
+    assert_true(after > before);
+    assert_true(after < before + 60000);
+    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), &beat, &err), PAWL_STALE);
+    struct settings settings;
+    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
+    assert_int_equal(settings.epoch, 1); /* the file is the same: tokens stay what they are */
+    store_close(store);
+}
+
+/* Runs body in a child process and returns its exit code. */
+static int in_child(void (*body)(const struct sqlitefile *file), const struct sqlitefile *file) {
+    int status = 0;
+    (void)fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        body(file);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* cmocka's asserts belong to the parent: a child only has its exit code. */
+static void child_must(bool fine, int code) {
+    if (!fine)
+        _exit(code);
+}
+
+/* As somebody who may read the file and not write it. */
+static void read_only_child(const struct sqlitefile *file) {
+    struct store_config config = sqlitefile_config(file->path);
+    struct store *store = NULL;
+    pawl_error err = {0};
+    enum { NOBODY = 65534 };
+    if (geteuid() == 0)
+        child_must(setgid(NOBODY) == 0 && setuid(NOBODY) == 0, 1);
+    pawl_status status = store_open(&config, &store, &err);
+    if (status == PAWL_OK)
+        status = sqlitefile_put(store, 1, "a", &err);
+    child_must(status == PAWL_UNAVAILABLE, 2);
+    child_must(strstr(err.text, file->path) != NULL, 3);
+    _exit(0);
+}
+
+static void a_file_that_may_not_be_written_is_unavailable(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    sqlitefile_migrate(file->path);
+    assert_int_equal(chmod(file->dir, 0755), 0);
+    assert_int_equal(chmod(file->path, 0444), 0);
+    assert_int_equal(in_child(read_only_child, file), 0);
+    assert_int_equal(chmod(file->path, 0600), 0);
+}
+
+/* A limit on the size of files stands in for a full disk: writes behind it fail. */
+static void full_disk_child(const struct sqlitefile *file) {
+    struct store_config config = sqlitefile_config(file->path);
+    struct store *store = NULL;
+    struct rlimit limit;
+    pawl_error err = {0};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    child_must(store_open(&config, &store, &err) == PAWL_OK, 1);
+    child_must(getrlimit(RLIMIT_FSIZE, &limit) == 0, 2);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 256 * 1024;
+    child_must(setrlimit(RLIMIT_FSIZE, &limit) == 0, 3);
+    int put = 0;
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && put < 100000) {
+        status = sqlitefile_put(store, put, "a", &err);
+        put += status == PAWL_OK;
+    }
+    child_must(status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN, 4);
+    child_must(put > 0 && put < 100000, 5);
+    struct counts counts;
+    child_must(store->ops->view.counts(store, &counts, &err) == PAWL_OK, 6);
+    child_must(counts.kind[KIND_OUTBOX].ready == put,
+               7); /* what was acknowledged is there, the rest is not */
+    limit.rlim_cur = before;
+    child_must(setrlimit(RLIMIT_FSIZE, &limit) == 0, 8);
+    child_must(sqlitefile_put(store, 60000, "a", &err) == PAWL_OK, 9); /* and it goes on */
+    child_must(store->ops->view.counts(store, &counts, &err) == PAWL_OK, 10);
+    child_must(counts.kind[KIND_OUTBOX].ready == put + 1, 11);
+    store_close(store);
+    _exit(0);
+}
+
+static void a_full_disk_is_unavailable_and_loses_nothing(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char text[64];
+    sqlitefile_migrate(file->path);
+    assert_int_equal(in_child(full_disk_child, file), 0);
+    struct store *store = sqlitefile_open(file->path);
+    sqlitefile_check(store);
+    store_close(store);
+    assert_string_equal(sqlitefile_sql(file->path, "PRAGMA integrity_check", text), "ok");
+}
+
+static void the_log_stays_bounded(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    static char payload[32 * 1024];
+    char log[SQLITEFILE_PATH_BYTES + 8];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    struct store *store = sqlitefile_open(file->path);
+    memset(payload, 'x', sizeof payload);
+    payload[0] = payload[sizeof payload - 1] = '"';
+    struct message_new message = {
+        .stream = STR("a"), .type = STR("big"), .payload = {payload, sizeof payload}};
+    struct arena *arena = arena_create(0);
+    for (int i = 0; i < 3000; i++) { /* about 96 MiB */
+        struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
+        struct put_result result;
+        arena_reset(arena);
+        assert_int_equal(store->ops->core.messages_put(store, &put, arena, &result, &err), PAWL_OK);
+    }
+    struct stat info;
+    snprintf(log, sizeof log, "%s-wal", file->path);
+    assert_int_equal(stat(log, &info), 0);
+    assert_true(info.st_size < 32 * 1024 * 1024);
+    store_close(store);
+    assert_int_equal(stat(log, &info), 0);
+    assert_int_equal(info.st_size, 0); /* the last one to leave empties it */
+    arena_free(arena);
+}
+
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        FILE_TEST(a_missing_database_says_what_to_do_and_is_not_made),
+        FILE_TEST(a_file_without_a_schema_says_what_to_do),
+        FILE_TEST(a_new_database_is_for_its_owner_only),
+        FILE_TEST(migrating_again_changes_nothing_and_other_counts_are_refused),
+        FILE_TEST(counts_outside_their_range_are_refused),
+        FILE_TEST(a_newer_schema_is_refused_with_what_to_do),
+        FILE_TEST(a_changed_migration_is_refused),
+        FILE_TEST(a_file_that_is_no_database_is_refused),
+        FILE_TEST(another_program_s_database_is_left_alone),
+        FILE_TEST(addresses_that_are_no_file_are_refused),
+        FILE_TEST(a_copied_file_has_a_new_epoch_and_no_instances),
+        FILE_TEST(another_boot_starts_the_clock_anew_but_never_earlier),
+        FILE_TEST(a_file_that_may_not_be_written_is_unavailable),
+        FILE_TEST(a_full_disk_is_unavailable_and_loses_nothing),
+        FILE_TEST(the_log_stays_bounded),
+    };
+    return cmocka_run_group_tests_name("sqlite_files", tests, NULL, NULL);
+}
