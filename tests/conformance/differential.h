@@ -77,6 +77,7 @@ void say_items(struct world *world, int side, const struct item_list *list);
 /* Words for the running operation. */
 void describe(struct world *world, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void describe_id(struct world *world, const char *name, pawl_uuid id);
+void describe_refs(struct world *world, const struct item_ref *refs, size_t count);
 
 /* Chooses and runs one operation on both sides, and fills in what each said. */
 void operation_run(struct world *world);

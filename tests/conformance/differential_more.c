@@ -24,14 +24,16 @@ struct batch_input {
 };
 
 static void batch_reports(struct world *world, struct batch_input *in, const struct grant *grant) {
+    static const char *const names[] = {"complete", "fail", "release", "renew"};
     in->kind = grant->kind;
     for (int i = 0; i < 4; i++) {
         if (chance(world, i == 0 ? 70 : 25))
             in->counts[i] = refs_pick(world, grant, in->refs[i]);
-        describe(world, " n%d=%zu", i, in->counts[i]);
+        describe(world, " %s", names[i]);
+        describe_refs(world, in->refs[i][0], in->counts[i]);
     }
     for (size_t i = 0; i < in->counts[0]; i++)
-        in->completions[i].status = complete_status(world);
+        describe(world, " status=%d", in->completions[i].status = complete_status(world));
     for (size_t i = 0; i < in->counts[1]; i++)
         fail_input(world, &in->failures[i]);
     for (size_t i = 0; i < in->counts[2]; i++)

@@ -172,13 +172,6 @@ static pawl_uuid reporter_pick(struct world *world, const struct grant *grant) {
     return chance(world, 97) ? grant->instance : instance_pick(world);
 }
 
-static void describe_refs(struct world *world, const struct item_ref *refs, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        describe(world, " token=%" PRIx64, refs[i].token);
-        describe_id(world, "id", refs[i].id);
-    }
-}
-
 static void complete(struct world *world, const struct grant *grant) {
     struct item_ref refs[SIDES][CALL_ITEMS];
     size_t count = refs_pick(world, grant, refs);

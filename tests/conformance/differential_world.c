@@ -144,6 +144,13 @@ void describe_id(struct world *world, const char *name, pawl_uuid id) {
     describe(world, " %s=%s", name, uuid_format(id, text));
 }
 
+void describe_refs(struct world *world, const struct item_ref *refs, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        describe(world, " token=%" PRIx64, refs[i].token);
+        describe_id(world, "id", refs[i].id);
+    }
+}
+
 void say_answers(struct side *side, const char *name, const struct answer_list *list) {
     if (list->count == 0)
         return;
