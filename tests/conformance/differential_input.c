@@ -36,8 +36,8 @@ pawl_uuid request_pick(struct world *world) {
     return numbered_id(GROUP_REQUEST, ++world->requests_made);
 }
 
-static pawl_str text_in(struct arena *arena, const char *fmt, int number) {
-    char *text = arena_printf(arena, fmt, number);
+static pawl_str text_in(struct arena *arena, const char *before, int number, const char *after) {
+    char *text = arena_printf(arena, "%s%d%s", before, number, after);
     assert_non_null(text);
     return str_from(text);
 }
@@ -60,9 +60,10 @@ size_t messages_pick(struct world *world, enum store_kind kind, struct message_n
         message->type = chance(world, 50) ? STR("Order.Placed") : STR("Órder.Pàid");
         /* By its id, so that a repeated one has the same payload, but for a few. */
         message->payload =
-            text_in(arena, "{\"n\": %d, \"ü\": [true, null]}", chance(world, 90) ? number : -number - 1);
+            text_in(arena, "{\"n\": ", chance(world, 90) ? number : -number - 1, ", \"ü\": [true, null]}");
         if (chance(world, 85))
-            message->stream = text_in(arena, "stream-%d", pick(world, chance(world, 50) ? 2 : WORLD_STREAMS));
+            message->stream =
+                text_in(arena, "stream-", pick(world, chance(world, 50) ? 2 : WORLD_STREAMS), "");
         if (chance(world, 50))
             message->topic = STR("orders");
         if (chance(world, 30)) {
@@ -165,7 +166,7 @@ size_t checkpoints_pick(struct world *world, struct checkpoint_report *reports) 
     size_t count = (size_t)pick(world, 3) + 1;
     for (size_t i = 0; i < count; i++) {
         reports[i] =
-            (struct checkpoint_report){.stream = text_in(world->side[0].arena, "stream-%d", pick(world, 4)),
+            (struct checkpoint_report){.stream = text_in(world->side[0].arena, "stream-", pick(world, 4), ""),
                                        .perspective = chance(world, 50) ? STR("totals") : STR("list"),
                                        .version = pick(world, 20),
                                        .token = 1 + pick(world, 6),
