@@ -34,7 +34,7 @@ BEGIN
           FROM fate f WHERE f.n IS NOT NULL
          UNION ALL
         -- Named more often than it is there.
-        SELECT m.n, coalesce((SELECT CASE WHEN bool_and(f.ends) THEN 2 ELSE 4 END FROM fate f
+        SELECT m.n, coalesce((SELECT CASE bool_and(f.ends) WHEN true THEN 2 WHEN false THEN 4 END FROM fate f
                                WHERE f.id = m.id AND f.n IS NOT NULL),
                              pawl.ended_answer(p_instance, p_kind, p_token, m.id)), NULL, NULL, NULL, NULL, NULL
           FROM named m WHERE NOT EXISTS (SELECT 1 FROM fate f WHERE f.n = m.n))
