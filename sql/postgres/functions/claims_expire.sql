@@ -24,12 +24,14 @@ BEGIN
                         ORDER BY c.token, c.part FOR UPDATE LOOP
             PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, p_now);
             v_ended := v_ended + 1;
+            -- An earlier part of the same token may have taken its last items away: then it is done, not expired.
+            v_count := v_count + (SELECT (c.state = 3)::integer FROM pawl.claim c
+                                   WHERE c.token = v_claim.token AND c.part = v_claim.part);
         END LOOP;
         IF v_ended > 0 AND v_owner IS DISTINCT FROM p_caller THEN
             UPDATE pawl.lane l SET owner = NULL, draining = false
              WHERE l.kind = p_kind AND l.lane = v_lane AND l.owner IS NOT NULL;
         END IF;
-        v_count := v_count + v_ended;
     END LOOP;
     RETURN v_count;
 END
