@@ -13,8 +13,6 @@ static void log_line(void *self, int level, const char *line) {
         fprintf(stderr, "pawl-bench: worker: %s\n", line);
 }
 
-static void note_started(void *self) { atomic_store(&((struct shift *)self)->started, true); }
-
 static void *run(void *arg) {
     struct shift *shift = arg;
     bool forced = false;
@@ -32,10 +30,8 @@ pawl_status shift_begin(struct shift *shift, const struct bench_options *options
         .outbox = true,
         .concurrency = options->threads,
         .batch = options->batch,
-        .on_started = note_started,
         .on_log = log_line,
         .log_level = LOG_ERROR,
-        .self = shift,
     };
     pawl_status status = pawl_worker_create(&config, &shift->worker, err);
     if (status == PAWL_OK)
@@ -67,7 +63,8 @@ int64_t shift_completed(struct shift *shift) {
 }
 
 pawl_status shift_await_start(struct shift *shift, pawl_error *err) {
-    while (!atomic_load(&shift->started)) {
+    pawl_metrics metrics = {0};
+    for (; metrics.batches == 0; pawl_worker_metrics(shift->worker, &metrics)) {
         if (atomic_load(&shift->ended))
             return error_set(err, PAWL_INTERNAL, "worker", "it ended before it started: %s", shift->err.text);
         shift_nap();

@@ -11,8 +11,7 @@ struct shift {
     pawl_worker *worker;
     pthread_t thread;
     bool running;
-    atomic_bool started; /* it claims */
-    atomic_bool ended;   /* by itself: a failure */
+    atomic_bool ended; /* by itself: a failure */
     pawl_status status;
     pawl_error err;
 };
@@ -25,7 +24,7 @@ pawl_status shift_end(struct shift *shift, pawl_error *err);
 /* Messages whose completion the store has acknowledged. */
 int64_t shift_completed(struct shift *shift);
 
-/* Waits until the worker has started, or fails. */
+/* Waits until the worker has looked for work once, or fails. */
 pawl_status shift_await_start(struct shift *shift, pawl_error *err);
 
 void shift_nap(void); /* a millisecond */
