@@ -62,6 +62,8 @@ static void fill_engine(struct engine_config *engine, const pawl_worker_config *
     engine->instance.pid = (int)getpid();
     engine->instance.max_partitions = in->max_partitions;
     bool both = !in->outbox && !in->inbox;
+    if (in->observe)
+        return;
     engine->instance.kinds = (both || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
                              (both || in->inbox ? KIND_BIT(KIND_INBOX) : 0);
 }

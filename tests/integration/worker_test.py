@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""The worker from outside: what a handler is given, what its end means, how it is contained, how a worker stops."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import cli_support
+from cli_support import ABSENT, EXIT_CODES, CliTest, Setup
+
+FAST = ["--poll", "50ms", "--retry-base", "100ms", "--retry-max", "200ms", "--heartbeat", "200ms"]
+
+
+def alive(marker):
+    """Processes whose command line has the marker; zombies have none."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if marker.encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+class WorkerTest(CliTest):
+    """A worker, a handler that is a shell script, and a database."""
+
+    def setUp(self):
+        super().setUp()
+        self.migrate()
+        self.process = None
+        self.log = self.dir / "effects"
+        self.addCleanup(self.end)
+
+    def end(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+        if self.process:
+            self.process.wait()
+            self.process.stderr.close()
+
+    def script(self, text, name="handle.sh"):
+        path = self.dir / name
+        path.write_text("#!/bin/sh\n" + text + "\n", encoding="utf-8")
+        path.chmod(0o755)
+        return "./" + name
+
+    def start(self, *args, **env):
+        self.process = subprocess.Popen([Setup.pawl, "worker", *FAST, *args], env=dict(self.env, **env), cwd=self.dir,
+                                        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        return self.process
+
+    def run_worker(self, *args, **kwargs):
+        """Until nothing is left to do."""
+        return self.run_pawl("worker", *FAST, "--until-idle", *args, **kwargs)
+
+    def wait(self, condition, seconds=20, what="it"):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if condition():
+                return
+            time.sleep(0.02)
+        self.fail(f"{what} did not happen within {seconds} s")
+
+    def counts(self):
+        return self.ok("status")["kinds"][0]
+
+    def stop(self, code=0, seconds=20):
+        self.process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.process.wait(seconds), code, self.process.stderr.read().decode())
+
+
+class HandlerTest(WorkerTest):
+    """What a handler gets, and what its end means."""
+
+    def test_message_and_environment(self):
+        handler = self.script('cat > message.json; env > environment')
+        sent = self.ok("send", "Order.Created", '{"n": 1}', "--stream", "o-1", "--traceparent", "00-1-2-03",
+                       "--header", "k=v")
+        done = self.run_worker("--on", f"order.*=exec:{handler}", env={"SECRET_THING": "x"})
+        self.assertEqual(done.code, 0, done)
+        message = json.loads((self.dir / "message.json").read_text(encoding="utf-8"))
+        self.assertEqual((message["id"], message["type"], message["stream"], message["payload"], message["headers"]),
+                         (sent["id"], "Order.Created", "o-1", {"n": 1}, {"k": "v"}))
+        self.assertEqual((message["attempt"], message["kind"]), (1, "outbox"))
+        env = dict(line.split("=", 1) for line in (self.dir / "environment").read_text().splitlines() if "=" in line)
+        self.assertEqual((env["PAWL_ID"], env["PAWL_ATTEMPT"], env["PAWL_STREAM"], env["PAWL_TYPE"]),
+                         (sent["id"], "1", "o-1", "Order.Created"))
+        self.assertEqual((env["PAWL_TOKEN"], env["PAWL_IDEMPOTENCY_KEY"]),
+                         (str(message["token"]), message["idempotency_key"]))
+        self.assertEqual((env["TRACEPARENT"], env["PAWL_TRACEPARENT"]), ("00-1-2-03", "00-1-2-03"))
+        for name in ("SECRET_THING", "DATABASE_URL", "PAWL_SCHEMA"):
+            self.assertNotIn(name, env)
+
+    def test_exit_codes(self):
+        handler = self.script('echo "reason $PAWL_TYPE" >&2; case $PAWL_TYPE in crash) kill -SEGV $$;; esac; '
+                              'exit "${PAWL_TYPE#exit}"')
+        ids = {name: self.ok("send", name)["id"] for name in ("exit0", "exit75", "exit65", "exit78", "exit3", "crash")}
+        self.start("--on", f"*=exec:{handler}", "--max-attempts", "3")
+        self.wait(lambda: self.counts()["dead"] == 5, what="five dead letters")
+        self.stop()
+        rows = {row["id"]: row for row in self.ok("dead", "list")}
+        self.assertNotIn(ids["exit0"], rows)
+        for name, attempts, reason, text in (("exit75", 3, "attempts", "exit code 75: reason exit75"),
+                                             ("exit65", 1, "permanent", "exit code 65"),
+                                             ("exit78", 1, "permanent", "exit code 78"),
+                                             ("exit3", 3, "attempts", "exit code 3"), ("crash", 3, "attempts", "signal 11")):
+            row = rows[ids[name]]
+            self.assertEqual((row["attempts"], row["reason"]), (attempts, reason), row)
+            self.assertIn(text, row["error"])
+
+    def test_streams_keep_their_order_through_failures(self):
+        """The third of ten fails twice: the rest of its stream waits, another stream does not."""
+        handler = self.script(f'echo "$PAWL_STREAM $PAWL_SEQ $PAWL_ATTEMPT" >> {self.log}; '
+                              '[ "$PAWL_STREAM$PAWL_TYPE" = abad ] && [ "$PAWL_ATTEMPT" -lt 3 ] && exit 75; exit 0')
+        for n in range(10):
+            self.ok("send", "bad" if n == 2 else "good", "--stream", "a")
+            self.ok("send", "good", "--stream", "b")
+        self.start("--on", f"*=exec:{handler}")
+        self.wait(lambda: self.counts()["done"] == 20, what="twenty done messages")
+        self.stop()
+        rows = [line.split() for line in self.log.read_text().splitlines()]
+        a = [int(seq) for stream, seq, _ in rows if stream == "a"]
+        b = [int(seq) for stream, seq, _ in rows if stream == "b"]
+        self.assertEqual(a, sorted(a))
+        self.assertEqual((len(a), len(set(a))), (12, 10))
+        self.assertEqual(b, sorted(set(b)))
+
+    def test_first_pattern_wins_and_inbox_is_handled(self):
+        one, two = self.script(f"echo one >> {self.log}", "one.sh"), self.script(f"echo two >> {self.log}", "two.sh")
+        self.ok("send", "ORDER.created")
+        self.ok("send", "other", "--kind", "inbox", "--consumer", "c")
+        done = self.run_worker("--on", f"order.*=exec:{one}", "--on", f"*=exec:{two}")
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual(sorted(self.log.read_text().split()), ["one", "two"])
+
+    def test_message_without_a_handler_waits(self):
+        handler = self.script("exit 0")
+        self.ok("send", "nobody.knows")
+        done = self.run_worker("--on", f"order.*=exec:{handler}")
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("event=no_handler type=nobody.knows", done.err)
+        counts = self.counts()
+        self.assertEqual((counts["dead"], counts["failed"], counts["aside"] + counts["ready"]), (0, 0, 1))
+
+    def test_handlers_file(self):
+        self.script(f"echo $PAWL_TYPE >> {self.log}")
+        (self.dir / "h.ini").write_text("# mine\n[order.*]\nexec = ./handle.sh 'a b'\ntimeout = 5s\nconcurrency = 2\n"
+                                        "retry-base = 1s\nretry-max = 2s\nmax-attempts = 3\non-dead = block\n\n[*]\n"
+                                        "exec=./handle.sh\n", encoding="utf-8")
+        self.ok("send", "order.x")
+        self.ok("send", "y")
+        done = self.run_worker("--handlers", "h.ini")
+        self.assertEqual(done.code, 0, done)
+        self.assertEqual(sorted(self.log.read_text().split()), ["order.x", "y"])
+
+
+class ContainmentTest(WorkerTest):
+    """Handlers that misbehave: the slot comes back, memory stays, no process is left."""
+
+    def contained(self, text, error, timeout="1s"):
+        marker = "9" + str(os.getpid()) + str(time.monotonic_ns())[-7:]
+        handler = self.script(text.replace("MARK", marker))
+        self.ok("send", "T")
+        started = time.monotonic()
+        self.start("--on", f"*=exec:{handler}", "--processing-timeout", timeout, "--max-attempts", "1",
+                   "--concurrency", "1")
+        self.wait(lambda: self.counts()["dead"] == 1 or self.counts()["done"] == 1, what="the end of the handler")
+        took = time.monotonic() - started
+        self.assertLess(took, 1 + 3 + 1.5, "the slot came back too late")
+        self.wait(lambda: not alive(marker), 5, "the end of every process")
+        rss = int((pathlib.Path("/proc") / str(self.process.pid) / "statm").read_text().split()[1])
+        self.stop()
+        if error is None:
+            self.assertEqual(self.counts()["done"], 1)
+        else:
+            self.assertIn(error, self.ok("dead", "list")[0]["error"])
+        return rss * os.sysconf("SC_PAGE_SIZE")
+
+    def test_hangs(self):
+        self.contained("exec sleep MARK", "did not end within its time limit of 1000 ms")
+
+    def test_ignores_sigterm(self):
+        self.contained("trap '' TERM; while :; do sleep MARK; done", "time limit")
+
+    def test_forks_away_and_hangs(self):
+        self.contained("(setsid sh -c 'sleep MARK' &) ; sleep MARK", "time limit")
+
+    def test_forks_away_and_ends(self):
+        self.contained("setsid sh -c 'sleep MARK & sleep MARK' >/dev/null 2>&1 & exit 0", None)
+
+    def test_floods_stdout(self):
+        before = self.contained("exit 0", None)
+        self.log.unlink(missing_ok=True)
+        after = self.contained("exec head -c 1000000000 /dev/zero", "wrote more than 8388608 bytes", "20s")
+        self.assertLess(after - before, 16 * 1024 * 1024)
+
+    def test_floods_stderr(self):
+        self.contained("head -c 100000000 /dev/zero | tr '\\0' 'x' >&2; exit 65", "exit code 65: xxx", "20s")
+
+    def test_closes_stdout_and_goes_on(self):
+        self.contained("exec >&- 2>&-; exec sleep MARK", "time limit")
+
+    def test_ends_by_signal(self):
+        self.contained("kill -KILL $$", "ended by signal 9")
+
+    def test_dies_with_its_worker(self):
+        marker = "8" + str(os.getpid())
+        handler = self.script(f"exec sleep {marker}")
+        self.ok("send", "T")
+        self.start("--on", f"*=exec:{handler}")
+        self.wait(lambda: alive(marker), what="the handler")
+        self.process.kill()
+        self.wait(lambda: not alive(marker), 5, "the end of the orphan")
+
+
+class StopTest(WorkerTest):
+    """SIGTERM drains, a second one does not wait. covers: J14 J54 B4.12"""
+
+    def begin(self, *args):
+        handler = self.script(f'echo begin >> {self.log}; trap "" TERM; sleep 1.5; echo end >> {self.log}')
+        for n in range(3):
+            self.ok("send", "T", "--stream", f"s{n}")
+        self.start("--on", f"*=exec:{handler}", "--concurrency", "1", *args)
+        self.wait(lambda: self.log.exists() and "begin" in self.log.read_text(), what="the first handler")
+
+    def test_drain(self):
+        self.begin()
+        self.stop()
+        self.assertEqual(self.log.read_text().split(), ["begin", "end"])
+        counts = self.counts()
+        self.assertEqual((counts["done"], counts["leased"], counts["failed"]), (1, 0, 0))
+        rows = self.ok("messages", "list")
+        self.assertEqual([row["attempts"] for row in rows], [0, 0])
+        self.assertEqual(self.ok("instances", "list"), [])
+
+    def test_drain_has_an_end(self):
+        self.begin("--drain", "200ms")
+        self.stop(EXIT_CODES["busy"], seconds=6)
+        counts = self.counts()
+        self.assertEqual((counts["done"], counts["leased"], counts["failed"]), (0, 0, 0))
+
+    def test_second_signal(self):
+        self.begin()
+        self.process.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+        began = time.monotonic()
+        self.stop(EXIT_CODES["busy"], seconds=5)
+        self.assertLess(time.monotonic() - began, 1.4)
+        self.assertEqual(self.log.read_text().split(), ["begin"])
+        counts = self.counts()
+        self.assertEqual((counts["done"], counts["leased"]), (0, 0))
+
+
+class BadInputTest(WorkerTest):
+    """Wrong from the start: said clearly, with a code, and nothing is lost."""
+
+    def test_command_line(self):
+        self.script("exit 0")
+        (self.dir / "plain").write_text("x", encoding="utf-8")
+        self.refused(EXIT_CODES["usage"], "--onn", "worker", "--onn", "x")
+        self.refused(EXIT_CODES["invalid"], "no handler", "worker")
+        self.refused(EXIT_CODES["invalid"], "has no =", "worker", "--on", "order")
+        self.refused(EXIT_CODES["invalid"], "is not a handler", "worker", "--on", "*=run:x")
+        self.refused(EXIT_CODES["not found"], "./absent.sh", "worker", "--on", "*=exec:./absent.sh")
+        self.refused(EXIT_CODES["not found"], "not in PATH", "worker", "--on", "*=exec:no-such-program-here")
+        self.refused(EXIT_CODES["invalid"], "not executable", "worker", "--on", "*=exec:./plain")
+        self.refused(EXIT_CODES["invalid"], "is a directory", "worker", "--on", "*=exec:/tmp")
+        self.refused(EXIT_CODES["invalid"], "can match nothing", "worker", "--on", "*=exec:./handle.sh", "--on",
+                     "order.*=exec:./handle.sh")
+        self.refused(EXIT_CODES["invalid"], "does not end", "worker", "--on", "*=exec:./handle.sh 'x")
+        self.refused(EXIT_CODES["invalid"], "the kinds are outbox and inbox", "worker", "--on", "*=exec:./handle.sh",
+                     "--kinds", "outbox,mail")
+        self.refused(EXIT_CODES["invalid"], "is not a UUID", "worker", "--on", "*=exec:./handle.sh", "--worker-id", "x")
+        self.refused(EXIT_CODES["invalid"], "half of it", "worker", "--on", "*=exec:./handle.sh", "--heartbeat", "20s")
+
+    def test_handlers_file(self):
+        self.script("exit 0")
+        for text, line, reason in (("[a]\nexec = ./handle.sh\nspeed = 3\n", 3, "unknown key 'speed'"),
+                                   ("exec = ./handle.sh\n", 1, "must come first"),
+                                   ("[a]\n\n[b]\nexec = ./handle.sh\n", 1, "has no exec"),
+                                   ("[a\nexec = ./handle.sh\n", 1, "ends with ]"),
+                                   ("[a]\nexec = ./nope.sh\n", 1, "./nope.sh"),
+                                   ("[a]\nexec = ./handle.sh\ntimeout = soon\n", 3, "duration"),
+                                   ("[a]\nexec = ./handle.sh\nexec = ./handle.sh\n", 3, "twice"),
+                                   ("[a]\nexec = ./handle.sh\n[A]\nexec = ./handle.sh\n", 3, "can match nothing"),
+                                   ("[a]\nexec = ./handle.sh\non-dead = burn\n", 3, "block, skip or park")):
+            (self.dir / "h.ini").write_text(text, encoding="utf-8")
+            result = self.run_pawl("worker", "--handlers", "h.ini")
+            self.assertIn(result.code, (EXIT_CODES["invalid"], EXIT_CODES["not found"]), result)
+            self.assertIn(f"h.ini:{line}: ", result.err, result)
+            self.assertIn(reason, result.err, result)
+        self.refused(EXIT_CODES["not found"], "absent.ini", "worker", "--handlers", "absent.ini")
+
+    def test_two_workers_with_one_id(self):
+        handler = self.script("exit 0")
+        self.start("--on", f"*=exec:{handler}", "--worker-id", ABSENT)
+        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the first worker")
+        second = self.run_pawl("worker", "--on", f"*=exec:{handler}", "--worker-id", ABSENT)
+        self.assertEqual(second.code, EXIT_CODES["conflict"], second)
+        self.ok("send", "T")
+        self.wait(lambda: self.counts()["done"] == 1, what="the first worker's work")
+        self.stop()
+
+    def test_wrong_address(self):
+        handler = self.script("exit 0")
+        url = str(self.dir / "absent.db") if Setup.dialect == "sqlite" else "postgresql://x@127.0.0.1:1/x"
+        result = self.run_pawl("worker", "--on", f"*=exec:{handler}", "--database-url", url)
+        self.assertIn(result.code, (EXIT_CODES["not found"], EXIT_CODES["unavailable"]), result)
+        self.assertEqual(result.err.count("\n"), 1, result)
+
+    def test_waits_for_a_database(self):
+        """covers: P29 P32 P34"""
+        if Setup.dialect != "sqlite":
+            self.skipTest("the soak restarts a server")
+        handler = self.script("exit 0")
+        late = str(self.dir / "late.db")
+        self.start("--on", f"*=exec:{handler}", "--wait", DATABASE_URL=late)
+        seen = b""
+        while b"event=database_not_ready checks=2" not in seen:
+            line = self.process.stderr.readline()
+            self.assertNotEqual(line, b"", seen)
+            seen += line
+        self.assertIn(b"event=start_skipped", seen)
+        env = {"DATABASE_URL": late}
+        self.ok("migrate", env=env)
+        self.ok("send", "T", env=env)
+        self.wait(lambda: self.ok("status", env=env)["kinds"][0]["done"] == 1, what="the late work")
+        self.stop()
+
+
+class UpTest(WorkerTest):
+    """pawl up: the same worker, for people."""
+
+    def test_up(self):
+        handler = self.script("exit 0")
+        self.ok("send", "T", "--count", "20")
+        result = self.run_pawl("up", *FAST, "--until-idle", "--on", f"*=exec:{handler}")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("pawl: done 20, failed attempts 0, dead letters 0", result.err)
+
+    def test_up_without_a_handler_only_watches(self):
+        self.ok("send", "T")
+        self.process = subprocess.Popen([Setup.pawl, "up", *FAST], env=self.env, cwd=self.dir, stderr=subprocess.PIPE)
+        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.stop()
+        self.assertEqual(self.counts()["ready"], 1)
+
+
+if __name__ == "__main__":
+    sys.exit(cli_support.main(sys.modules[__name__]))
