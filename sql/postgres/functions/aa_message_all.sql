@@ -31,5 +31,5 @@ UNION ALL
 SELECT 4, 0, 0, h.seq, h.kind, h.lane, h.partition, h.id, h.stream, h.topic,
        h.type, h.payload, h.headers, h.correlation_id, h.causation_id, h.traceparent, h.consumer, h.put_ms,
        h.attempts + h.deaths + 1, h.deaths, h.out_of_order, 6,
-       NULL, h.attempts, 0, 0, NULL, NULL, h.ended_ms
+       NULL, h.attempts, 0, 0, h.error, NULL, h.ended_ms
   FROM pawl.history h;

@@ -19,9 +19,11 @@ BEGIN
       FROM gone g WHERE p_keep;
     WITH gone AS (DELETE FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = ANY (p_seqs) RETURNING a.*)
     INSERT INTO pawl.history (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                              causation_id, traceparent, consumer, put_ms, attempts, deaths, out_of_order, ended_ms)
+                              causation_id, traceparent, consumer, put_ms, attempts, deaths, out_of_order,
+                              error, ended_ms)
     SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms, g.attempts, g.deaths, g.out_of_order, p_now
+           g.causation_id, g.traceparent, g.consumer, g.put_ms, g.attempts, g.deaths, g.out_of_order,
+           g.error, p_now
       FROM gone g WHERE p_keep;
 END
 $$;

@@ -347,6 +347,7 @@ CREATE TABLE pawl.history (
     attempts integer NOT NULL,
     deaths integer NOT NULL,
     out_of_order boolean NOT NULL DEFAULT false,
+    error text,
     ended_ms bigint NOT NULL,
     PRIMARY KEY (kind, seq)
 );
