@@ -132,7 +132,7 @@ static pawl_status batch_claim(struct model *model, const struct work_batch *in,
         .request = in->request,
     };
     if (plan->used)
-        model_claim_repeat(model, kind, in->request, &grants);
+        model_claim_repeat(model, &claim, &grants);
     else
         model_claim_make(model, &claim, &grants);
     pawl_status status = model_grants_copy(&grants, arena, &plan->result.claimed[kind], err);

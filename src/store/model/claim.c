@@ -218,11 +218,10 @@ static int grant_compare(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-void model_claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request,
-                        struct grants *grants) {
+void model_claim_repeat(const struct model *model, const struct messages_claim *in, struct grants *grants) {
     for (int i = 0; i < model->settings.lane_count; i++) {
-        for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
-            if (!uuid_equal(part->request, request))
+        for (struct part *part = model->lanes[in->kind][i].parts; part != NULL; part = part->next) {
+            if (!uuid_equal(part->request, in->request) || !uuid_equal(part->instance, in->instance))
                 continue;
             for (struct link *link = part->items.first; link != NULL; link = link->next)
                 grants_add(grants, link->record);
@@ -293,7 +292,7 @@ pawl_status model_messages_claim(struct store *store, const struct messages_clai
     if (status != PAWL_OK)
         goto done;
     if (model_request_find(model, in->request) != NULL) {
-        model_claim_repeat(model, in->kind, in->request, &grants);
+        model_claim_repeat(model, in, &grants);
     } else {
         model_request_add(model, in->request);
         model_claim_make(model, in, &grants);

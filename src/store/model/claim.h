@@ -15,9 +15,8 @@ PAWL_MUSTCHECK pawl_status model_claim_allowed(const struct model *model, pawl_u
                                                pawl_error *err);
 /* Claims; the input is checked and the instance allowed. The request key is only noted on the claims. */
 void model_claim_make(struct model *model, const struct messages_claim *in, struct grants *grants);
-/* The unfinished items of the active claims that were made under the request key. */
-void model_claim_repeat(const struct model *model, enum store_kind kind, pawl_uuid request,
-                        struct grants *grants);
+/* The unfinished items of the instance's active claims that were made under the request key. */
+void model_claim_repeat(const struct model *model, const struct messages_claim *in, struct grants *grants);
 /* Copies the granted messages into the arena. When that fails, what was granted stays leased until its lease
  * ends, or is asked for again by its request key: the same as an answer that got lost on its way. */
 PAWL_MUSTCHECK pawl_status model_grants_copy(const struct grants *grants, struct arena *arena,

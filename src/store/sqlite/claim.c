@@ -368,7 +368,7 @@ pawl_status claim_again(struct operation *op, const struct messages_claim *in, s
                         struct item_list *out) {
     struct claiming c = {.op = op, .in = in, .arena = arena};
     size_t open = 0;
-    pawl_status status = part_load_request(op, in->request, in->kind);
+    pawl_status status = part_load_request(op, in);
     for (struct part *part = op->parts; part != NULL; part = part->next)
         open += part->open;
     c.items = arena_array(arena, open, sizeof(*c.items));

@@ -135,10 +135,11 @@ pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane)
     return read_parts(op, &s);
 }
 
-pawl_status part_load_request(struct operation *op, pawl_uuid request, enum store_kind kind) {
+pawl_status part_load_request(struct operation *op, const struct messages_claim *in) {
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_REQUEST);
-    bind_uuid(&s, request);
-    bind_int(&s, kind);
+    bind_uuid(&s, in->request);
+    bind_int(&s, in->kind);
+    bind_uuid(&s, in->instance);
     return read_parts(op, &s);
 }
 

@@ -53,7 +53,7 @@ struct part *part_next_of(struct part *part);
 PAWL_MUSTCHECK pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane);
 
 /* The active parts of a request key, loaded. */
-PAWL_MUSTCHECK pawl_status part_load_request(struct operation *op, pawl_uuid request, enum store_kind kind);
+PAWL_MUSTCHECK pawl_status part_load_request(struct operation *op, const struct messages_claim *in);
 
 /* Every active part, for the views. */
 PAWL_MUSTCHECK pawl_status part_load_active(struct operation *op);
