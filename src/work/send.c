@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "pawl_pg.h"
+#include "pawl_sqlite.h"
+#include "store/foreign.h"
 #include "store/store.h"
 #include "work/send.h"
 
@@ -96,6 +99,38 @@ pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const p
     pawl_status status = send_put(arena, config, messages, count, &put, err);
     if (status == PAWL_OK)
         status = store->store->ops->core.messages_put(store->store, &put, arena, &result, err);
+    if (status == PAWL_OK)
+        status = send_answers(&result, count, ids, err);
+    arena_free(arena);
+    return status;
+}
+
+pawl_status pawl_send_pg(struct pg_conn *conn, const char *schema, const pawl_send_config *config,
+                         const pawl_outgoing *messages, size_t count, pawl_uuid *ids, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_send_pg", "out of memory");
+    struct messages_put put;
+    struct put_result result;
+    pawl_status status = send_put(arena, config, messages, count, &put, err);
+    if (status == PAWL_OK)
+        status = postgres_put_inside(conn, schema, &put, arena, &result, err);
+    if (status == PAWL_OK)
+        status = send_answers(&result, count, ids, err);
+    arena_free(arena);
+    return status;
+}
+
+pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
+                             const pawl_outgoing *messages, size_t count, pawl_uuid *ids, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_send_sqlite", "out of memory");
+    struct messages_put put;
+    struct put_result result;
+    pawl_status status = send_put(arena, config, messages, count, &put, err);
+    if (status == PAWL_OK)
+        status = sqlite_put_inside(db, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);

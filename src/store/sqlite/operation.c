@@ -171,3 +171,29 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
     pthread_mutex_unlock(&op->store->lock);
     return status;
 }
+
+pawl_status operation_join(struct operation *op, struct sqlite_store *store, const char *name,
+                           pawl_error *err) {
+    *op = (struct operation){
+        .store = store, .scratch = store->scratch, .name = name, .err = err, .writes = true};
+    bool found = false;
+    pawl_status status = run(op, SQLITE_Q_SEND_SAVEPOINT);
+    if (status == PAWL_OK)
+        status = operation_read_settings(op, &found);
+    if (status == PAWL_OK && !found)
+        status = error_set(err, PAWL_CONFLICT, name, "the database has no settings: run pawl migrate");
+    return status == PAWL_OK ? PAWL_OK : operation_leave(op, status);
+}
+
+pawl_status operation_leave(struct operation *op, pawl_status status) {
+    if (status == PAWL_OK)
+        status = write_counters(op);
+    if (status == PAWL_OK)
+        return run(op, SQLITE_Q_SEND_RELEASE);
+    pawl_error *err = op->err;
+    op->err = NULL; /* the first failure is the one to report */
+    if (run(op, SQLITE_Q_SEND_ROLLBACK) == PAWL_OK)
+        (void)run(op, SQLITE_Q_SEND_RELEASE);
+    op->err = err;
+    return status;
+}

@@ -37,6 +37,14 @@ PAWL_MUSTCHECK pawl_status operation_begin(struct operation *op, struct store *s
 /* Commits when status is PAWL_OK, else rolls back; unlocks. Returns the status of the whole. */
 PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
 
+/*
+ * The same inside a transaction that somebody else has begun on the connection and will end: a savepoint
+ * takes the place of the transaction. No lock: the connection is the caller's.
+ */
+PAWL_MUSTCHECK pawl_status operation_join(struct operation *op, struct sqlite_store *store, const char *name,
+                                          pawl_error *err);
+PAWL_MUSTCHECK pawl_status operation_leave(struct operation *op, pawl_status status);
+
 /* The next number of the sequence and the next token: epoch << 40 | counter. */
 int64_t operation_next_seq(struct operation *op);
 int64_t operation_next_token(struct operation *op);

@@ -1,0 +1,28 @@
+/* Sending inside a transaction of your own on SQLite. */
+#ifndef PAWL_SQLITE_H
+#define PAWL_SQLITE_H
+
+#include "pawl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3;
+
+/*
+ * Puts messages inside the open transaction of db (begin it with BEGIN IMMEDIATE): they exist exactly when it
+ * commits. config and ids may be NULL, as for pawl_send. After a failure nothing of the call is left in the
+ * transaction, which is still open. The file must be a migrated pawl database in WAL mode; turn
+ * auto-checkpoints of your connection off (PRAGMA wal_autocheckpoint = 0): pawl's own processes do them, one
+ * at a time.
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
+                                                     const pawl_outgoing *messages, size_t count,
+                                                     pawl_uuid *ids, pawl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

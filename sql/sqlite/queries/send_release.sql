@@ -1,0 +1,2 @@
+-- send_release: keeps what a send inside somebody else's transaction wrote.
+RELEASE pawl_send

@@ -1,0 +1,17 @@
+/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+#ifndef STORE_FOREIGN_H
+#define STORE_FOREIGN_H
+
+#include "store/types.h"
+
+struct pg_conn;
+struct sqlite3;
+
+/* schema NULL = "pawl". PAWL_INVALID when no transaction is open. */
+PAWL_MUSTCHECK pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema,
+                                               const struct messages_put *in, struct arena *arena,
+                                               struct put_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in,
+                                             struct arena *arena, struct put_result *out, pawl_error *err);
+
+#endif

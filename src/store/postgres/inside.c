@@ -1,0 +1,80 @@
+/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/name.h"
+#include "store/foreign.h"
+#include "store/postgres/calls.h"
+#include "store/postgres/schema.h"
+
+#define OP "pawl_send_pg"
+
+static pawl_status check_connection(PGconn *conn, pawl_error *err) {
+    if (PQpipelineStatus(conn) != PQ_PIPELINE_OFF)
+        return error_set(err, PAWL_INVALID, OP,
+                         "the connection is in pipeline mode: leave it before sending");
+    switch (PQtransactionStatus(conn)) {
+    case PQTRANS_INTRANS:
+        return PAWL_OK;
+    case PQTRANS_INERROR:
+        return error_set(err, PAWL_INVALID, OP, "the transaction has failed already: roll it back");
+    case PQTRANS_IDLE:
+        return error_set(err, PAWL_INVALID, OP,
+                         "no transaction is open on the connection: BEGIN one, or use pawl_send");
+    default:
+        return error_set(err, PAWL_UNAVAILABLE, OP, "the connection is broken or busy");
+    }
+}
+
+/* The statement failed, and with it the caller's transaction: nothing of it will happen. */
+static pawl_status failure(PGconn *conn, const PGresult *result, pawl_error *err) {
+    const char *message = result != NULL ? PQresultErrorMessage(result) : PQerrorMessage(conn);
+    const char *state = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    bool lost = PQstatus(conn) != CONNECTION_OK;
+    bool missing = state != NULL &&
+                   (str_equal_cstr(str_from(state), "42883") || str_equal_cstr(str_from(state), "3F000"));
+    if (missing)
+        return error_set(err, PAWL_CONFLICT, OP, "the schema is not there or older: run pawl migrate (%.*s)",
+                         STR_ARG(str_trim(str_from(message))));
+    return error_set(err, lost ? PAWL_UNAVAILABLE : PAWL_INTERNAL, OP, "%.*s",
+                     STR_ARG(str_trim(str_from(message))));
+}
+
+static pawl_status run(PGconn *conn, const char *schema, struct statement *statement, pawl_error *err) {
+    struct buf text;
+    buf_init(&text, 0);
+    pg_schema_substitute(&text, sql_postgres_queries[statement->query].text, schema);
+    const struct params *p = &statement->params;
+    pawl_status status = buf_status(&text, OP, err);
+    if (status == PAWL_OK)
+        status = pg_params_status(p, OP, err);
+    if (status == PAWL_OK) {
+        statement->result =
+            PQexecParams(conn, text.ptr, p->count, p->types, p->values, p->lengths, p->formats, 1);
+        if (PQresultStatus(statement->result) != PGRES_TUPLES_OK)
+            status = failure(conn, statement->result, err);
+    }
+    buf_free(&text);
+    return status;
+}
+
+pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema, const struct messages_put *in,
+                                struct arena *arena, struct put_result *out, pawl_error *err) {
+    struct statement statement = {.result = NULL};
+    struct put_result result = {0};
+    const char *name = schema != NULL ? schema : "pawl";
+    pawl_status status = check_put(in, err);
+    if (status == PAWL_OK)
+        status = name_check_schema(str_from(name), err);
+    if (status == PAWL_OK)
+        status = check_connection(conn, err);
+    if (status == PAWL_OK)
+        status = pg_put_prepare(in, arena, &statement, &result, err);
+    if (status == PAWL_OK)
+        status = run(conn, name, &statement, err);
+    if (status == PAWL_OK)
+        status = pg_put_take(in, statement.result, &result, err);
+    if (status == PAWL_OK)
+        *out = result;
+    PQclear(statement.result);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+#include "base/error.h"
+#include "store/foreign.h"
+#include "store/sqlite/put.h"
+
+#define OP "pawl_send_sqlite"
+
+static pawl_status put(struct sqlite_store *store, const struct messages_put *in, struct arena *arena,
+                       struct put_result *out, pawl_error *err) {
+    struct operation op;
+    struct put_result result = {0};
+    bool used = false;
+    pawl_status status = operation_join(&op, store, OP, err);
+    if (status != PAWL_OK)
+        return status;
+    status = request_use(&op, in->request, &used);
+    if (status == PAWL_OK)
+        status = put_messages(&op, in, used, arena, &result);
+    status = operation_leave(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in, struct arena *arena,
+                              struct put_result *out, pawl_error *err) {
+    pawl_status status = check_put(in, err);
+    if (status != PAWL_OK)
+        return status;
+    if (sqlite3_get_autocommit(db) != 0)
+        return error_set(err, PAWL_INVALID, OP,
+                         "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send");
+    /* A store around the caller's connection, for the time of the call: statements and scratch, no lock, no
+     * file. */
+    const char *file = sqlite3_db_filename(db, "main");
+    struct sqlite_store store = {.db = db, .path = (char *)(file != NULL ? file : "the database")};
+    store.scratch = arena_create(0);
+    if (store.scratch == NULL)
+        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
+    status = put(&store, in, arena, out, err);
+    for (size_t i = 0; i < SQLITE_Q_COUNT; i++)
+        sqlite3_finalize(store.statements[i]);
+    arena_free(store.scratch);
+    return status;
+}
