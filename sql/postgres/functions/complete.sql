@@ -15,6 +15,9 @@ DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_now bigint;
     v_keep boolean;
+    v_tokens bigint[];
+    v_valid boolean;
+    v_whole bigint[] := '{}';
     v_token bigint;
     v_item record;
     v_answers smallint[];
@@ -28,17 +31,28 @@ BEGIN
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END,
            s.history_ms > 0 OR coalesce(p_debug, false)
       INTO v_now, v_keep FROM pawl.settings s;
-
-    -- Most calls end one whole claim.
-    IF p_tokens[1] = ALL (p_tokens) AND p_statuses[1] IN (2, 3, 4, 5, 6, 7) AND p_statuses[1] = ALL (p_statuses)
-       AND pawl.complete_whole(p_instance, p_kind, p_tokens[1], p_ids, v_keep, v_now) THEN
-        RETURN array_fill(1::smallint, ARRAY[v_count]);
-    END IF;
-
-    PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    SELECT array_agg(DISTINCT u.token), bool_and(u.status IN (2, 3, 4, 5, 6, 7)) INTO v_tokens, v_valid
+      FROM unnest(p_tokens, p_statuses) AS u(token, status);
+    PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind = p_kind
       ORDER BY c.token, c.part FOR UPDATE;
-    v_answers := array_fill(5::smallint, ARRAY[v_count]);
-    FOR v_token IN SELECT DISTINCT t.token FROM unnest(p_tokens) AS t(token) ORDER BY 1 LOOP
+
+    -- Most calls end whole claims.
+    IF v_valid THEN
+        v_whole := pawl.complete_whole(p_instance, p_kind, p_tokens, p_ids, v_keep, v_now);
+        IF cardinality(v_whole) = cardinality(v_tokens) THEN
+            INSERT INTO pawl.tally (kind, done) VALUES (p_kind, v_count);
+            RETURN array_fill(1::smallint, ARRAY[v_count]);
+        END IF;
+    END IF;
+    IF cardinality(v_whole) = 0 THEN
+        v_answers := array_fill(5::smallint, ARRAY[v_count]);
+    ELSE
+        SELECT array_agg(CASE WHEN u.token = ANY (v_whole) THEN 1 ELSE 5 END::smallint ORDER BY u.n),
+               count(*) FILTER (WHERE u.token = ANY (v_whole)) INTO v_answers, v_done
+          FROM unnest(p_tokens) WITH ORDINALITY AS u(token, n);
+    END IF;
+    FOREACH v_token IN ARRAY v_tokens LOOP
+        CONTINUE WHEN v_token = ANY (v_whole);
         FOR v_item IN SELECT r.n, r.answer, r.aside_gone
                         FROM pawl.complete_some(p_instance, p_kind, v_token, p_tokens, p_ids, p_statuses, v_keep, v_now) r LOOP
             v_answers[v_item.n] := v_item.answer;

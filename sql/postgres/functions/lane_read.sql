@@ -1,28 +1,25 @@
 -- lane_read: notes on a lane up to where it was read, and what that read could not see.
--- params: p_kind, p_lane (locked by the caller); p_token bigint: of the grant, NULL: none; p_high bigint: the last seq read;
---         p_xid xid8: an id drawn after that seq was seen,
+-- params: p_lane pawl.lane: the row as the caller read it under its lock; p_token bigint: of the grant, NULL: none;
+--         p_high bigint: the last seq read; p_xid xid8: an id drawn after that seq was seen,
 --         NULL: nothing was found; p_seen pg_snapshot: taken before the read; p_alone boolean: no id
 --         from the snapshot's xmax up to p_xid belongs to anybody else
 -- returns: nothing
--- tables: lane (updated, HOT)
+-- tables: lane (updated, HOT), claim (read)
 -- locks: the lane (held by the caller)
 CREATE OR REPLACE FUNCTION pawl.lane_read(
-    p_kind smallint, p_lane integer, p_token bigint, p_high bigint, p_xid xid8, p_seen pg_snapshot, p_alone boolean)
+    p_lane pawl.lane, p_token bigint, p_high bigint, p_xid xid8, p_seen pg_snapshot, p_alone boolean)
     RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_seqs bigint[];
-    v_xids xid8[];
-    v_high bigint;
+    v_seqs bigint[] := p_lane.cut_seqs;
+    v_xids xid8[] := p_lane.cut_xids;
+    v_high bigint := p_lane.high;
     v_low bigint := 0;
     v_first integer := 1;
-    v_last integer;
+    v_last integer := cardinality(p_lane.cut_seqs);
 BEGIN
-    SELECT l.cut_seqs, l.cut_xids, l.high INTO v_seqs, v_xids, v_high
-      FROM pawl.lane l WHERE l.kind = p_kind AND l.lane = p_lane;
-    v_last := cardinality(v_seqs);
     IF v_last > 0 AND v_xids[v_last] >= coalesce(p_xid, pg_current_xact_id()) THEN
         v_seqs := '{}'; -- made in another cluster
         v_xids := '{}';
@@ -60,7 +57,10 @@ BEGIN
     UPDATE pawl.lane l
        SET token = coalesce(p_token, l.token), high = v_high, low = v_low, cut_seqs = v_seqs, cut_xids = v_xids,
            open_xids = ARRAY(SELECT x.xid FROM pg_snapshot_xip(p_seen) AS x(xid) ORDER BY x.xid),
-           seen_xmax = pg_snapshot_xmax(p_seen)
-     WHERE l.kind = p_kind AND l.lane = p_lane;
+           seen_xmax = pg_snapshot_xmax(p_seen),
+           low_token = coalesce((SELECT min(c.token) FROM pawl.claim c
+                                  WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = 1
+                                    AND c.token >= p_lane.low_token), p_lane.low_token)
+     WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
 END
 $$;

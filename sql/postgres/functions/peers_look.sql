@@ -22,9 +22,10 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
-    -- After a server start nobody has had time to take its lock again.
+    -- After a server start nobody has had time to take its lock again. A stopped clock knows nothing of server starts.
     IF EXISTS (SELECT 1 FROM pawl.instance i WHERE i.lock_no > 0 AND i.state = 1 AND i.id <> p_id)
-       AND clock_timestamp() > pg_postmaster_start_time() + v_lease * interval '1 millisecond' THEN
+       AND (clock_timestamp() > pg_postmaster_start_time() + v_lease * interval '1 millisecond'
+            OR EXISTS (SELECT 1 FROM pawl.settings s WHERE s.test_now_ms <> 0)) THEN
         v_held := ARRAY(SELECT k.objid::bigint::integer FROM pg_locks k
                          WHERE k.locktype = 'advisory' AND k.objsubid = 2 AND k.granted
                            AND k.classid::bigint = pawl.liveness_class()::bigint & 4294967295

@@ -117,7 +117,8 @@ CREATE TABLE pawl.balance (
 
 -- cut_seqs, cut_xids: "a transaction with an id of xid or more draws only numbers above seq", ascending.
 -- open_xids, seen_xmax: what the snapshot of the last read did not see; low: where to read from while none of the
--- open ones has ended. Updates are HOT: they never touch an indexed column except the owner.
+-- open ones has ended. low_token: no claim of the lane with a lower token is active: a cursor for claims, so that the
+-- entries of ended ones, which a long-open transaction keeps, are not read. Updates are HOT: they never touch an indexed column except the owner.
 CREATE TABLE pawl.lane (
     kind smallint NOT NULL,
     lane integer NOT NULL,
@@ -130,6 +131,7 @@ CREATE TABLE pawl.lane (
     cut_xids xid8[] NOT NULL DEFAULT '{}',
     open_xids xid8[] NOT NULL DEFAULT '{}',
     seen_xmax xid8,
+    low_token bigint NOT NULL DEFAULT 0,
     moves bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (kind, lane),
     CONSTRAINT lane_kind_known CHECK (kind BETWEEN 1 AND 3),
@@ -240,8 +242,7 @@ CREATE TABLE pawl.claim (
         autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE pawl.claim ALTER COLUMN seqs SET STORAGE EXTERNAL;
 ALTER TABLE pawl.claim ALTER COLUMN done_ids SET STORAGE EXTERNAL;
-CREATE INDEX claim_active ON pawl.claim (kind, lane) WHERE state = 1;
-CREATE INDEX claim_lease ON pawl.claim (kind, lease_until_ms) WHERE state = 1;
+CREATE INDEX claim_active ON pawl.claim (kind, lane, token) WHERE state = 1;
 CREATE INDEX claim_instance ON pawl.claim (instance) WHERE state = 1;
 CREATE INDEX claim_request ON pawl.claim (request) WHERE request IS NOT NULL AND state = 1;
 

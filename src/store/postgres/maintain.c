@@ -1,4 +1,6 @@
 /* Housekeeping and settings. */
+#include <string.h>
+
 #include "base/error.h"
 #include "store/postgres/calls.h"
 
@@ -65,19 +67,18 @@ pawl_status postgres_settings_read(struct store *store, struct settings *out, pa
         int64_t n[11];
         for (int i = 0; i < 11; i++)
             n[i] = pg_cell_int((struct cell){statement.result, 0, i});
-        *out = (struct settings){
-            .partition_count = (int)n[0],
-            .lane_count = (int)n[1],
-            .max_attempts = (int)n[2],
-            .dead_policy = (int)n[3],
-            .schema_version = (int)n[4],
-            .epoch = n[5],
-            .instance_lease_ms = n[6],
-            .stale_ms = n[7],
-            .dedupe_ms = n[8],
-            .history_ms = n[9],
-            .test_now_ms = n[10],
-        };
+        memset(out, 0, sizeof *out); /* callers compare settings as bytes */
+        out->partition_count = (int)n[0];
+        out->lane_count = (int)n[1];
+        out->max_attempts = (int)n[2];
+        out->dead_policy = (int)n[3];
+        out->schema_version = (int)n[4];
+        out->epoch = n[5];
+        out->instance_lease_ms = n[6];
+        out->stale_ms = n[7];
+        out->dedupe_ms = n[8];
+        out->history_ms = n[9];
+        out->test_now_ms = n[10];
     }
     pg_statement_clear(&statement);
     return status;

@@ -11,7 +11,7 @@
 #define OP "store_migrate"
 
 /* Migrating waits for other migrators, and those may take a while. */
-enum { MIGRATE_LOCK_MS = 120000, FUNCTION_VERSIONS_MAX = 16 };
+enum { MIGRATE_LOCK_MS = 120000 };
 
 struct migration {
     struct postgres *self;
@@ -143,13 +143,31 @@ static bool function_known(const PGresult *rows, const struct sql_file *file) {
     return false;
 }
 
-static pawl_status function_record(struct migration *m, const struct sql_file *file) {
+/* Notes the texts of all functions as those in force. */
+static pawl_status functions_record(struct migration *m) {
     struct statement statement = pg_statement_new(POSTGRES_Q_FUNCTION_RECORD, m->arena);
-    pg_params_text(&statement.params, str_from(file->name));
-    pg_params_text(&statement.params, str_from(file->sha256));
+    pawl_str *texts = arena_array(m->arena, 2 * sql_postgres_functions_count, sizeof *texts);
+    if (texts == NULL)
+        return pg_answer_no_memory(OP, m->err);
+    for (size_t i = 0; i < sql_postgres_functions_count; i++) {
+        texts[2 * i] = str_from(sql_postgres_functions[i].name);
+        texts[2 * i + 1] = str_from(sql_postgres_functions[i].sha256);
+    }
+    const size_t stride = 2 * sizeof *texts;
+    pg_params_texts(&statement.params, (struct strided){&texts[0], stride, sql_postgres_functions_count});
+    pg_params_texts(&statement.params, (struct strided){&texts[1], stride, sql_postgres_functions_count});
     pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
     pg_statement_clear(&statement);
     return status;
+}
+
+/* All functions of a new schema in one round trip. */
+static pawl_status functions_make(struct migration *m) {
+    buf_reset(&m->text);
+    for (size_t i = 0; i < sql_postgres_functions_count; i++)
+        pg_schema_substitute(&m->text, sql_postgres_functions[i].text, m->self->schema);
+    pawl_status status = buf_status(&m->text, OP, m->err);
+    return status == PAWL_OK ? pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err) : status;
 }
 
 /* Functions whose text changed are made again; the rights are given anew after that. */
@@ -157,16 +175,20 @@ static pawl_status functions_apply(struct migration *m) {
     bool changed = false;
     struct statement list = pg_statement_new(POSTGRES_Q_FUNCTION_LIST, m->arena);
     pawl_status status = pg_step_run(m->self, OP, &list, m->err);
-    for (size_t i = 0; status == PAWL_OK && i < sql_postgres_functions_count; i++) {
-        const struct sql_file *file = &sql_postgres_functions[i];
-        if (function_known(list.result, file))
-            continue;
+    if (status == PAWL_OK && PQntuples(list.result) == 0) {
         changed = true;
-        status = function_replace(m, file);
-        if (status == PAWL_OK)
-            status = function_record(m, file);
+        status = functions_make(m);
+    } else {
+        for (size_t i = 0; status == PAWL_OK && i < sql_postgres_functions_count; i++) {
+            if (function_known(list.result, &sql_postgres_functions[i]))
+                continue;
+            changed = true;
+            status = function_replace(m, &sql_postgres_functions[i]);
+        }
     }
     pg_statement_clear(&list);
+    if (status == PAWL_OK && changed)
+        status = functions_record(m);
     if (status == PAWL_OK && changed)
         status = query(m, POSTGRES_Q_MIGRATE_GRANTS);
     return status;
