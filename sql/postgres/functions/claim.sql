@@ -18,11 +18,16 @@ DECLARE
     v_policy smallint;
     v_attempts integer;
     v_left integer := p_max;
-    v_busy integer[];
-    v_slow integer[];
-    v_after bigint := 0;
-    v_bound bigint := 9223372036854775807;
-    v_lane record;
+    v_overdue boolean;
+    v_drained boolean;
+    v_lanes integer[];
+    v_tokens bigint[];
+    v_starts bigint[];
+    v_highs bigint[];
+    v_slow boolean[];
+    v_visits refcursor;
+    v_visit record;
+    v_lane pawl.lane%ROWTYPE;
     v_start bigint;
     v_token bigint;
     v_careful record;
@@ -51,46 +56,51 @@ BEGIN
         RETURN;
     END IF;
 
-    IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= v_now) THEN
+    -- The lanes are read once: under a long-open transaction their old versions pile up. low_token keeps the claims that
+    -- ended out of sight. Overdue claims anywhere, drained lanes of ours, then what we may visit, in turn.
+    SELECT bool_or(x.overdue), bool_or(x.mine AND x.draining AND x.began IS NULL),
+           array_agg(x.lane ORDER BY x.token) FILTER (WHERE x.visit),
+           array_agg(x.token ORDER BY x.token) FILTER (WHERE x.visit),
+           array_agg(x.start ORDER BY x.token) FILTER (WHERE x.visit),
+           array_agg(x.high ORDER BY x.token) FILTER (WHERE x.visit),
+           array_agg(x.began IS NOT NULL ORDER BY x.token) FILTER (WHERE x.visit)
+      INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
+      FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
+                   l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit,
+                   CASE WHEN l.owner IS DISTINCT FROM p_instance THEN NULL
+                        WHEN l.open_xids = '{}' AND l.seen_xmax IS NOT NULL THEN l.low
+                        ELSE pawl.lane_start(l.low, l.cut_seqs, l.cut_xids, l.open_xids, l.seen_xmax) END AS start
+              FROM pawl.lane l
+             CROSS JOIN LATERAL (SELECT min(a.began_ms) AS began, bool_or(a.lease_until_ms <= v_now) AS overdue
+                                   FROM pawl.claim a WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                    AND a.token >= l.low_token) c
+             WHERE l.kind = p_kind) x;
+    IF v_overdue THEN
         PERFORM pawl.claims_expire(p_instance, p_kind, v_now);
     END IF;
-    IF EXISTS (SELECT 1 FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining) THEN
+    IF v_drained THEN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
 
-    -- Lanes with an active claim: passed over while it is young; later only what is not in flight is read.
-    SELECT coalesce(array_agg(b.lane) FILTER (WHERE b.began_ms > v_now - 1000), '{}'),
-           coalesce(array_agg(b.lane) FILTER (WHERE b.began_ms <= v_now - 1000), '{}')
-      INTO v_busy, v_slow
-      FROM (SELECT c.lane, min(c.began_ms) AS began_ms FROM pawl.claim c
-             WHERE c.kind = p_kind AND c.state = 1 GROUP BY c.lane) b;
-
-    WHILE v_left > 0 LOOP
-        -- The next lane that has something, found without a lock. Every grant draws a higher token, so that a lane is
-        -- visited once. The last condition: a late commit that would be looked for very far back, time and again.
-        SELECT l.lane, l.token INTO v_lane
-          FROM (SELECT x.*, CASE WHEN x.open_xids = '{}' AND x.seen_xmax IS NOT NULL THEN x.low
-                                 ELSE pawl.lane_start(x.low, x.cut_seqs, x.cut_xids, x.open_xids, x.seen_xmax) END AS start
-                  FROM pawl.lane x
-                 WHERE x.kind = p_kind AND x.owner = p_instance AND NOT x.draining AND x.token > v_after
-                   AND x.token < v_bound AND x.lane <> ALL (v_busy)
-                 ORDER BY x.token OFFSET 0) l
+    -- The lanes that have something, found without a lock, one after the other. The last condition: a late commit that
+    -- would be looked for very far back, time and again.
+    OPEN v_visits NO SCROLL FOR
+        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_starts, v_highs, v_slow) AS l(lane, token, start, high, slow)
          WHERE EXISTS (SELECT 1 FROM pawl.message m
                         WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > l.start
-                          AND (l.lane <> ALL (v_slow)
+                          AND (NOT l.slow
                                OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
                                                  AND c.state = 1 AND m.seq = ANY (c.seqs))))
             OR EXISTS (SELECT 1 FROM pawl.hold h
                         WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
-            OR l.start < l.high - 20000
-         LIMIT 1;
+            OR l.start < l.high - 20000;
+    WHILE v_left > 0 LOOP
+        FETCH v_visits INTO v_visit;
         EXIT WHEN NOT FOUND;
-        v_after := v_lane.token;
-
         -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
-        SELECT l.lane, l.high, l.low, l.cut_seqs, l.cut_xids, l.open_xids, l.seen_xmax INTO v_lane
-          FROM pawl.lane l
-         WHERE l.kind = p_kind AND l.lane = v_lane.lane AND l.owner = p_instance AND NOT l.draining AND l.token = v_after
+        SELECT l.* INTO v_lane FROM pawl.lane l
+         WHERE l.kind = p_kind AND l.lane = v_visit.lane AND l.owner = p_instance AND NOT l.draining
+           AND l.token = v_visit.token
            FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         v_own := pg_current_xact_id()::text::bigint;
@@ -98,13 +108,13 @@ BEGIN
         v_seen := pg_current_snapshot();
         v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
         v_token := pawl.token_next();
-        v_bound := least(v_bound, v_token);
 
-        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = 1)
+        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = 1
+                      AND c.token >= v_lane.low_token)
            OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane) THEN
             SELECT t.used, t.tokens INTO v_careful
-              FROM pawl.claim_careful(p_instance, p_kind, v_lane.lane, v_token, v_left, v_lease, v_policy, v_attempts,
-                                      p_request, v_start, v_lane.high, v_seen, v_now) t;
+              FROM pawl.claim_careful(p_instance, v_lane, v_token, v_left, v_lease, v_policy, v_attempts, p_request,
+                                      v_start, v_seen, v_now) t;
             RETURN QUERY SELECT i.* FROM unnest(v_careful.tokens) WITH ORDINALITY AS t(token, n)
                            CROSS JOIN LATERAL pawl.claim_items(t.token, 1) i ORDER BY t.n, i.seq;
             v_alone := false;
@@ -137,7 +147,7 @@ BEGIN
         IF v_count = 0 THEN
             IF NOT EXISTS (SELECT 1 FROM pawl.message m
                             WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start) THEN
-                PERFORM pawl.lane_read(p_kind, v_lane.lane, NULL, NULL, NULL, v_seen, false);
+                PERFORM pawl.lane_read(v_lane, NULL, NULL, NULL, v_seen, false);
             END IF;
             CONTINUE;
         END IF;
@@ -148,11 +158,12 @@ BEGIN
             -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
             UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = v_lane.lane;
         ELSE
-            PERFORM pawl.lane_read(p_kind, v_lane.lane, v_token, v_high, v_xid, v_seen,
+            PERFORM pawl.lane_read(v_lane, v_token, v_high, v_xid, v_seen,
                                    v_alone AND pg_snapshot_xmax(v_seen)::text::bigint >= v_own
                                    AND v_xid::text::bigint = v_own + v_subs);
         END IF;
         v_left := v_left - v_count;
     END LOOP;
+    CLOSE v_visits;
 END
 $$;

@@ -14,8 +14,11 @@ DECLARE
     v_count integer := 0;
     v_ended integer;
 BEGIN
-    FOR v_lane IN SELECT DISTINCT c.lane FROM pawl.claim c
-                   WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= p_now ORDER BY 1 LOOP
+    FOR v_lane IN SELECT l.lane FROM pawl.lane l
+                   WHERE l.kind = p_kind
+                     AND EXISTS (SELECT 1 FROM pawl.claim c
+                                  WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1 AND c.token >= l.low_token
+                                    AND c.lease_until_ms <= p_now) ORDER BY l.lane LOOP
         SELECT l.owner INTO v_owner FROM pawl.lane l WHERE l.kind = p_kind AND l.lane = v_lane FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         v_ended := 0;

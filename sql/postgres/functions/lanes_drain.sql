@@ -12,7 +12,8 @@ DECLARE
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl.lane l
                    WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
-                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1)
+                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                          AND c.token >= l.low_token)
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
         -- Nobody begins a claim on a draining lane, so what was seen without the lock still holds.
         UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;

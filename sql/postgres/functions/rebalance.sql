@@ -33,14 +33,16 @@ BEGIN
 
     UPDATE pawl.lane l SET owner = NULL, draining = false
      WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
-       AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1);
+       AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                          AND c.token >= l.low_token);
     GET DIAGNOSTICS given = ROW_COUNT;
 
     v_left := least(v_share.owned - v_share.quota, (v_lanes + 1) / 2);
     IF v_left > 0 THEN
         WITH surplus AS (
             SELECT l.lane, EXISTS (SELECT 1 FROM pawl.claim c
-                                    WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1) AS busy
+                                    WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                          AND c.token >= l.low_token) AS busy
               FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
              ORDER BY 2, l.lane DESC LIMIT v_left)
         UPDATE pawl.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
