@@ -106,6 +106,7 @@ struct report_open {
     uint32_t number;
     struct entry *entry;
     bool failed;
+    bool held; /* answered conflict: waits until the results of its stream that are on their way have arrived */
 };
 
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
@@ -228,6 +229,7 @@ void core_lease_unpin(struct engine_core *core);
 int64_t core_lease_renew_due_ms(const struct engine_core *core);
 int64_t core_lease_fence_due_ms(const struct engine_core *core);
 void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);
+void core_stream_fence(struct engine_core *core, struct stream *stream);
 
 /* core_batch.c */
 bool core_batch_wanted(struct engine_core *core);

@@ -10,10 +10,20 @@ static bool unfinished(const struct entry *entry) {
     return !entry->dropped && (entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING);
 }
 
-/* The grant of one entry is over: what runs is told to stop, its outcome will be dropped. */
+/* The store has taken the stream back: what runs is told to stop, its outcome will be dropped. */
+void core_stream_fence(struct engine_core *core, struct stream *stream) {
+    struct entry *running = stream->head;
+    for (size_t i = 0; i < stream->running; i++, running = running->next)
+        running->dropped = true;
+    if (stream->running > 0)
+        core_slot_cancel_stream(core, stream, CANCEL_FENCE);
+    core_stream_drop_waiting(core, stream);
+    core_stream_ready(core, stream);
+}
+
+/* The grant of one entry is over, and with it that of its stream. */
 static void fence_entry(struct engine_core *core, struct entry *entry) {
-    struct stream *stream = entry->stream;
-    if (stream == NULL) {
+    if (entry->stream == NULL) {
         entry->dropped = true; /* a waiting one is taken out of its queue when its turn comes */
         for (int i = 0; i < core->config.slots && entry->state == ENTRY_RUNNING; i++) {
             for (size_t j = 0; core->slots[i].busy && j < core->slots[i].count; j++) {
@@ -23,13 +33,7 @@ static void fence_entry(struct engine_core *core, struct entry *entry) {
         }
         return;
     }
-    struct entry *running = stream->head;
-    for (size_t i = 0; i < stream->running; i++, running = running->next)
-        running->dropped = true;
-    if (stream->running > 0)
-        core_slot_cancel_stream(core, stream, CANCEL_FENCE);
-    core_stream_drop_waiting(core, stream);
-    core_stream_ready(core, stream);
+    core_stream_fence(core, entry->stream);
 }
 
 /* Fences what has run out; returns how many entries. The claim may be gone afterwards. */

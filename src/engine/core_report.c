@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "domain/retry.h"
 #include "engine/core_int.h"
 
@@ -42,7 +43,7 @@ static void send_alone(struct engine_core *core, struct entry *entry, bool faile
                    sizeof(*core->reports)))
         return;
     uint32_t number = ++core->report_number;
-    core->reports[core->report_count++] = (struct report_open){number, entry, failed};
+    core->reports[core->report_count++] = (struct report_open){number, entry, failed, false};
     entry->state = ENTRY_SENDING;
     struct engine_action *action = core_act(core, ACTION_REPORT);
     if (action == NULL)
@@ -102,9 +103,13 @@ static void complete_answered(struct engine_core *core, struct entry *entry, enu
     if (answer == ANSWER_APPLIED || answer == ANSWER_DUPLICATE) {
         core->metrics.completed++;
     } else if (answer == ANSWER_CONFLICT && !entry->dropped) {
-        /* An earlier message of the stream is unfinished: this one has to run again, after it. */
+        /* An earlier message of the stream is unfinished: this one has to run again, after it, and the store
+         * sets aside with it what is behind it. */
         core_log(core, LOG_ORDER_CONFLICT, entry->item->seq, entry->item->token, 0);
         core_report_release(core, entry, 0);
+        struct stream *stream = core_stream_get(core, entry->item->kind, entry->item->stream);
+        if (stream != NULL)
+            core_stream_fence(core, stream);
         return;
     } else {
         core->metrics.stale++;
@@ -180,6 +185,42 @@ void core_report_answers(struct engine_core *core, const struct work_batch_resul
     }
 }
 
+static bool same_stream(const struct entry *a, const struct entry *b) {
+    return a->item->kind == b->item->kind && !str_absent(a->item->stream) &&
+           str_equal(a->item->stream, b->item->stream);
+}
+
+/* Whether another result of the entry's stream is on its way by itself. */
+static bool report_ahead(const struct engine_core *core, const struct report_open *report) {
+    for (size_t i = 0; i < core->report_count; i++) {
+        const struct report_open *other = &core->reports[i];
+        if (other->number != report->number && !other->held && other->entry != NULL &&
+            same_stream(other->entry, report->entry))
+            return true;
+    }
+    return false;
+}
+
+static void report_remove(struct engine_core *core, size_t at) {
+    memmove(&core->reports[at], &core->reports[at + 1],
+            (core->report_count - at - 1) * sizeof(*core->reports));
+    core->report_count--;
+}
+
+/* Nothing of the streams whose results wait is on its way any more: they travel with the next batch, in
+ * order. */
+static void reports_unhold(struct engine_core *core) {
+    for (size_t i = 0; i < core->report_count;) {
+        struct report_open report = core->reports[i];
+        if (!report.held || report_ahead(core, &report)) {
+            i++;
+            continue;
+        }
+        report_remove(core, i);
+        pend(core, report.entry, REPORT_COMPLETE);
+    }
+}
+
 void core_report_answer(struct engine_core *core, const struct engine_event *event) {
     size_t at = 0;
     while (at < core->report_count && core->reports[at].number != event->report)
@@ -187,22 +228,27 @@ void core_report_answer(struct engine_core *core, const struct engine_event *eve
     if (at == core->report_count)
         return;
     struct report_open report = core->reports[at];
-    memmove(&core->reports[at], &core->reports[at + 1],
-            (core->report_count - at - 1) * sizeof(*core->reports));
-    core->report_count--;
-    if (report.entry == NULL)
-        return; /* dropped meanwhile */
     struct entry *entry = report.entry;
     enum report_type type = report.failed ? REPORT_FAIL : REPORT_COMPLETE;
     bool answered = event->status == PAWL_OK;
-    /* No answer, or an earlier one of the stream is still on its way: it travels with the next batch instead.
-     */
-    if (!answered || (type == REPORT_COMPLETE && event->answers[0] == ANSWER_CONFLICT)) {
-        pend(core, entry, type);
+    bool conflict = answered && type == REPORT_COMPLETE && event->answers[0] == ANSWER_CONFLICT;
+    /* Whether it overtook an earlier result of its stream or got lost: it goes behind that one. */
+    bool again = conflict || (!answered && type == REPORT_COMPLETE);
+    if (again && entry != NULL && report_ahead(core, &report)) {
+        core->reports[at].held = true;
         return;
     }
-    struct answer_list list = {(enum store_answer *)event->answers, (enum fail_outcome *)event->fails, 1};
-    answer_one(core, type, entry, &list, 0);
+    report_remove(core, at);
+    if (entry == NULL)
+        return; /* dropped meanwhile */
+    /* No answer, or an earlier one of the stream is with a batch: it travels with the next batch instead. */
+    if (!answered || conflict) {
+        pend(core, entry, type);
+    } else {
+        struct answer_list list = {(enum store_answer *)event->answers, (enum fail_outcome *)event->fails, 1};
+        answer_one(core, type, entry, &list, 0);
+    }
+    reports_unhold(core);
 }
 
 static void list_drop(struct engine_core *core, struct entry_list *list) {
@@ -227,10 +273,12 @@ void core_report_forget(struct engine_core *core) {
     if (!in_flight)
         core_lease_unpin(core);
     core->resend = false;
-    for (size_t i = 0; i < core->report_count; i++) {
+    for (size_t i = core->report_count; i-- > 0;) {
         if (core->reports[i].entry != NULL)
             core_entry_free(core, core->reports[i].entry);
         core->reports[i].entry = NULL;
+        if (core->reports[i].held)
+            report_remove(core, i); /* no answer will come for it */
     }
 }
 
