@@ -26,9 +26,9 @@ enum {
     ENGINE_LOOK_MS = 160,    /* two looks span the 300 ms after which an absent lock is believed */
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
     ENGINE_BACKOFF_MS_MAX = 2000,
-    ENGINE_CLAIM_AHEAD_MS = 1000, /* how much work, by time, is claimed ahead of the slots */
-    ENGINE_NO_HANDLER_MS = 5000,  /* how long a message without a handler is left to others */
-    ENGINE_STOP_STORE_MS = 5000   /* how long a stop waits for the store after the drain */
+    ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others */
+    ENGINE_STOP_STORE_MS = 5000  /* how long a stop waits for the store after the drain */
 };
 
 /* What the core must know of a handler. */

@@ -10,7 +10,7 @@ static size_t waiting_total(const struct engine_core *core) {
     return waiting;
 }
 
-/* How many messages to hold ahead of the slots: about a second of work, as far as is known. */
+/* How many messages to hold ahead of the slots: about a quarter of a second of work, as far as is known. */
 static size_t ahead_max(const struct engine_core *core) {
     double item_us = 0;
     for (size_t i = 0; i < core->config.handler_count; i++) {

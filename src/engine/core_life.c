@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
-enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 250 };
+enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 200 };
 
 void core_life_failed(struct engine_core *core) {
     int64_t delay_ms = BACKOFF_BASE_MS;
@@ -132,16 +132,17 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
 
 void core_life_looked(struct engine_core *core, const struct engine_event *event) {
     core->looking = false;
-    core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
     if (event->status != PAWL_OK || !core->registered)
         return;
     if (event->look->evicted > 0)
         core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
-    /* A beat takes the lanes that became free; the poll behind it takes their work. */
-    if (event->look->evicted > 0)
-        core->next_beat_ms = core->now_ms;
-    else if (event->look->rebalance_wanted && core->next_beat_ms > core->now_ms + REBALANCE_MS_MIN)
-        core->next_beat_ms = core->now_ms + REBALANCE_MS_MIN;
+    /* A beat takes the lanes that became free; the poll behind it takes their work. Lanes that nobody may
+     * take must not make everybody beat without end. */
+    if (event->look->evicted > 0 || event->look->rebalance_wanted) {
+        int64_t soonest_ms = core->beat_sent_ms + (event->look->evicted > 0 ? 0 : REBALANCE_MS_MIN);
+        if (soonest_ms < core->next_beat_ms)
+            core->next_beat_ms = soonest_ms;
+    }
 }
 
 /* Peers are watched while they, or we ourselves, have work in flight: an idle fleet costs nothing. */
@@ -165,6 +166,7 @@ void core_life_decide(struct engine_core *core) {
     }
     if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
         core->looking = true;
+        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
         (void)core_act(core, ACTION_LOOK);
     }
     if (core_batch_wanted(core)) {
