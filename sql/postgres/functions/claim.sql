@@ -68,10 +68,11 @@ BEGIN
       FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
                    l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit,
                    CASE WHEN l.owner IS DISTINCT FROM p_instance THEN NULL
-                        WHEN l.open_xids = '{}' AND l.seen_xmax IS NOT NULL THEN l.low
+                        WHEN l.open_xids = '{}' THEN l.low
                         ELSE pawl.lane_start(l.low, l.cut_seqs, l.cut_xids, l.open_xids, l.seen_xmax) END AS start
               FROM pawl.lane l
-             CROSS JOIN LATERAL (SELECT min(a.began_ms) AS began, bool_or(a.lease_until_ms <= v_now) AS overdue
+             CROSS JOIN LATERAL (SELECT min(a.began_ms) FILTER (WHERE a.lease_until_ms > v_now) AS began,
+                                        bool_or(a.lease_until_ms <= v_now) AS overdue
                                    FROM pawl.claim a WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
                                     AND a.token >= l.low_token) c
              WHERE l.kind = p_kind) x;

@@ -20,7 +20,8 @@ BEGIN
         FOR v_claim IN
             SELECT g.token, g.first, g.last, c.lane, c.seqs[1] AS low, c.seqs[cardinality(c.seqs)] AS high
               FROM (SELECT u.token, min(u.n)::integer AS first, max(u.n)::integer AS last
-                      FROM unnest(p_tokens) WITH ORDINALITY AS u(token, n) GROUP BY u.token) g
+                      FROM unnest(p_tokens) WITH ORDINALITY AS u(token, n) GROUP BY u.token
+                    HAVING max(u.n) - min(u.n) + 1 = count(*)) g
              CROSS JOIN LATERAL (SELECT x.* FROM pawl.claim x WHERE x.token = g.token AND x.part = 1 OFFSET 0) c
              WHERE c.instance = p_instance AND c.kind = p_kind AND c.state = 1 AND c.source = 1 AND c.intact
                AND c.done_ids = '{}' AND cardinality(c.seqs) = g.last - g.first + 1
