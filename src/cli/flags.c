@@ -117,8 +117,9 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                  .type = FLAG_TEXT,
                  .value = "PATTERN=exec:COMMAND",
                  .repeat = true,
-                 .help = "Hand messages whose type matches the pattern (* and ?, any letter case) to a program; "
-                         "may be given more than once, the first match wins."},
+                 .help =
+                     "Hand messages whose type matches the pattern (* and ?, any letter case) to a program; "
+                     "may be given more than once, the first match wins."},
     [FLAG_HANDLERS] = {.name = "handlers",
                        .type = FLAG_TEXT,
                        .value = "FILE",
@@ -139,7 +140,9 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_WAIT] = {.name = "wait",
                    .type = FLAG_SWITCH,
                    .help = "Wait for a database that is not there yet, instead of giving up."},
-    [FLAG_UNTIL_IDLE] = {.name = "until-idle", .type = FLAG_SWITCH, .help = "Stop when nothing is left to do."},
+    [FLAG_UNTIL_IDLE] = {.name = "until-idle",
+                         .type = FLAG_SWITCH,
+                         .help = "Stop when nothing is left to do."},
 };
 
 enum flag_id flag_find(const char *name, size_t len) {

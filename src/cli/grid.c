@@ -86,11 +86,16 @@ void grid_escape(struct buf *buf, pawl_str text) {
     }
 }
 
-static int total_width(const struct grid *grid) {
+/* As narrow as a column may become. */
+static int narrowest(const struct grid_column *column) {
+    return column->cut && column->width > CUT_MIN ? CUT_MIN : column->width;
+}
+
+static int total_width(const struct grid *grid, bool shortened) {
     int total = 0;
     for (size_t i = 0; i < grid->column_count; i++)
         if (grid->columns[i].width > 0)
-            total += grid->columns[i].width + GAP;
+            total += GAP + (shortened ? narrowest(&grid->columns[i]) : grid->columns[i].width);
     return total - GAP;
 }
 
@@ -114,20 +119,13 @@ static struct grid_column *first_to_drop(struct grid *grid) {
     return first;
 }
 
-/* Shortens what may be shortened, then leaves out what may be left out, until the table fits or nothing
- * helps. */
+/* Leaves out what cannot fit however short the rest is, then shortens only as much as it takes. */
 static void fit(struct grid *grid, int width) {
-    while (total_width(grid) > width) {
-        struct grid_column *column = widest_to_cut(grid);
-        if (column != NULL) {
-            column->width--;
-            continue;
-        }
-        column = first_to_drop(grid);
-        if (column == NULL)
-            return;
+    struct grid_column *column = NULL;
+    while (total_width(grid, true) > width && (column = first_to_drop(grid)) != NULL)
         column->width = 0;
-    }
+    while (total_width(grid, false) > width && (column = widest_to_cut(grid)) != NULL)
+        column->width--;
 }
 
 /* One cell in its width, with an ellipsis where it was cut. */

@@ -296,9 +296,10 @@ void output_say(struct output *output, const char *fmt, ...) {
         return;
     va_list args;
     va_start(args, fmt);
-    vfprintf(output->file, fmt, args);
+    buf_reset(&output->line);
+    buf_vprintf(&output->line, fmt, args);
     va_end(args);
-    fputc('\n', output->file);
+    fprintf(output->file, "%s\n", output->line.ptr);
 }
 
 pawl_status output_finish(struct output *output, bool *broken, pawl_error *err) {

@@ -115,7 +115,7 @@ TEST(test_grid_fits) {
         {0, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
         {25, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
         {18, "NAME         COUNT\na rather l\xe2\x80\xa6     12\n"},
-        {12, "NAME\na rathe\xe2\x80\xa6\n"},
+        {12, "NAME\na rather l\xc3\xb6\xe2\x80\xa6\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = grid_text(cases[i].width);
