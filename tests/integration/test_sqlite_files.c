@@ -370,6 +370,36 @@ static void the_log_stays_bounded(void **fixture) {
     arena_free(arena);
 }
 
+/* covers: B3.5 */
+static void a_poll_that_finds_nothing_writes_nothing(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char log[SQLITEFILE_PATH_BYTES + 8];
+    struct arena *arena = arena_create(0);
+    struct settings_change freeze = {-1, -1, -1, -1, 1000000, -1, -1};
+    struct stat before, after;
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    struct store *store = sqlitefile_open(file->path);
+    assert_int_equal(store->ops->core.settings_change(store, &freeze, &err), PAWL_OK);
+    struct work_batch batch = {.instance = {.id = sqlitefile_id(1),
+                                            .service = STR("orders"),
+                                            .kinds = KIND_BITS_ALL,
+                                            .lease_ms = 60000},
+                               .lease_ms = 60000};
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+        batch.claim_max[kind] = 100;
+    snprintf(log, sizeof log, "%s-wal", file->path);
+    for (int i = 0; i < 10; i++) {
+        struct work_batch_result result;
+        assert_int_equal(store->ops->core.batch_process(store, &batch, arena, &result, &err), PAWL_OK);
+        assert_int_equal(stat(log, i == 0 ? &before : &after), 0);
+    }
+    assert_int_equal(after.st_size, before.st_size);
+    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+    store_close(store);
+    arena_free(arena);
+}
+
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
 
 int main(void) {
@@ -389,6 +419,7 @@ int main(void) {
         FILE_TEST(a_file_that_may_not_be_written_is_unavailable),
         FILE_TEST(a_full_disk_is_unavailable_and_loses_nothing),
         FILE_TEST(the_log_stays_bounded),
+        FILE_TEST(a_poll_that_finds_nothing_writes_nothing),
     };
     return cmocka_run_group_tests_name("sqlite_files", tests, NULL, NULL);
 }

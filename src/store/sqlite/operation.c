@@ -92,6 +92,7 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
     connection_deadline_start(self);
     pawl_status status =
         run(op, op->writes ? SQLITE_Q_TRANSACTION_BEGIN_WRITE : SQLITE_Q_TRANSACTION_BEGIN_READ);
+    op->changes = sqlite3_total_changes64(self->db);
     bool found = false;
     if (status == PAWL_OK)
         status = operation_read_settings(op, &found);
@@ -135,6 +136,14 @@ static pawl_status write_counters(struct operation *op) {
     return status;
 }
 
+/* An operation that found nothing to do leaves nothing behind: a worker that polls must not wear out the
+ * disk. */
+static bool has_changes(const struct operation *op) {
+    static const struct tally_delta nothing[KIND_COUNT + 1];
+    return sqlite3_total_changes64(op->store->db) != op->changes ||
+           memcmp(op->tally, nothing, sizeof(nothing)) != 0;
+}
+
 /*
  * A failed COMMIT is rolled back. When the log was written but not synced, or not yet announced to the
  * others, a crash now could bring the commit back: that outcome is unknown. A log that could not be written
@@ -157,7 +166,7 @@ static pawl_status commit(struct operation *op) {
 }
 
 pawl_status operation_end(struct operation *op, pawl_status status) {
-    if (status == PAWL_OK && op->writes)
+    if (status == PAWL_OK && op->writes && has_changes(op))
         status = write_counters(op);
     if (status == PAWL_OK)
         status = commit(op);

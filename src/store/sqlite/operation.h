@@ -22,6 +22,7 @@ struct operation {
     int64_t now_ms;
     struct settings settings;
     int64_t last_seq, last_token;
+    int64_t changes; /* rows the connection had written before */
     struct tally_delta tally[KIND_COUNT + 1];
     struct part *parts; /* claim parts loaded so far, flight.h */
     pawl_uuid *evicted; /* whose lock files go after the commit */
