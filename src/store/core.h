@@ -11,14 +11,25 @@ struct store;
 struct store_core_ops {
     pawl_status (*clock_read)(struct store *store, int64_t *now_ms, pawl_error *err);
 
-    pawl_status (*instance_register)(struct store *store, const struct instance_new *in, struct instance_grant *out,
-                                     pawl_error *err);
-    pawl_status (*heartbeat)(struct store *store, pawl_uuid instance, struct beat_result *out, pawl_error *err);
+    pawl_status (*instance_register)(struct store *store, const struct instance_new *in,
+                                     struct instance_grant *out, pawl_error *err);
+    pawl_status (*heartbeat)(struct store *store, pawl_uuid instance, struct beat_result *out,
+                             pawl_error *err);
     pawl_status (*instance_deregister)(struct store *store, pawl_uuid instance, pawl_error *err);
     pawl_status (*instance_evict)(struct store *store, pawl_uuid instance, pawl_error *err);
-    /* Takes the liveness lock for as long as this store stays open; PAWL_OK and *held false where there is none. */
+    /* Takes the liveness lock for as long as this store stays open; PAWL_OK and *held false where there is
+     * none. */
     pawl_status (*liveness_hold)(struct store *store, pawl_uuid instance, bool *held, pawl_error *err);
-    pawl_status (*peers_look)(struct store *store, pawl_uuid instance, struct peers_look *out, pawl_error *err);
+    pawl_status (*peers_look)(struct store *store, pawl_uuid instance, struct peers_look *out,
+                              pawl_error *err);
+    /* Wants to be woken (store_waker_open) when messages of these kinds are put, for PAWL_WAIT_MS or until
+     * wait_end. *late: somebody is putting right now who may not have seen the wish: poll again soon. Behind
+     * it, poll once: what was put before it wakes nobody. */
+    pawl_status (*wait_begin)(struct store *store, pawl_uuid instance, int kinds, bool *late,
+                              pawl_error *err);
+    pawl_status (*wait_end)(struct store *store, pawl_uuid instance, pawl_error *err);
+    /* Wakes everybody who listens, whether they wait or not. */
+    pawl_status (*wake)(struct store *store, pawl_error *err);
     pawl_status (*lanes_rebalance)(struct store *store, pawl_uuid instance, enum store_kind kind,
                                    struct beat_result *out, pawl_error *err);
 
@@ -26,12 +37,12 @@ struct store_core_ops {
                                 struct put_result *out, pawl_error *err);
     pawl_status (*messages_claim)(struct store *store, const struct messages_claim *in, struct arena *arena,
                                   struct item_list *out, pawl_error *err);
-    pawl_status (*messages_complete)(struct store *store, const struct messages_complete *in, struct arena *arena,
-                                     struct answer_list *out, pawl_error *err);
+    pawl_status (*messages_complete)(struct store *store, const struct messages_complete *in,
+                                     struct arena *arena, struct answer_list *out, pawl_error *err);
     pawl_status (*messages_fail)(struct store *store, const struct messages_fail *in, struct arena *arena,
                                  struct answer_list *out, pawl_error *err);
-    pawl_status (*messages_release)(struct store *store, const struct messages_release *in, struct arena *arena,
-                                    struct answer_list *out, pawl_error *err);
+    pawl_status (*messages_release)(struct store *store, const struct messages_release *in,
+                                    struct arena *arena, struct answer_list *out, pawl_error *err);
     pawl_status (*messages_renew)(struct store *store, const struct messages_renew *in, struct arena *arena,
                                   struct answer_list *out, pawl_error *err);
     pawl_status (*batch_process)(struct store *store, const struct work_batch *in, struct arena *arena,
@@ -39,19 +50,20 @@ struct store_core_ops {
 
     pawl_status (*receptors_report)(struct store *store, const struct receptor_report *reports, size_t count,
                                     struct arena *arena, struct answer_list *out, pawl_error *err);
-    pawl_status (*checkpoints_report)(struct store *store, const struct checkpoint_report *reports, size_t count,
-                                      struct arena *arena, struct answer_list *out, pawl_error *err);
+    pawl_status (*checkpoints_report)(struct store *store, const struct checkpoint_report *reports,
+                                      size_t count, struct arena *arena, struct answer_list *out,
+                                      pawl_error *err);
 
-    pawl_status (*dead_redrive)(struct store *store, const struct dead_ref *refs, size_t count, struct arena *arena,
-                                struct answer_list *out, pawl_error *err);
-    pawl_status (*dead_discard)(struct store *store, const struct dead_ref *refs, size_t count, struct arena *arena,
-                                struct answer_list *out, pawl_error *err);
+    pawl_status (*dead_redrive)(struct store *store, const struct dead_ref *refs, size_t count,
+                                struct arena *arena, struct answer_list *out, pawl_error *err);
+    pawl_status (*dead_discard)(struct store *store, const struct dead_ref *refs, size_t count,
+                                struct arena *arena, struct answer_list *out, pawl_error *err);
 
     pawl_status (*maintain)(struct store *store, const struct maintain_in *in, struct maintain_result *out,
                             pawl_error *err);
     /* Removes history rows by seq, after they were archived. */
-    pawl_status (*history_remove)(struct store *store, const struct dead_ref *refs, size_t count, int64_t *removed,
-                                  pawl_error *err);
+    pawl_status (*history_remove)(struct store *store, const struct dead_ref *refs, size_t count,
+                                  int64_t *removed, pawl_error *err);
     pawl_status (*settings_change)(struct store *store, const struct settings_change *in, pawl_error *err);
     pawl_status (*settings_read)(struct store *store, struct settings *out, pawl_error *err);
     /* For a restored database: every token granted before is older than every token granted after. */

@@ -27,8 +27,10 @@ struct store {
 enum store_durability { DURABILITY_FULL = 0, DURABILITY_NORMAL };
 
 struct store_config {
-    const char *url;    /* sqlite path or sqlite:PATH, postgres://…, postgresql://…, a libpq "key=value" string, model: */
-    const char *schema; /* NULL = "pawl" (SQLite: a table prefix is not used; another name than pawl is refused) */
+    const char *url; /* sqlite path or sqlite:PATH, postgres://…, postgresql://…, a libpq "key=value" string,
+                        model: */
+    const char
+        *schema; /* NULL = "pawl" (SQLite: a table prefix is not used; another name than pawl is refused) */
     enum store_durability durability; /* SQLite only */
     int connect_timeout_ms;           /* 0 = default */
     int statement_timeout_ms;         /* 0 = default */
@@ -41,18 +43,20 @@ struct migrate_config {
 };
 
 struct migrate_result {
-    int applied;      /* migrations applied by this call */
-    int version;      /* now */
+    int applied; /* migrations applied by this call */
+    int version; /* now */
 };
 
-/* Opens a migrated store; a schema that is missing, older or newer than this program is refused (PAWL_CONFLICT)
- * with what to do. */
-PAWL_MUSTCHECK pawl_status store_open(const struct store_config *config, struct store **store, pawl_error *err);
+/* Opens a migrated store; a schema that is missing, older or newer than this program is refused
+ * (PAWL_CONFLICT) with what to do. */
+PAWL_MUSTCHECK pawl_status store_open(const struct store_config *config, struct store **store,
+                                      pawl_error *err);
 void store_close(struct store *store);
 
 /* Makes or upgrades the schema; safe when several processes do it at once. */
-PAWL_MUSTCHECK pawl_status store_migrate(const struct store_config *config, const struct migrate_config *migrate,
-                                         struct migrate_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status store_migrate(const struct store_config *config,
+                                         const struct migrate_config *migrate, struct migrate_result *out,
+                                         pawl_error *err);
 
 /* The file of an SQLite address, borrowed from url; NULL when url names another dialect or nothing. */
 const char *store_sqlite_path(const char *url);
@@ -62,7 +66,23 @@ enum { STORE_VERSION_BYTES = 32 };
 const char *store_sqlite_version(void);
 const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
 
+/* Tells when somebody was woken: fd becomes readable, drain empties it and says whether it was a wake-up. */
+struct store_waker {
+    int fd;
+    pawl_status (*drain)(struct store_waker *waker, bool *woken,
+                         pawl_error *err); /* not PAWL_OK: it is broken */
+    void (*close)(struct store_waker *waker);
+};
+
+/* PAWL_CONFLICT where there is none: poll. The store's files or schema must be there. */
+PAWL_MUSTCHECK pawl_status store_waker_open(const struct store_config *config, struct store_waker **waker,
+                                            pawl_error *err);
+void store_waker_close(struct store_waker *waker); /* takes NULL */
+
 /* The openers of each dialect; only store.c calls them. */
+pawl_status sqlite_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err);
+pawl_status postgres_waker_open(const struct store_config *config, struct store_waker **waker,
+                                pawl_error *err);
 pawl_status model_open(const struct store_config *config, struct store **store, pawl_error *err);
 pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err);
 pawl_status sqlite_migrate(const struct store_config *config, const struct migrate_config *migrate,
@@ -80,15 +100,18 @@ PAWL_MUSTCHECK pawl_status check_complete(const struct messages_complete *in, pa
 PAWL_MUSTCHECK pawl_status check_fail(const struct messages_fail *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_release(const struct messages_release *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_renew(const struct messages_renew *in, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_receptors(const struct receptor_report *reports, size_t count, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoint_report *reports, size_t count, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_receptors(const struct receptor_report *reports, size_t count,
+                                           pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoint_report *reports, size_t count,
+                                             pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count,
+                                           pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_maintain(const struct maintain_in *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_settings(const struct settings_change *in, pawl_error *err);
 
 /* The text that a failure stores: the error, a newline and the stack when there is one, cut to
  * PAWL_ERROR_BYTES_MAX; absent when both are. */
-PAWL_MUSTCHECK pawl_status store_error_text(struct arena *arena, pawl_str error, pawl_str stack, pawl_str *text,
-                                            pawl_error *err);
+PAWL_MUSTCHECK pawl_status store_error_text(struct arena *arena, pawl_str error, pawl_str stack,
+                                            pawl_str *text, pawl_error *err);
 
 #endif

@@ -57,8 +57,8 @@ struct messages_put {
     enum store_kind kind;
     const struct message_new *messages;
     size_t count;
-    pawl_str consumer;   /* inbox only: who deduplicates; required there */
-    pawl_uuid request;   /* nil = none */
+    pawl_str consumer;        /* inbox only: who deduplicates; required there */
+    pawl_uuid request;        /* nil = none */
     size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
 };
 
@@ -99,11 +99,11 @@ struct item_list {
 struct messages_claim {
     pawl_uuid instance;
     enum store_kind kind;
-    int max;               /* 1 … PAWL_BATCH_MAX */
-    int64_t lease_ms;      /* PAWL_LEASE_MS_MIN … MAX */
+    int max;          /* 1 … PAWL_BATCH_MAX */
+    int64_t lease_ms; /* PAWL_LEASE_MS_MIN … MAX */
     enum dead_policy policy;
-    int max_attempts;      /* 0 = the schema's default */
-    pawl_uuid request;     /* nil = none */
+    int max_attempts;  /* 0 = the schema's default */
+    pawl_uuid request; /* nil = none */
 };
 
 struct item_ref {
@@ -131,7 +131,7 @@ struct fail_item {
     pawl_str error; /* cut to PAWL_ERROR_BYTES_MAX */
     pawl_str stack; /* may be absent; kept behind the error text after a newline */
     enum error_class_in error_class;
-    int64_t delay_ms; /* -1 = backoff of domain/retry.h with jitter */
+    int64_t delay_ms;        /* -1 = backoff of domain/retry.h with jitter */
     enum dead_policy policy; /* POLICY_DEFAULT = the claim's */
     int max_attempts;        /* 0 = the claim's */
 };
@@ -176,10 +176,10 @@ struct instance_new {
     pawl_str service;
     pawl_str host;
     int pid;
-    pawl_str metadata; /* JSON, may be absent */
-    int kinds;         /* KIND_BIT()s; 0 = producer and observer only */
-    int64_t lease_ms;  /* 0 = the schema's default */
-    int max_partitions; /* 0 = no cap */
+    pawl_str metadata;   /* JSON, may be absent */
+    int kinds;           /* KIND_BIT()s; 0 = producer and observer only */
+    int64_t lease_ms;    /* 0 = the schema's default */
+    int max_partitions;  /* 0 = no cap */
     int partition_count; /* 0 = whatever the schema has; else must be equal */
 };
 
@@ -207,12 +207,17 @@ struct peers_look {
 struct receptor_report {
     pawl_uuid event_id;
     pawl_str receptor;
-    int status; /* bits of W24 */
+    int status;     /* bits of W24 */
     pawl_str error; /* absent = completion */
 };
 
 /* Perspective checkpoint report (P50, W28): only the checkpoint is touched. */
-enum checkpoint_status { CHECKPOINT_PENDING = 0, CHECKPOINT_PROCESSING, CHECKPOINT_COMPLETED, CHECKPOINT_FAILED };
+enum checkpoint_status {
+    CHECKPOINT_PENDING = 0,
+    CHECKPOINT_PROCESSING,
+    CHECKPOINT_COMPLETED,
+    CHECKPOINT_FAILED
+};
 
 struct checkpoint_report {
     pawl_str stream;

@@ -55,7 +55,7 @@ struct instance_row {
     enum instance_state state;
     int64_t started_ms, beat_ms, lease_until_ms, beat_age_ms;
     int lanes[KIND_COUNT + 1];
-    int claims;   /* active claim parts */
+    int claims;    /* active claim parts */
     int in_flight; /* messages in them */
 };
 
@@ -92,7 +92,7 @@ struct dead_groups {
 
 /* Gauges and counters of one kind, from the tally and the small tables. */
 struct kind_counts {
-    int64_t ready, leased, aside, dead; /* gauges */
+    int64_t ready, leased, aside, dead;                               /* gauges */
     int64_t put, done, failed, stale, duplicate, redriven, discarded; /* counters */
     int64_t oldest_ready_ms; /* put_ms of the oldest waiting message of any lane; 0 = none */
     int64_t claims_active, claims_overdue;
@@ -157,26 +157,29 @@ struct receptor_row {
 
 struct store_view_ops {
     pawl_status (*counts)(struct store *store, struct counts *out, pawl_error *err);
-    pawl_status (*instances)(struct store *store, struct arena *arena, struct instance_rows *out, pawl_error *err);
-    pawl_status (*lanes)(struct store *store, enum store_kind kind, struct arena *arena, struct lane_rows *out,
-                         pawl_error *err);
+    pawl_status (*instances)(struct store *store, struct arena *arena, struct instance_rows *out,
+                             pawl_error *err);
+    pawl_status (*lanes)(struct store *store, enum store_kind kind, struct arena *arena,
+                         struct lane_rows *out, pawl_error *err);
     pawl_status (*messages)(struct store *store, const struct message_filter *filter, struct arena *arena,
                             struct message_rows *out, pawl_error *err);
     /* Every message with that id (an outbox may hold an id twice), any state. */
-    pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena, struct message_rows *out,
-                                pawl_error *err);
+    pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena,
+                                struct message_rows *out, pawl_error *err);
     pawl_status (*dead_groups)(struct store *store, enum store_kind kind, int limit, struct arena *arena,
                                struct dead_groups *out, pawl_error *err);
-    /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is none. */
-    pawl_status (*why)(struct store *store, pawl_uuid id, struct arena *arena, struct why *out, pawl_error *err);
-    pawl_status (*checkpoint_get)(struct store *store, pawl_str stream, pawl_str perspective, struct arena *arena,
-                                  struct checkpoint_row *out, pawl_error *err);
-    pawl_status (*receptors)(struct store *store, pawl_uuid event_id, struct arena *arena, struct receptor_row **rows,
-                             size_t *count, pawl_error *err);
+    /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is
+     * none. */
+    pawl_status (*why)(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
+                       pawl_error *err);
+    pawl_status (*checkpoint_get)(struct store *store, pawl_str stream, pawl_str perspective,
+                                  struct arena *arena, struct checkpoint_row *out, pawl_error *err);
+    pawl_status (*receptors)(struct store *store, pawl_uuid event_id, struct arena *arena,
+                             struct receptor_row **rows, size_t *count, pawl_error *err);
     /* Runs every invariant; no rows = sound. */
     pawl_status (*check)(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
-    /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores that
-     * saw the same calls print the same text (format: docs/state-dump.md). For tests. */
+    /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
+     * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
     pawl_status (*dump)(struct store *store, struct buf *out, pawl_error *err);
 };
 

@@ -29,11 +29,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             argv[argc++] = text + at;
 
     struct arena *arena = arena_create(0);
-    struct options_source source = {no_environment, NULL};
+    struct options_input input = {.argc = argc, .argv = argv, .getenv = no_environment};
     struct options options;
     pawl_error err = {0};
-    if (arena != NULL && options_parse(arena, argc, argv, &source, &options, &err) != PAWL_OK &&
-        err.text[0] == '\0')
+    if (arena != NULL && options_parse(arena, &input, &options, &err) != PAWL_OK && err.text[0] == '\0')
         abort();
     arena_free(arena);
     free(text);

@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (name_check_stream(text, &err) != PAWL_OK)
         must(memchr(err.text, '\0', sizeof(err.text)) != NULL);
     if (name_check_schema(text, &err) == PAWL_OK)
-        must(size > 0 && size <= 31 && strspn((const char *)data, "abcdefghijklmnopqrstuvwxyz_0123456789") >= size);
+        must(size > 0 && size <= 31 &&
+             strspn((const char *)data, "abcdefghijklmnopqrstuvwxyz_0123456789") >= size);
 
     char pattern[FINGERPRINT_TEXT_BYTES];
     char print[FINGERPRINT_BYTES];
