@@ -15,7 +15,7 @@
 #include "domain/name.h"
 #include "store/postgres/schema.h"
 
-enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16 };
+enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8 };
 
 static const char *option_value(const PQconninfoOption *options, const char *keyword) {
     for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
@@ -218,8 +218,11 @@ static bool is_alive(struct postgres *self) {
     if (PQstatus(self->conn) != CONNECTION_OK)
         return false;
     struct pollfd fd = {.fd = PQsocket(self->conn), .events = POLLIN};
-    if (poll(&fd, 1, 0) > 0 && PQconsumeInput(self->conn) == 0)
-        return false;
+    /* First what it had to say, then the end of the stream. */
+    for (int reads = 0; reads < READS_MAX && poll(&fd, 1, 0) > 0; reads++) {
+        if (PQconsumeInput(self->conn) == 0)
+            return false;
+    }
     return PQstatus(self->conn) == CONNECTION_OK && PQtransactionStatus(self->conn) == PQTRANS_IDLE;
 }
 
