@@ -23,7 +23,7 @@ enum {
     ENGINE_BUNDLE_MAX = 64,  /* messages handed to one slot at once */
     ENGINE_RENEWALS_MAX = 6, /* of a running message whose handler has no time limit */
     ENGINE_REFUSALS_MAX = 3, /* of one batch, before everything is dropped and registered anew */
-    ENGINE_LOOK_MS = 160,    /* two looks span the 300 ms after which an absent lock is believed */
+    ENGINE_LOOK_MS = 100,    /* a lock that is absent for 300 ms is believed: three looks later */
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
     ENGINE_BACKOFF_MS_MAX = 2000,
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */

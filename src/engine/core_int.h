@@ -41,6 +41,7 @@ struct claim {
     int64_t fence_ms; /* the earliest of its unfinished entries */
     int64_t renew_at_ms;
     bool renewing;
+    bool split; /* some of it is over: naming the whole token would keep that alive in the store */
 };
 
 /* Everything that one batch claimed. */
@@ -106,7 +107,8 @@ struct report_open {
     uint32_t number;
     struct entry *entry;
     bool failed;
-    bool held; /* answered conflict: waits until the results of its stream that are on their way have arrived */
+    bool held; /* answered conflict: waits until the results of its stream that are on their way have arrived
+                */
 };
 
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
@@ -188,7 +190,7 @@ struct stream *core_stream_get(struct engine_core *core, enum store_kind kind, p
 void core_stream_append(struct engine_core *core, struct stream *stream, struct entry *entry);
 struct entry *core_stream_pop(struct stream *stream);
 void core_stream_ready(struct engine_core *core, struct stream *stream);
-void core_stream_drop_waiting(struct engine_core *core, struct stream *stream);
+void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, int64_t token);
 void core_stream_release_waiting(struct engine_core *core, struct stream *stream, int64_t delay_ms);
 void core_streams_drop(struct engine_core *core);
 void core_streams_free(struct engine_core *core);
@@ -229,7 +231,7 @@ void core_lease_unpin(struct engine_core *core);
 int64_t core_lease_renew_due_ms(const struct engine_core *core);
 int64_t core_lease_fence_due_ms(const struct engine_core *core);
 void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);
-void core_stream_fence(struct engine_core *core, struct stream *stream);
+void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token);
 
 /* core_batch.c */
 bool core_batch_wanted(struct engine_core *core);

@@ -10,19 +10,27 @@ static bool unfinished(const struct entry *entry) {
     return !entry->dropped && (entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING);
 }
 
-/* The store has taken the stream back: what runs is told to stop, its outcome will be dropped. */
-void core_stream_fence(struct engine_core *core, struct stream *stream) {
+/* The store has taken the stream back from this token: what runs is told to stop, its outcome will be
+ * dropped. */
+void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token) {
     struct entry *running = stream->head;
-    for (size_t i = 0; i < stream->running; i++, running = running->next)
+    bool any = false;
+    for (size_t i = 0; i < stream->running; i++, running = running->next) {
+        if (running->claim->token > token)
+            continue;
         running->dropped = true;
-    if (stream->running > 0)
+        running->claim->split = true;
+        any = true;
+    }
+    if (any)
         core_slot_cancel_stream(core, stream, CANCEL_FENCE);
-    core_stream_drop_waiting(core, stream);
+    core_stream_drop_waiting(core, stream, token);
     core_stream_ready(core, stream);
 }
 
 /* The grant of one entry is over, and with it that of its stream. */
 static void fence_entry(struct engine_core *core, struct entry *entry) {
+    entry->claim->split = true;
     if (entry->stream == NULL) {
         entry->dropped = true; /* a waiting one is taken out of its queue when its turn comes */
         for (int i = 0; i < core->config.slots && entry->state == ENTRY_RUNNING; i++) {
@@ -33,7 +41,7 @@ static void fence_entry(struct engine_core *core, struct entry *entry) {
         }
         return;
     }
-    core_stream_fence(core, entry->stream);
+    core_stream_fence(core, entry->stream, entry->claim->token);
 }
 
 /* Fences what has run out; returns how many entries. The claim may be gone afterwards. */
@@ -121,7 +129,7 @@ static void add_renewal(struct engine_core *core, enum store_kind kind, struct c
 
 static void collect_claim(struct engine_core *core, enum store_kind kind, struct claim *claim,
                           struct renew_plan counts) {
-    if (counts.renewable == counts.unfinished) {
+    if (counts.renewable == counts.unfinished && !claim->split) {
         add_renewal(core, kind, claim, NULL);
         return;
     }

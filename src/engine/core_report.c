@@ -109,7 +109,7 @@ static void complete_answered(struct engine_core *core, struct entry *entry, enu
         core_report_release(core, entry, 0);
         struct stream *stream = core_stream_get(core, entry->item->kind, entry->item->stream);
         if (stream != NULL)
-            core_stream_fence(core, stream);
+            core_stream_fence(core, stream, entry->item->token);
         return;
     } else {
         core->metrics.stale++;
@@ -122,6 +122,7 @@ static void complete_answered(struct engine_core *core, struct entry *entry, enu
 static void fail_answered(struct engine_core *core, struct entry *entry, enum store_answer answer,
                           enum fail_outcome fate) {
     struct stream *stream = entry->stream;
+    const int64_t token = entry->item->token;
     enum dead_policy policy = core->config.handlers[entry->handler].policy;
     if (policy == POLICY_DEFAULT)
         policy = core->config.policy != POLICY_DEFAULT ? core->config.policy : core->schema_policy;
@@ -145,10 +146,10 @@ static void fail_answered(struct engine_core *core, struct entry *entry, enum st
         return;
     }
     /* When the answer does not say, the rest goes back: at worst the store answers that it has it already. */
-    if (answer == ANSWER_DUPLICATE)
+    if (answer == ANSWER_DUPLICATE && stream->head != NULL && stream->head->item->token == token)
         core_stream_release_waiting(core, stream, 0);
     else
-        core_stream_drop_waiting(core, stream);
+        core_stream_drop_waiting(core, stream, token);
     core_stream_ready(core, stream);
 }
 

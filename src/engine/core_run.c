@@ -240,6 +240,7 @@ static void entry_ended(struct engine_core *core, struct entry *entry, const str
 static void take_back(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome,
                       bool last) {
     struct stream *stream = entry->stream;
+    const int64_t token = entry->item->token;
     if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
         not_run(core, entry);
     } else {
@@ -254,7 +255,7 @@ static void take_back(struct engine_core *core, struct entry *entry, const struc
             stream->running--;
         /* The store sets aside what is behind a released message. */
         if (released && stream != NULL && stream->running == 0)
-            core_stream_drop_waiting(core, stream);
+            core_stream_drop_waiting(core, stream, token);
     }
     if (stream != NULL && last) {
         stream->running = 0;

@@ -130,37 +130,40 @@ void core_stream_ready(struct engine_core *core, struct stream *stream) {
     queue->stream_tail = stream;
 }
 
-/* What is behind the running entries is no longer ours: the store has set it aside. */
-void core_stream_drop_waiting(struct engine_core *core, struct stream *stream) {
+/* What is behind the running entries under this token, or an older one, is no longer ours: the store has set
+ * it aside. A newer grant of the stream, which may have come in before we heard of it, stays. */
+void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, int64_t token) {
     struct entry *last = NULL;
     struct entry *entry = stream->head;
     for (size_t i = 0; i < stream->running; i++) {
         last = entry;
         entry = entry->next;
     }
-    stream->tail = last;
-    if (last == NULL)
-        stream->head = NULL;
-    else
-        last->next = NULL;
-    while (entry != NULL) {
+    while (entry != NULL && entry->claim->token <= token) {
         struct entry *next = entry->next;
+        entry->claim->split = true;
         core->queues[entry->handler].waiting--;
         core_entry_free(core, entry);
         entry = next;
     }
+    if (last == NULL)
+        stream->head = entry;
+    else
+        last->next = entry;
+    if (entry == NULL)
+        stream->tail = last;
 }
 
 /* The first waiting entry goes back to the store, which sets the rest of the stream aside with it. */
 void core_stream_release_waiting(struct engine_core *core, struct stream *stream, int64_t delay_ms) {
     if (stream->running > 0)
         return;
-    if (stream->head != NULL) {
-        struct entry *entry = core_stream_pop(stream);
-        core->queues[entry->handler].waiting--;
-        core_report_release(core, entry, delay_ms);
-    }
-    core_stream_drop_waiting(core, stream);
+    if (stream->head == NULL)
+        return;
+    struct entry *entry = core_stream_pop(stream);
+    core->queues[entry->handler].waiting--;
+    core_report_release(core, entry, delay_ms);
+    core_stream_drop_waiting(core, stream, entry->claim->token);
 }
 
 /* Nothing waits any more; what runs stays until its slot comes back. */
@@ -176,7 +179,7 @@ void core_streams_drop(struct engine_core *core) {
             continue;
         stream->queued = false;
         stream->awaiting = false;
-        core_stream_drop_waiting(core, stream);
+        core_stream_drop_waiting(core, stream, INT64_MAX);
     }
     for (size_t i = 0; i < table->cell_count; i++) {
         /* Removing moves later cells up into this one: look again. */

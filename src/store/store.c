@@ -107,3 +107,20 @@ pawl_status store_migrate(const struct store_config *config, const struct migrat
     }
     return error_set(err, PAWL_INTERNAL, "store_migrate", "no dialect for the database address");
 }
+
+pawl_status store_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err) {
+    enum dialect dialect = DIALECT_NONE;
+    pawl_status status = dialect_find("store_waker_open", config->url, &dialect, err);
+    if (status != PAWL_OK)
+        return status;
+    if (dialect == DIALECT_SQLITE)
+        return sqlite_waker_open(config, waker, err);
+    if (dialect == DIALECT_POSTGRES)
+        return postgres_waker_open(config, waker, err);
+    return error_set(err, PAWL_CONFLICT, "store_waker_open", "this store wakes nobody");
+}
+
+void store_waker_close(struct store_waker *waker) {
+    if (waker != NULL)
+        waker->close(waker);
+}

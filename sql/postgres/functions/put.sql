@@ -2,7 +2,7 @@
 -- params: one array member per message; arrays that are all absent may be NULL. p_consumer and p_hashes (NULL: computed
 --         here) are for the inbox; p_request NULL: none
 -- returns: one answer per message: 1 applied, 2 duplicate, 4 conflict
--- tables: message, tally (inserted), dedupe, request (inserted)
+-- tables: message, tally (inserted), dedupe, request (inserted); waiter (read)
 -- locks: the dedupe keys of an inbox call, in the order of the ids
 -- A transaction id comes first, then the numbers: a claim relies on it to find late commits (docs/protocol.md).
 CREATE OR REPLACE FUNCTION pawl.put(
@@ -57,6 +57,11 @@ BEGIN
     END IF;
     IF v_applied > 0 OR v_duplicates > 0 THEN
         INSERT INTO pawl.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
+    END IF;
+    -- Under load nobody waits, and nobody pays for a notification.
+    IF v_applied > 0 AND EXISTS (SELECT 1 FROM pawl.waiter w
+                                  WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > v_now) THEN
+        PERFORM pg_notify('pawl.wake', '');
     END IF;
     RETURN v_answers;
 END

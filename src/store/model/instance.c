@@ -243,3 +243,20 @@ pawl_status model_peers_look(struct store *store, pawl_uuid id, struct peers_loo
     *out = look;
     return model_leave(model, PAWL_OK);
 }
+
+pawl_status model_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
+                             pawl_error *err) {
+    (void)store, (void)instance, (void)kinds, (void)err;
+    *late = false;
+    return PAWL_OK;
+}
+
+pawl_status model_wait_end(struct store *store, pawl_uuid instance, pawl_error *err) {
+    (void)store, (void)instance, (void)err;
+    return PAWL_OK;
+}
+
+pawl_status model_wake(struct store *store, pawl_error *err) {
+    (void)store, (void)err;
+    return PAWL_OK;
+}

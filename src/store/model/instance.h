@@ -33,4 +33,9 @@ pawl_status model_instance_evict(struct store *store, pawl_uuid id, pawl_error *
 pawl_status model_liveness_hold(struct store *store, pawl_uuid id, bool *held, pawl_error *err);
 pawl_status model_peers_look(struct store *store, pawl_uuid id, struct peers_look *out, pawl_error *err);
 
+/* core.h: nobody listens to a model, so a wish is only checked. */
+pawl_status model_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late, pawl_error *err);
+pawl_status model_wait_end(struct store *store, pawl_uuid instance, pawl_error *err);
+pawl_status model_wake(struct store *store, pawl_error *err);
+
 #endif

@@ -46,6 +46,16 @@ void pg_checkpoints_prepare(const struct checkpoint_report *reports, size_t coun
 PAWL_MUSTCHECK pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count,
                                            struct arena *arena, struct answer_list *out, pawl_error *err);
 
+/* Runs a prepared report and takes its answers; clears the statement. */
+struct answers_wanted {
+    const char *op;
+    size_t count;
+    struct arena *arena;
+    struct answer_list *out;
+};
+PAWL_MUSTCHECK pawl_status pg_answers_run(struct store *store, struct statement *statement,
+                                          const struct answers_wanted *wanted, pawl_error *err);
+
 /* instance.c */
 void pg_instance_params(const struct instance_new *in, struct params *params);
 
@@ -60,6 +70,10 @@ pawl_status postgres_instance_evict(struct store *store, pawl_uuid instance, paw
 pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err);
 pawl_status postgres_peers_look(struct store *store, pawl_uuid instance, struct peers_look *out,
                                 pawl_error *err);
+pawl_status postgres_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
+                                pawl_error *err);
+pawl_status postgres_wait_end(struct store *store, pawl_uuid instance, pawl_error *err);
+pawl_status postgres_wake(struct store *store, pawl_error *err);
 pawl_status postgres_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
                                      struct beat_result *out, pawl_error *err);
 pawl_status postgres_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,

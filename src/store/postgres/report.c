@@ -113,12 +113,12 @@ pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count
     return PAWL_OK;
 }
 
-/* Runs a prepared report and takes its answers. */
-static pawl_status report_run(struct store *store, const char *op, struct statement *statement, size_t count,
-                              struct arena *arena, struct answer_list *out, pawl_error *err) {
-    pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_WRITE, err);
+pawl_status pg_answers_run(struct store *store, struct statement *statement,
+                           const struct answers_wanted *wanted, pawl_error *err) {
+    pawl_status status = pg_statement_run(postgres_of(store), wanted->op, statement, EFFECT_WRITE, err);
     if (status == PAWL_OK)
-        status = pg_answers_take(op, statement->result, count, arena, out, err);
+        status =
+            pg_answers_take(wanted->op, statement->result, wanted->count, wanted->arena, wanted->out, err);
     pg_statement_clear(statement);
     return status;
 }
@@ -130,7 +130,8 @@ pawl_status postgres_messages_complete(struct store *store, const struct message
     if (status != PAWL_OK)
         return status;
     pg_complete_prepare(in, arena, &statement);
-    return report_run(store, "messages_complete", &statement, in->count, arena, out, err);
+    return pg_answers_run(store, &statement,
+                          &(struct answers_wanted){"messages_complete", in->count, arena, out}, err);
 }
 
 pawl_status postgres_messages_fail(struct store *store, const struct messages_fail *in, struct arena *arena,
@@ -141,7 +142,8 @@ pawl_status postgres_messages_fail(struct store *store, const struct messages_fa
         status = pg_fail_prepare(in, arena, &statement, err);
     if (status != PAWL_OK)
         return status;
-    return report_run(store, "messages_fail", &statement, in->count, arena, out, err);
+    return pg_answers_run(store, &statement, &(struct answers_wanted){"messages_fail", in->count, arena, out},
+                          err);
 }
 
 pawl_status postgres_messages_release(struct store *store, const struct messages_release *in,
@@ -151,7 +153,8 @@ pawl_status postgres_messages_release(struct store *store, const struct messages
     if (status != PAWL_OK)
         return status;
     pg_release_prepare(in, arena, &statement);
-    return report_run(store, "messages_release", &statement, in->count, arena, out, err);
+    return pg_answers_run(store, &statement,
+                          &(struct answers_wanted){"messages_release", in->count, arena, out}, err);
 }
 
 pawl_status postgres_messages_renew(struct store *store, const struct messages_renew *in, struct arena *arena,
@@ -161,7 +164,8 @@ pawl_status postgres_messages_renew(struct store *store, const struct messages_r
     if (status != PAWL_OK)
         return status;
     pg_renew_prepare(in, arena, &statement);
-    return report_run(store, "messages_renew", &statement, in->count, arena, out, err);
+    return pg_answers_run(store, &statement,
+                          &(struct answers_wanted){"messages_renew", in->count, arena, out}, err);
 }
 
 pawl_status postgres_receptors_report(struct store *store, const struct receptor_report *reports,
@@ -172,7 +176,8 @@ pawl_status postgres_receptors_report(struct store *store, const struct receptor
     if (status != PAWL_OK)
         return status;
     pg_receptors_prepare(reports, count, arena, &statement);
-    return report_run(store, "receptors_report", &statement, count, arena, out, err);
+    return pg_answers_run(store, &statement, &(struct answers_wanted){"receptors_report", count, arena, out},
+                          err);
 }
 
 pawl_status postgres_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
@@ -183,5 +188,6 @@ pawl_status postgres_checkpoints_report(struct store *store, const struct checkp
     if (status != PAWL_OK)
         return status;
     pg_checkpoints_prepare(reports, count, arena, &statement);
-    return report_run(store, "checkpoints_report", &statement, count, arena, out, err);
+    return pg_answers_run(store, &statement,
+                          &(struct answers_wanted){"checkpoints_report", count, arena, out}, err);
 }

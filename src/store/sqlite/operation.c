@@ -7,6 +7,7 @@
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/liveness.h"
+#include "store/sqlite/waker.h"
 
 enum { TOKEN_EPOCH_SHIFT = 40 };
 
@@ -175,6 +176,8 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
     if (status == PAWL_OK && op->writes) {
         for (size_t i = 0; i < op->evicted_count; i++)
             liveness_remove_file(op->store, op->evicted[i]);
+        if (op->wake)
+            waker_touch(op->store->path);
         checkpointer_after_commit(op->store);
     }
     pthread_mutex_unlock(&op->store->lock);
@@ -197,8 +200,12 @@ pawl_status operation_join(struct operation *op, struct sqlite_store *store, con
 pawl_status operation_leave(struct operation *op, pawl_status status) {
     if (status == PAWL_OK)
         status = write_counters(op);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        /* Whoever wakes up now waits for the caller's commit before it can look. */
+        if (op->wake)
+            waker_touch(op->store->path);
         return run(op, SQLITE_Q_SEND_RELEASE);
+    }
     pawl_error *err = op->err;
     op->err = NULL; /* the first failure is the one to report */
     if (run(op, SQLITE_Q_SEND_ROLLBACK) == PAWL_OK)

@@ -128,6 +128,15 @@ static pawl_status write_by_lane(struct operation *op, const struct messages_put
     return status;
 }
 
+/* Whoever waits is woken when this is committed; mostly nobody does. */
+static pawl_status find_waiter(struct operation *op, enum store_kind kind) {
+    int64_t one = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
+    bind_int(&s, KIND_BIT(kind));
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &one, &op->wake);
+}
+
 pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used, struct arena *arena,
                          struct put_result *out) {
     struct put_result result = {arena_array(arena, in->count, sizeof(*result.answers)),
@@ -147,6 +156,8 @@ pawl_status put_messages(struct operation *op, const struct messages_put *in, bo
     if (status == PAWL_OK)
         status = write_by_lane(op, in, placed, count);
     op->tally[in->kind].put += (int64_t)count;
+    if (status == PAWL_OK && count > 0 && !op->wake)
+        status = find_waiter(op, in->kind);
     return status;
 }
 

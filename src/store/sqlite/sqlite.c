@@ -12,6 +12,7 @@
 #include "store/sqlite/put.h"
 #include "store/sqlite/report.h"
 #include "store/sqlite/view.h"
+#include "store/sqlite/waker.h"
 
 static void sqlite_close(struct store *store) { connection_close(sqlite_store_of(store)); }
 
@@ -25,6 +26,9 @@ static const struct store_ops sqlite_ops = {
             .instance_evict = sqlite_instance_evict,
             .liveness_hold = sqlite_liveness_hold,
             .peers_look = sqlite_peers_look,
+            .wait_begin = sqlite_wait_begin,
+            .wait_end = sqlite_wait_end,
+            .wake = sqlite_wake,
             .lanes_rebalance = sqlite_lanes_rebalance,
             .messages_put = sqlite_messages_put,
             .messages_claim = sqlite_messages_claim,

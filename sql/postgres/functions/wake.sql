@@ -1,0 +1,11 @@
+-- wake: wakes everybody who listens, whether they wait or not.
+-- params: none
+-- returns: nothing
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.wake() RETURNS void
+LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pg_notify('pawl.wake', '');
+$$;

@@ -1,0 +1,2 @@
+-- listen: this session is told when somebody is woken.
+LISTEN "pawl.wake"

@@ -1,0 +1,2 @@
+-- wait_late: see functions/wait_late.sql
+SELECT pawl.wait_late()

@@ -1,0 +1,2 @@
+-- wake: see functions/wake.sql
+SELECT pawl.wake()
