@@ -155,7 +155,9 @@ struct engine_core {
     int64_t backoff_until_ms;
     int64_t next_poll_ms;
     int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */
-    bool wakes;
+    bool wakes;                   /* somebody can wake us */
+    bool wait_on, wait_trying, wait_late;
+    int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
     bool poll_due; /* the batch on its way is a poll of its own right */
     bool was_busy, was_idle;
 
@@ -248,6 +250,12 @@ void core_life_evicted(struct engine_core *core);
 void core_life_failed(struct engine_core *core);
 void core_life_decide(struct engine_core *core);
 int64_t core_life_due_ms(const struct engine_core *core);
+
+/* core_wait.c */
+void core_wait_decide(struct engine_core *core);
+void core_wait_answered(struct engine_core *core, const struct engine_event *event);
+void core_wait_forget(struct engine_core *core);
+bool core_wait_quiet(const struct engine_core *core);
 
 /* core_stop.c */
 void core_stop_begin(struct engine_core *core, bool now);

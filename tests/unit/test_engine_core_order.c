@@ -108,12 +108,86 @@ static void test_a_waiting_result_is_dropped_with_everything(void **state) {
     driver_free(&d);
 }
 
+/* The failure was stored, its answer got lost, and the stream was claimed anew before that is known: what the
+ * old grant left behind is dropped, the new one runs. (Found by the simulator, seed 17155.) */
+/* covers: M07 J56 */
+static void test_a_late_answer_leaves_a_newer_grant_alone(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.strategy.type = STRATEGY_INSTANT;
+    up_with_stream(&d, 3);
+    enum outcome_type fail = OUTCOME_RETRY;
+    driver_finish(&d, 0, &fail);
+    assert_int_equal(d.report_count, 1);
+    driver_wait(&d, d.config.poll_ms);
+    driver_ready(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    int64_t first = driver_item(&d, grant, "s1", "a")->seq;
+    driver_item(&d, grant, "s1", "a");
+    driver_answer(&d, grant);
+    assert_int_equal(d.runs[0].count, 0); /* the old failure is still without an answer */
+    driver_step(&d, (struct engine_event){
+                        .type = EVENT_REPORTED, .report = d.reports[0].number, .status = PAWL_UNKNOWN});
+    driver_ready(&d);
+    if (d.batch->failure_count[KIND_OUTBOX] == 0) { /* a poll was on its way already */
+        driver_answer_empty(&d);
+        driver_ready(&d);
+    }
+    assert_int_equal(d.batch->failure_count[KIND_OUTBOX], 1);
+    grant = driver_grant_new(&d);
+    grant->answers[0] = ANSWER_DUPLICATE;
+    driver_answer(&d, grant);
+    assert_int_equal(d.runs[0].count, 1);
+    assert_int_equal(d.runs[0].items[0]->seq, first);
+    driver_free(&d);
+}
+
+/* A hung message is not kept alive by its siblings, also after its fence: they are renewed by name. */
+/* covers: J56 B4.14 */
+static void test_after_a_fence_the_rest_is_renewed_by_name(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.slots = 1;
+    d.config.poll_ms = 1000000;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, NULL, "a");
+    int64_t waiting = driver_item(&d, grant, NULL, "a")->seq;
+    driver_answer(&d, grant);
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    driver_beat_ok(&d, 0, false);
+    int by_name = 0;
+    for (int i = 0; i < 400 && by_name < 3; i++) {
+        driver_wait(&d, 500);
+        if (d.beats > 1) {
+            d.beats = 1;
+            driver_beat_ok(&d, 0, false);
+        }
+        if (!d.checking)
+            continue;
+        driver_ready(&d);
+        if (d.cancels > 0 && d.batch->renewal_count[KIND_OUTBOX] > 0) {
+            assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
+            assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].id.b[15], waiting);
+            by_name++;
+        }
+        driver_answer_empty(&d);
+    }
+    assert_int_equal(by_name, 3);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_instant_result_waits_for_the_one_before_it),
         cmocka_unit_test(test_results_that_waited_travel_in_order),
         cmocka_unit_test(test_what_is_behind_a_conflict_does_not_run),
         cmocka_unit_test(test_a_waiting_result_is_dropped_with_everything),
+        cmocka_unit_test(test_a_late_answer_leaves_a_newer_grant_alone),
+        cmocka_unit_test(test_after_a_fence_the_rest_is_renewed_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
