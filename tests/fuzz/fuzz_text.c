@@ -21,6 +21,9 @@ static void must(bool truth) {
 
 /* The password of a well-formed address must not survive, whatever stands around it. */
 static void fuzz_address(pawl_str text) {
+    static const char secret[] = "S3CR3Tpassw0rd";
+    if (memmem(text.ptr, text.len, secret, sizeof(secret) - 1) != NULL)
+        return; /* the fuzzer has learnt the word and writes it elsewhere */
     struct buf url;
     struct buf shown;
     buf_init(&url, 0);
@@ -28,7 +31,7 @@ static void fuzz_address(pawl_str text) {
     buf_append_cstr(&url, "postgres://user:S3CR3Tpassw0rd@host/db?");
     buf_append_str(&url, text);
     url_redact(&shown, buf_str(&url));
-    must(strstr(shown.ptr, "S3CR3Tpassw0rd") == NULL);
+    must(strstr(shown.ptr, secret) == NULL);
     buf_reset(&shown);
     url_redact(&shown, text);
     buf_free(&url);
