@@ -191,6 +191,7 @@ static void a_role_without_rights_hears_what_to_grant(void **state) {
     value(f, "do $$ begin if not exists (select from pg_roles where rolname = 'nobody_yet') then create role "
              "nobody_yet "
              "login; end if; end $$");
+    value(f, "revoke pawl_worker from nobody_yet"); /* roles outlive databases */
     url_with(f, "postgres@", "nobody_yet@", "", url);
     assert_int_equal(open_url(f, url, &store), PAWL_CONFLICT);
     assert_non_null(strstr(f->err.text, "pawl_worker"));

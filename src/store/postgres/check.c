@@ -27,8 +27,10 @@ pawl_status postgres_check(struct store *store, struct arena *arena, struct viol
     struct postgres *self = postgres_of(store);
     struct violations list = {.rows = arena_array(arena, VIOLATIONS_MAX, sizeof *list.rows)};
     struct buf text;
+    if (list.rows == NULL)
+        return pg_answer_no_memory("check", err);
     buf_init(&text, 0);
-    pawl_status status = list.rows == NULL ? pg_answer_no_memory("check", err) : PAWL_OK;
+    pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < sql_postgres_invariants_count; i++) {
         buf_reset(&text);
         pg_schema_substitute(&text, sql_postgres_invariants[i].text, self->schema);

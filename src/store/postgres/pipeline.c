@@ -304,6 +304,10 @@ static pawl_status pooled_run(struct call *call, struct statement *statements, s
     return status;
 }
 
+static bool has_ended(const struct postgres *self) {
+    return self->conn == NULL || PQstatus(self->conn) != CONNECTION_OK;
+}
+
 static pawl_status run(struct call call, struct statement *statements, size_t count) {
     for (size_t i = 0; i < count; i++) {
         pawl_status status = pg_params_status(&statements[i].params, call.op, call.err);
@@ -311,13 +315,20 @@ static pawl_status run(struct call call, struct statement *statements, size_t co
             return status;
     }
     pawl_status status = PAWL_OK;
+    bool replaced = false;
     for (int tries = 0; tries < TRIES_MAX; tries++) {
+        bool reused = call.self->conn != NULL;
         call.sqlstate[0] = '\0';
         call.sent = false;
         status = try_run(&call, statements, count);
-        if (status == PAWL_OK || !pg_status_is_collision(call.sqlstate))
+        if (status == PAWL_UNAVAILABLE && call.effect == EFFECT_READ && reused && !replaced &&
+            has_ended(call.self)) {
+            replaced = true; /* the server had closed an old connection; asking again is free */
+        } else if (status == PAWL_OK || !pg_status_is_collision(call.sqlstate)) {
             break;
-        back_off(tries);
+        } else {
+            back_off(tries);
+        }
     }
     if (status == PAWL_OK && call.self->doubt && call.effect == EFFECT_WRITE)
         status =

@@ -95,7 +95,7 @@ pawl_status postgres_lanes(struct store *store, enum store_kind kind, struct are
         if (list.rows == NULL)
             status = pg_answer_no_memory("lanes", err);
     }
-    for (int i = 0; status == PAWL_OK && i < (int)list.count; i++) {
+    for (int i = 0; status == PAWL_OK && list.rows != NULL && i < (int)list.count; i++) {
         const PGresult *r = statement.result;
         list.rows[i] = (struct lane_row){
             .kind = kind,
