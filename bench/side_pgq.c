@@ -57,11 +57,18 @@ static pawl_status pgq_open(const struct bench_options *options, int index, int 
     return status;
 }
 
-static pawl_status call(struct pgq_side *self, const char *statement, int count, const char *const *values,
-                        const int *lengths, PGresult **result, pawl_error *err) {
+/* One prepared statement; lengths are there when the parameters are binary. */
+struct pgq_call {
+    const char *statement;
+    int count;
+    const char *const *values;
+    const int *lengths;
+};
+
+static pawl_status call(struct pgq_side *self, struct pgq_call in, PGresult **result, pawl_error *err) {
     static const int binary[COLUMNS_PUT] = {1, 1, 1};
-    PGresult *got =
-        PQexecPrepared(self->conn, statement, count, values, lengths, lengths != NULL ? binary : NULL, 0);
+    PGresult *got = PQexecPrepared(self->conn, in.statement, in.count, in.values, in.lengths,
+                                   in.lengths != NULL ? binary : NULL, 0);
     pawl_status status = pg_check(self->conn, got, err);
     if (status == PAWL_OK && result != NULL)
         *result = got;
@@ -87,9 +94,10 @@ static pawl_status pgq_put(struct side *side, const struct message_new *messages
         values[i] = self->arrays[i].ptr;
         lengths[i] = (int)self->arrays[i].len;
     }
-    pawl_status status = call(self, "postgres/pgq_put", COLUMNS_PUT, values, lengths, NULL, err);
+    pawl_status status =
+        call(self, (struct pgq_call){"postgres/pgq_put", COLUMNS_PUT, values, lengths}, NULL, err);
     if (status == PAWL_OK && count > 1)
-        status = call(self, "postgres/pgq_tick", 0, NULL, NULL, NULL, err);
+        status = call(self, (struct pgq_call){.statement = "postgres/pgq_tick"}, NULL, err);
     return status;
 }
 
@@ -101,17 +109,17 @@ static pawl_status pgq_drain(struct side *side, int max, struct drained *out, pa
     (void)max; /* a batch is what lies between two ticks */
     *out = (struct drained){.done = self->got_count};
     if (self->batch[0] != '\0')
-        status = call(self, "postgres/pgq_finish", 1, values, NULL, NULL, err);
+        status = call(self, (struct pgq_call){"postgres/pgq_finish", 1, values, NULL}, NULL, err);
     self->got_count = 0;
     self->batch[0] = '\0';
     if (status == PAWL_OK)
-        status = call(self, "postgres/pgq_next", 0, NULL, NULL, &result, err);
+        status = call(self, (struct pgq_call){.statement = "postgres/pgq_next"}, &result, err);
     if (status == PAWL_OK && !PQgetisnull(result, 0, 0))
         snprintf(self->batch, sizeof(self->batch), "%s", PQgetvalue(result, 0, 0));
     PQclear(result);
     result = NULL;
     if (status == PAWL_OK && self->batch[0] != '\0')
-        status = call(self, "postgres/pgq_events", 1, values, NULL, &result, err);
+        status = call(self, (struct pgq_call){"postgres/pgq_events", 1, values, NULL}, &result, err);
     if (status == PAWL_OK && result != NULL)
         self->got_count = PQntuples(result);
     PQclear(result);

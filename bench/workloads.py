@@ -42,7 +42,7 @@ def pairs(reps, *contestants):
 
 def put_one(lab):
     rows = []
-    seconds = lab.size(4, 1)
+    seconds = lab.size(3, 1)
     for connections in (1, 16):
         setting = {"batch": 1, "threads": connections, "seconds": seconds}
         pawl, floor, graphile, boss = pairs(
@@ -109,12 +109,12 @@ def backlog(lab):
     return rows
 
 
-def scaled(lab, name, values, setting_of, target, messages):
+def scaled(lab, name, values, setting_of, target):
     """The same work at growing values: pawl against itself at the value that comes first."""
     found = {value: [] for value in values}
     for _ in range(lab.reps()):
         for value in values:
-            result = lab.measure("drain", lab.postgres(), messages=messages, **setting_of(value))
+            result = lab.measure("drain", lab.postgres(), **setting_of(value))
             found[value].append(result["rate"])
     base = values[0]
     rows = []
@@ -130,16 +130,16 @@ def scaled(lab, name, values, setting_of, target, messages):
 
 
 def streams(lab):
-    # As many messages as streams at the widest, so that every stream exists.
+    # At least as many messages as streams, so that every stream exists.
     values = (1000, 1, 100000, 1000000) if not lab.quick else (1000, 1, 20000)
-    return scaled(lab, "streams", values, lambda value: {"streams": value, "batch": 500}, 1.5,
-                  lab.size(1000000, 20000))
+    return scaled(lab, "streams", values,
+                  lambda value: {"streams": value, "batch": 500, "messages": max(lab.size(200000), value)}, 1.5)
 
 
 def fleet(lab):
     values = (1, 2, 4, 8, 64)
-    rows = scaled(lab, "instances", values, lambda value: {"streams": 100000, "batch": 500, "threads": value}, 2.0,
-                  lab.size(200000))
+    rows = scaled(lab, "instances", values,
+                  lambda value: {"streams": 100000, "batch": 500, "threads": value, "messages": lab.size(200000)}, 2.0)
     for line in rows:
         if not line["case"].startswith("64"):
             line["ok"], line["target_text"] = None, ""
@@ -228,7 +228,7 @@ def worker(lab):
 
 
 def latency(lab):
-    count = lab.size(1000, 100)
+    count = lab.size(500, 100)
     reps = lab.reps()
     pawl, floor, graphile, boss = [], [], [], []
     for _ in range(reps):
@@ -255,7 +255,7 @@ def latency(lab):
 def idle(lab):
     rows = []
     for store_name, store in (("PostgreSQL", lab.postgres()), ("SQLite", lab.sqlite())):
-        found = [lab.measure("idle", store, seconds=lab.size(30, 5), threads=4) for _ in range(lab.reps(1))]
+        found = [lab.measure("idle", store, seconds=lab.size(20, 5), threads=4) for _ in range(lab.reps(1))]
         if store_name == "PostgreSQL":
             rows.append(row("PostgreSQL, transactions per minute", [each["transactions_per_minute"] for each in found], "", [],
                             unit="/min", target=30, at_most=True))
