@@ -148,6 +148,10 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         break;
     case EVENT_WAKER:
         core->wakes = event->wakes;
+        core_wait_forget(core);
+        break;
+    case EVENT_WAITING:
+        core_wait_answered(core, event);
         break;
     case EVENT_STOP:
     case EVENT_STOP_NOW:
@@ -201,8 +205,10 @@ pawl_status engine_step(struct engine_core *core, const struct engine_event *eve
         core_run_unhandled(core);
         core_run_schedule(core);
         core_stop_decide(core);
-        if (!core->exited)
+        if (!core->exited) {
+            core_wait_decide(core);
             core_life_decide(core);
+        }
     }
     core_state_update(core);
     if (core->started && !core->exited)

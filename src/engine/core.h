@@ -88,7 +88,9 @@ enum engine_event_type {
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_WAKE,
-    EVENT_WAKER, /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAKER,
+    EVENT_WAITING,
+    /* status; wait_late */ /* wakes: whether somebody wakes us when work arrives */
     EVENT_STOP,
     EVENT_STOP_NOW,
     EVENT_DEREGISTERED
@@ -130,6 +132,7 @@ struct engine_event {
     size_t count;
     int64_t elapsed_us; /* of the messages that ran */
     bool wakes;
+    bool wait_late;
 };
 
 enum engine_action_type {
@@ -143,6 +146,8 @@ enum engine_action_type {
     ACTION_CANCEL,
     ACTION_FREE_GRANT,
     ACTION_TIMER,
+    ACTION_WAIT_BEGIN, /* be woken from now on; answered by EVENT_WAITING */
+    ACTION_WAIT_END,   /* no longer; not answered */
     ACTION_DEREGISTER,
     ACTION_NOTIFY_STARTED,
     ACTION_NOTIFY_IDLE,

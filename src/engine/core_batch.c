@@ -183,7 +183,7 @@ void core_batch_send(struct engine_core *core) {
 
 static int64_t poll_delay_ms(const struct engine_core *core) {
     const struct engine_config *config = &core->config;
-    bool quiet = core->wakes && core->was_idle && core->now_ms >= core->retry_watch_until_ms;
+    bool quiet = core_wait_quiet(core) && core->was_idle && core->now_ms >= core->retry_watch_until_ms;
     return quiet && config->quiet_poll_ms > 0 ? config->quiet_poll_ms : config->poll_ms;
 }
 

@@ -102,6 +102,7 @@ void core_life_evicted(struct engine_core *core) {
     core->metrics.evictions++;
     core_log(core, LOG_EVICTED, core->metrics.evictions, 0, 0);
     core->registered = false;
+    core_wait_forget(core);
     core->failures = 0;
     core->backoff_until_ms = core->now_ms;
     core_drop_everything(core);

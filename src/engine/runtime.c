@@ -80,7 +80,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
         return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     runtime->config = *config;
     runtime->epoll_fd = runtime->wake_fd = runtime->timer_fd = runtime->signal_fd = -1;
-    runtime->sweep_ms = runtime->tick_ms = INT64_MAX;
+    runtime->sweep_ms = runtime->tick_ms = runtime->waker_due_ms = INT64_MAX;
     pthread_mutex_init(&runtime->metrics_lock, NULL);
     size_t slots = (size_t)config->engine.slots;
     runtime->pool = calloc(1, sizeof(*runtime->pool));
@@ -174,7 +174,9 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.instance = call->instance.id;
         event.instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
         event.policy = (enum dead_policy)call->settings.dead_policy;
-        if (call->status != PAWL_OK)
+        if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
+            runtime->waker_due_ms = 0;
+        else if (call->status != PAWL_OK)
             runtime->exit_error = call->error; /* what to say if the core gives up because of it */
         break;
     case CALL_BEAT:
@@ -204,6 +206,18 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_DEREGISTER:
         event.type = EVENT_DEREGISTERED;
         break;
+    case CALL_WAIT_BEGIN:
+        event.type = EVENT_WAITING;
+        event.wait_late = call->late;
+        break;
+    case CALL_WAKER_OPEN:
+        runtime_waker_opened(runtime, call);
+        call_free(call);
+        return;
+    case CALL_WAIT_END:
+    case CALL_WAKE:
+        call_free(call); /* nobody waits for these */
+        return;
     }
     runtime_step(runtime, event);
     if (!kept)
@@ -258,6 +272,9 @@ static void take_event(struct runtime *runtime, uint64_t data) {
     case FD_SIGNAL:
         take_signal(runtime);
         break;
+    case FD_WAKER:
+        runtime_waker_readable(runtime);
+        break;
     default:
         runtime_process_event(runtime, (enum runtime_fd)(data >> 32), (int)(uint32_t)data);
         break;
@@ -267,8 +284,8 @@ static void take_event(struct runtime *runtime, uint64_t data) {
 
 static void arm_timer(struct runtime *runtime) {
     int64_t due_ms = runtime->core_timer_ms;
-    int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms};
-    for (size_t i = 0; i < 2; i++) {
+    int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         if (others[i] < due_ms)
             due_ms = others[i];
     }
@@ -284,6 +301,7 @@ static void tick(struct runtime *runtime) {
     int64_t now_ms = clock_boot_ms();
     runtime_process_tick(runtime, now_ms);
     runtime_log_flush(runtime, now_ms);
+    runtime_waker_tick(runtime, now_ms);
     while (runtime->stops_seen < atomic_load(&runtime->stops) && !runtime->exiting) {
         runtime->stops_seen++;
         runtime_step(runtime, (struct engine_event){.type = EVENT_STOP});
@@ -366,6 +384,8 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
         return status;
     loop(runtime);
     runtime_process_end_all(runtime);
+    store_waker_close(runtime->waker);
+    runtime->waker = NULL;
     close_threads(runtime);
     publish_metrics(runtime);
     if (runtime->config.own_process)

@@ -46,6 +46,9 @@ struct runtime {
     size_t failed_count;
     struct bundle ended; /* the results of a bundle while its slot is already given new work */
     struct call *held;   /* batches whose memory the core still uses */
+    struct store_waker *waker;
+    enum { WAKER_CLOSED = 0, WAKER_OPENING, WAKER_TESTING, WAKER_WORKS } waker_state;
+    int64_t waker_due_ms; /* when closed: open it; when tested: it has failed */
     bool exiting, forced;
     pawl_status exit_status;
     pawl_error exit_error;
@@ -66,6 +69,7 @@ void runtime_free(struct runtime *runtime); /* takes NULL */
 
 /* runtime_actions.c */
 void runtime_step(struct runtime *runtime, struct engine_event event);
+void runtime_ask_control(struct runtime *runtime, enum call_type type);
 
 /* runtime_process.c */
 void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);
@@ -74,6 +78,12 @@ void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int sl
 void runtime_process_tick(struct runtime *runtime, int64_t now_ms);
 int64_t runtime_process_due_ms(const struct runtime *runtime);
 void runtime_process_end_all(struct runtime *runtime);
+
+/* runtime_waker.c */
+void runtime_waker_opened(struct runtime *runtime, struct call *call);
+void runtime_waker_readable(struct runtime *runtime);
+void runtime_waker_tick(struct runtime *runtime, int64_t now_ms);
+void runtime_waker_close(struct runtime *runtime, int64_t retry_ms);
 
 /* runtime_log.c */
 void runtime_log(struct runtime *runtime, const struct engine_action *action);

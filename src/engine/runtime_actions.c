@@ -37,6 +37,11 @@ static void ask(struct runtime *runtime, struct store_thread *thread, enum call_
     store_thread_call(thread, call);
 }
 
+/* A call that the runtime makes for itself. */
+void runtime_ask_control(struct runtime *runtime, enum call_type type) {
+    ask(runtime, runtime->control, type, &(struct engine_action){0});
+}
+
 static void check_ready(struct runtime *runtime, const struct engine_action *action) {
     /* An open store without a check of the user's is ready: no need to wait for a thread to say so. */
     if (runtime->config.ready == NULL && atomic_load(&runtime->work->open))
@@ -101,6 +106,12 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         break;
     case ACTION_REPORT:
         ask(runtime, runtime->control, CALL_REPORT, action);
+        break;
+    case ACTION_WAIT_BEGIN:
+        ask(runtime, runtime->control, CALL_WAIT_BEGIN, action);
+        break;
+    case ACTION_WAIT_END:
+        ask(runtime, runtime->control, CALL_WAIT_END, action);
         break;
     case ACTION_DEREGISTER:
         ask(runtime, runtime->control, CALL_DEREGISTER, action);

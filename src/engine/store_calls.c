@@ -140,6 +140,19 @@ void store_call_run(struct store_thread *thread, struct call *call) {
     case CALL_REPORT:
         call->status = run_report(thread, call);
         break;
+    case CALL_WAIT_BEGIN:
+        call->status =
+            ops->wait_begin(thread->store, thread->instance, call->instance.kinds, &call->late, &call->error);
+        break;
+    case CALL_WAIT_END:
+        call->status = ops->wait_end(thread->store, thread->instance, &call->error);
+        break;
+    case CALL_WAKE:
+        call->status = ops->wake(thread->store, &call->error);
+        break;
+    case CALL_WAKER_OPEN:
+        call->status = store_waker_open(&thread->config, &call->waker, &call->error);
+        return; /* a connection of its own: its failure says nothing about ours */
     case CALL_DEREGISTER:
         call->status = ops->instance_deregister(thread->store, thread->instance, &call->error);
         break;

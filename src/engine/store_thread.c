@@ -27,6 +27,7 @@ void call_free(struct call *call) {
     if (call == NULL)
         return;
     arena_free(call->arena);
+    store_waker_close(call->waker);
     free(call);
 }
 

@@ -8,7 +8,19 @@
 #include "engine/core.h"
 #include "store/store.h"
 
-enum call_type { CALL_READY, CALL_REGISTER, CALL_BEAT, CALL_LOOK, CALL_BATCH, CALL_REPORT, CALL_DEREGISTER };
+enum call_type {
+    CALL_READY,
+    CALL_REGISTER,
+    CALL_BEAT,
+    CALL_LOOK,
+    CALL_BATCH,
+    CALL_REPORT,
+    CALL_DEREGISTER,
+    CALL_WAIT_BEGIN,
+    CALL_WAIT_END,
+    CALL_WAKE,
+    CALL_WAKER_OPEN
+};
 
 /* One call and its answer. Who gets it from store_thread_take owns it: call_free. */
 struct call {
@@ -31,6 +43,8 @@ struct call {
     bool peers_busy;
     enum store_answer answer;
     enum fail_outcome fate;
+    bool late;                 /* wait_begin */
+    struct store_waker *waker; /* waker_open; closed by call_free unless somebody took it */
 };
 
 struct call *call_new(enum call_type type); /* NULL: out of memory */

@@ -31,6 +31,7 @@ struct driver {
     int64_t now_ms, timer_ms;
     const struct work_batch *batch; /* on its way */
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
+    int waits, wait_ends;
     bool exit_forced, register_fresh, checking;
     pawl_status exit_status;
     enum cancel_reason cancel_reason;
@@ -93,6 +94,12 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         break;
     case ACTION_TIMER:
         d->timer_ms = a->at_ms;
+        break;
+    case ACTION_WAIT_BEGIN:
+        d->waits++;
+        break;
+    case ACTION_WAIT_END:
+        d->wait_ends++;
         break;
     case ACTION_DEREGISTER:
         d->deregisters++;

@@ -168,17 +168,35 @@ static void test_poll_interval_and_wake(void **state) {
     driver_ready(&d);
     driver_answer_empty(&d); /* idle now */
     driver_step(&d, (struct engine_event){.type = EVENT_WAKER, .wakes = true});
+    assert_int_equal(d.waits, 1);
+    /* Somebody was putting who may not have seen the wish: polls go on as before, and the wish is made again.
+     */
+    driver_step(&d, (struct engine_event){.type = EVENT_WAITING, .wait_late = true});
+    driver_ready(&d);
+    driver_answer_empty(&d);
     driver_wait(&d, 100);
     driver_ready(&d);
     driver_answer_empty(&d);
-    /* Somebody wakes us: polls are stretched, a wake is followed at once. */
+    assert_int_equal(d.waits, 2);
+    driver_step(&d, (struct engine_event){.type = EVENT_WAITING});
+    /* What was put before the wish wakes nobody: one more poll, then polls are stretched. */
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    int batches = d.batches;
     driver_wait(&d, 4000);
-    assert_null(d.batch);
+    assert_int_equal(d.batches, batches);
     assert_false(d.checking);
     driver_event(&d, EVENT_WAKE);
     driver_ready(&d);
     assert_non_null(d.batch);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a");
+    driver_answer(&d, grant);
+    driver_ready(&d);
     driver_answer_empty(&d);
+    assert_int_equal(d.wait_ends, 0);
+    driver_wait(&d, 1000); /* busy for good: nobody has to notify us now */
+    assert_int_equal(d.wait_ends, 1);
     driver_free(&d);
 }
 
