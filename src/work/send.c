@@ -14,6 +14,10 @@ struct pawl_store {
     struct store *store;
 };
 
+struct store *send_store(pawl_store *store) {
+    return store->store;
+}
+
 static struct store_config config_of(const pawl_store_config *in) {
     return (struct store_config){
         .url = in->url,

@@ -2,7 +2,10 @@
 #ifndef WORK_SEND_H
 #define WORK_SEND_H
 
-#include "store/types.h"
+#include "store/store.h"
+
+/* The store behind a public handle; owned by the handle. */
+struct store *send_store(pawl_store *store);
 
 PAWL_MUSTCHECK pawl_status send_put(struct arena *arena, const pawl_send_config *config,
                                     const pawl_outgoing *messages, size_t count, struct messages_put *put,

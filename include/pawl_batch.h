@@ -1,0 +1,132 @@
+/* The work batch: report, store and claim in one transaction and one round trip. For programs that bring
+ * their own loop; everybody else uses a worker (pawl.h). */
+#ifndef PAWL_BATCH_H
+#define PAWL_BATCH_H
+
+#include "pawl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What happened to one item; the others are not affected by it. */
+typedef enum pawl_answer {
+    PAWL_ANSWER_APPLIED = 1,
+    PAWL_ANSWER_DUPLICATE, /* it had happened before */
+    PAWL_ANSWER_STALE,     /* the grant is over: somebody else may have it */
+    PAWL_ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
+    PAWL_ANSWER_INVALID    /* the item itself is wrong */
+} pawl_answer;
+
+/* A granted message: the token of its grant and its id. */
+typedef struct pawl_ref {
+    int64_t token;
+    pawl_uuid id;
+} pawl_ref;
+
+/* Status bits; a completion has Published or Completed and not Failed. */
+enum { PAWL_STATUS_STORED = 1, PAWL_STATUS_PUBLISHED = 2, PAWL_STATUS_COMPLETED = 4, PAWL_STATUS_FAILED = 8 };
+
+typedef struct pawl_completion {
+    pawl_ref ref;
+    int status;
+} pawl_completion;
+
+typedef struct pawl_failure {
+    pawl_ref ref;
+    pawl_str error;
+    pawl_str stack;   /* may be absent */
+    bool permanent;   /* no further attempt: a dead letter */
+    int64_t delay_ms; /* until the next attempt; -1 = the backoff */
+} pawl_failure;
+
+/* Gives a message back without an attempt. */
+typedef struct pawl_release {
+    pawl_ref ref;
+    int64_t delay_ms;
+} pawl_release;
+
+/* What a batch says and asks about one kind; every array may be empty. */
+typedef struct pawl_batch_part {
+    const pawl_completion *completions;
+    size_t completion_count;
+    const pawl_failure *failures;
+    size_t failure_count;
+    const pawl_release *releases;
+    size_t release_count;
+    const pawl_ref *renewals; /* a nil id renews everything under the token */
+    size_t renewal_count;
+    const pawl_outgoing *messages;
+    size_t message_count;
+    int claim_max; /* 0 = claim nothing */
+} pawl_batch_part;
+
+typedef struct pawl_receptor_report {
+    pawl_uuid event_id;
+    pawl_str receptor;
+    int status;
+    pawl_str error; /* absent: it succeeded */
+} pawl_receptor_report;
+
+typedef struct pawl_perspective_report {
+    pawl_str stream, perspective;
+    int64_t version; /* applied through; forward only */
+    int64_t token;
+    pawl_str error; /* absent: it succeeded */
+} pawl_perspective_report;
+
+enum { PAWL_BATCH_SKIP_CLAIM = 1, PAWL_BATCH_DEBUG = 2 };
+
+/* Zero means the default. */
+typedef struct pawl_batch {
+    pawl_uuid instance;   /* a fresh one per start; registered by its first batch, beaten by the later ones */
+    const char *service;  /* required */
+    const char *metadata; /* a JSON object */
+    int64_t instance_lease_ms;
+    int max_partitions;
+    int partition_count; /* when named, must be the schema's */
+    pawl_batch_part outbox, inbox;
+    pawl_str consumer; /* who deduplicates new inbox messages; absent: the service */
+    const pawl_receptor_report *receptors;
+    size_t receptor_count;
+    const pawl_perspective_report *perspectives;
+    size_t perspective_count;
+    int64_t lease_ms; /* of what is claimed and renewed */
+    int max_attempts;
+    pawl_on_dead on_dead;
+    int flags;
+    pawl_uuid request; /* the same key again does nothing twice: the answer to PAWL_UNKNOWN */
+} pawl_batch;
+
+/* Answers in the order of the arrays they answer. */
+typedef struct pawl_batch_answers {
+    const pawl_answer *completions, *failures, *releases, *renewals, *messages;
+    const bool *dead;             /* per failure: it became a dead letter */
+    const pawl_uuid *message_ids; /* per new message */
+    const pawl_message *claimed;
+    size_t claimed_count;
+    const int *lanes; /* owned; partition p belongs to lane p mod lane_count of the schema */
+    size_t lane_count;
+} pawl_batch_answers;
+
+typedef struct pawl_batch_result {
+    int64_t now_ms;         /* of the database */
+    int64_t lease_until_ms; /* of the instance */
+    pawl_batch_answers outbox, inbox;
+    const pawl_answer *receptors, *perspectives;
+    void *memory; /* holds all of the above */
+} pawl_batch_result;
+
+/*
+ * PAWL_STALE: the instance is evicted; drop everything and start with a fresh id. PAWL_UNKNOWN: send it again
+ * with the same request key. On PAWL_OK the result is freed with pawl_batch_result_free.
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch,
+                                                            pawl_batch_result *result, pawl_error *err);
+PAWL_API void pawl_batch_result_free(pawl_batch_result *result); /* takes NULL */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
