@@ -1,0 +1,208 @@
+/* What the store does with a request, and what the checker is told of it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "world.h"
+
+enum { PUT_MAX = 32, NAME_BYTES = 16 };
+
+pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena) {
+    struct message_new messages[PUT_MAX] = {0};
+    char streams[PUT_MAX][NAME_BYTES], types[PUT_MAX][NAME_BYTES];
+    for (int i = 0; i < wire->message_count; i++) {
+        const struct sim_message *message = &world->messages[wire->first_message + i];
+        (void)snprintf(streams[i], NAME_BYTES, "stream-%d", message->stream);
+        (void)snprintf(types[i], NAME_BYTES, "h%d", message->handler);
+        messages[i] = (struct message_new){
+            .id = message->id,
+            .stream = message->stream >= 0 ? str_from(streams[i]) : (pawl_str){NULL, 0},
+            .type = str_from(types[i]),
+            .payload = STR("{}"),
+        };
+    }
+    struct messages_put in = {
+        .kind = world->messages[wire->first_message].kind,
+        .messages = messages,
+        .count = (size_t)wire->message_count,
+        .consumer = wire->consumer,
+        .request = wire->request,
+    };
+    struct put_result out = {0};
+    mutant_before_put(world, &in);
+    pawl_status status = world->store->ops->core.messages_put(world->store, &in, arena, &out, &wire->error);
+    if (status != PAWL_OK)
+        return status;
+    mutant_after_put(world, &in);
+    bool any = false;
+    for (int i = 0; i < wire->message_count; i++) {
+        history_put(&world->history, wire->first_message + i, out.answers[i]);
+        any = any || out.answers[i] == ANSWER_APPLIED;
+    }
+    for (int i = 0; any && world->swarm.wakes && i < world->swarm.workers; i++) {
+        if (world_strikes(world, FAULT_DEAF_WAKE))
+            world_fault(world, FAULT_DEAF_WAKE);
+        else
+            world_push(world, rng_range(&world->rng, 0, world->swarm.latency_ms),
+                       (struct occasion){.what = HAPPENS_WAKE, .worker = i});
+    }
+    return PAWL_OK;
+}
+
+static int completion_compare(const void *a, const void *b, void *self) {
+    const struct history *history = self;
+    int x = *(const int *)a, y = *(const int *)b;
+    const struct history_message *m = &history->messages[x], *n = &history->messages[y];
+    if (m->stream != n->stream)
+        return m->stream < n->stream ? -1 : 1;
+    if (m->position != n->position)
+        return m->position < n->position ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* A call completes a set: the checker hears of it in the order of the streams. */
+static void tell_completions(struct world *world, const struct complete_item *items, size_t count,
+                             const enum store_answer *answers) {
+    if (count == 0)
+        return;
+    int *order = sim_alloc(count * sizeof(*order));
+    for (size_t i = 0; i < count; i++)
+        order[i] = world_number(items[i].ref.id);
+    qsort_r(order, count, sizeof(*order), completion_compare, &world->history);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            if (world_number(items[j].ref.id) != order[i] || (i > 0 && order[i] == order[i - 1]))
+                continue;
+            world_note(world, "complete", order[i], items[j].ref.token, (int64_t)answers[j]);
+            history_completed(&world->history, order[i], items[j].ref.token, answers[j], world_db_ms(world));
+        }
+    }
+    free(order);
+}
+
+static void tell_kind(struct world *world, const struct wire *wire, int kind,
+                      const struct work_batch_result *result) {
+    const struct work_batch *batch = &wire->batch;
+    struct history *history = &world->history;
+    int64_t now_ms = world_db_ms(world);
+    int instance = world_number(wire->instance);
+    for (size_t i = 0; i < batch->renewal_count[kind]; i++) {
+        struct item_ref ref = batch->renewals[kind][i];
+        history_renewed(history, instance, ref.token, uuid_is_nil(ref.id) ? -1 : world_number(ref.id),
+                        result->renewed[kind].answers[i], now_ms);
+        world_note(world, "renew", instance, ref.token, (int64_t)result->renewed[kind].answers[i]);
+    }
+    tell_completions(world, batch->completions[kind], batch->completion_count[kind],
+                     result->completed[kind].answers);
+    for (size_t i = 0; i < batch->failure_count[kind]; i++) {
+        const struct fail_item *item = &batch->failures[kind][i];
+        world_note(world, "fail", world_number(item->ref.id), item->ref.token,
+                   (int64_t)result->failed[kind].answers[i]);
+        history_failed(history, world_number(item->ref.id), item->ref.token, result->failed[kind].answers[i],
+                       result->failed[kind].outcomes[i], item->error_class == CLASS_PERMANENT, now_ms);
+    }
+    for (size_t i = 0; i < batch->release_count[kind]; i++) {
+        struct item_ref ref = batch->releases[kind][i].ref;
+        world_note(world, "release", world_number(ref.id), ref.token,
+                   (int64_t)result->released[kind].answers[i]);
+        history_released(history, world_number(ref.id), ref.token, result->released[kind].answers[i], now_ms);
+    }
+}
+
+pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *arena,
+                          struct work_batch_result *result) {
+    struct work_batch batch = wire->batch;
+    mutant_before_batch(world, wire, &batch);
+    pawl_status status =
+        world->store->ops->core.batch_process(world->store, &batch, arena, result, &wire->error);
+    mutant_after_batch(world, wire, status == PAWL_OK ? result : NULL, arena);
+    if (status != PAWL_OK)
+        return status;
+    int instance = world_number(wire->instance);
+    history_call_begins(&world->history);
+    history_instance_lease(&world->history, instance, result->lease_until_ms);
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        tell_kind(world, wire, kind, result);
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        for (size_t i = 0; i < result->claimed[kind].count; i++) {
+            const struct item *item = &result->claimed[kind].items[i];
+            world_note(world, "grant", instance, world_number(item->id), item->token);
+            history_granted(&world->history, world_number(item->id), item, instance, world_db_ms(world));
+        }
+    }
+    return PAWL_OK;
+}
+
+pawl_status execute_report(struct world *world, struct wire *wire, struct arena *arena) {
+    const struct engine_report *report = &wire->report;
+    const struct store_core_ops *ops = &world->store->ops->core;
+    struct answer_list answers = {0};
+    int64_t now_ms = world_db_ms(world);
+    if (report->failed) {
+        struct messages_fail in = {wire->instance, report->kind, &report->fail, 1};
+        pawl_status status = ops->messages_fail(world->store, &in, arena, &answers, &wire->error);
+        if (status != PAWL_OK)
+            return status;
+        wire->answer = answers.answers[0];
+        wire->fail = answers.outcomes[0];
+        mutant_after_fail(world, wire);
+        world_note(world, "fail", world_number(report->fail.ref.id), report->fail.ref.token,
+                   (int64_t)wire->answer);
+        history_failed(&world->history, world_number(report->fail.ref.id), report->fail.ref.token,
+                       wire->answer, wire->fail, report->fail.error_class == CLASS_PERMANENT, now_ms);
+        return PAWL_OK;
+    }
+    struct messages_complete in = {wire->instance, report->kind, &report->complete, 1, false};
+    pawl_status status = ops->messages_complete(world->store, &in, arena, &answers, &wire->error);
+    if (status != PAWL_OK)
+        return status;
+    wire->answer = answers.answers[0];
+    mutant_after_complete(world, wire);
+    tell_completions(world, &report->complete, 1, &wire->answer);
+    return PAWL_OK;
+}
+
+pawl_status execute_register(struct world *world, struct wire *wire) {
+    struct instance_grant grant = {0};
+    pawl_status status =
+        world->store->ops->core.instance_register(world->store, &wire->registration, &grant, &wire->error);
+    if (status != PAWL_OK)
+        return status;
+    wire->beat.now_ms = grant.now_ms;
+    wire->beat.lease_until_ms = grant.lease_until_ms;
+    history_instance_lease(&world->history, world_number(wire->registration.id), grant.lease_until_ms);
+    return PAWL_OK;
+}
+
+pawl_status execute_beat(struct world *world, struct wire *wire) {
+    const struct store_ops *ops = world->store->ops;
+    pawl_status status = ops->core.heartbeat(world->store, wire->instance, &wire->beat, &wire->error);
+    if (status != PAWL_OK)
+        return status;
+    mutant_after_beat(world, wire);
+    history_instance_lease(&world->history, world_number(wire->instance), wire->beat.lease_until_ms);
+    struct arena *arena = arena_create(0);
+    struct instance_rows rows = {0};
+    status = ops->view.instances(world->store, arena, &rows, &wire->error);
+    wire->peers = 0;
+    wire->peers_busy = false;
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        if (rows.rows[i].state != INSTANCE_ACTIVE || uuid_equal(rows.rows[i].id, wire->instance))
+            continue;
+        wire->peers++;
+        wire->peers_busy = wire->peers_busy || rows.rows[i].claims > 0;
+    }
+    arena_free(arena);
+    return status;
+}
+
+pawl_status execute_deregister(struct world *world, struct wire *wire) {
+    mutant_before_deregister(world, wire);
+    pawl_status status =
+        world->store->ops->core.instance_deregister(world->store, wire->instance, &wire->error);
+    if (status == PAWL_OK)
+        history_instance_left(&world->history, world_number(wire->instance), world_db_ms(world));
+    return status;
+}

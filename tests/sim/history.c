@@ -1,0 +1,236 @@
+/* The history checker: its records, and what the store says about grants. */
+#include "history.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "alloc.h"
+#include "history_int.h"
+
+void history_init(struct history *h, const struct history_rules *rules, size_t stream_count) {
+    *h = (struct history){.rules = *rules, .stream_count = stream_count};
+    h->streams = sim_alloc(stream_count * sizeof(*h->streams));
+}
+
+void history_free(struct history *h) {
+    for (size_t i = 0; i < h->stream_count; i++)
+        free(h->streams[i].messages);
+    free(h->streams);
+    free(h->messages);
+    free(h->instances);
+    free(h->runs);
+    *h = (struct history){0};
+}
+
+void history_violated(struct history *h, const char *rule, const char *fmt, ...) {
+    if (h->violated)
+        return;
+    h->violated = true;
+    h->rule = rule;
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(h->text, sizeof(h->text), fmt, args);
+    va_end(args);
+}
+
+int history_message_new(struct history *h, enum store_kind kind, int stream, bool innocent) {
+    h->messages = sim_grow(h->messages, &h->message_capacity, h->message_count + 1, sizeof(*h->messages));
+    h->messages[h->message_count] =
+        (struct history_message){.kind = kind, .stream = stream, .innocent = innocent, .runs = -1};
+    return (int)h->message_count++;
+}
+
+int history_instance_new(struct history *h) {
+    h->instances =
+        sim_grow(h->instances, &h->instance_capacity, h->instance_count + 1, sizeof(*h->instances));
+    h->instances[h->instance_count] = (struct history_instance){0};
+    return (int)h->instance_count++;
+}
+
+struct history_stream *history_stream_of(struct history *h, const struct history_message *m) {
+    return m->stream >= 0 ? &h->streams[m->stream] : NULL;
+}
+
+void history_put(struct history *h, int message, enum store_answer answer) {
+    struct history_message *m = &h->messages[message];
+    if (answer != ANSWER_APPLIED) {
+        if (answer != ANSWER_DUPLICATE)
+            history_violated(h, "put", "message %d was answered %d", message, (int)answer);
+        else if (!m->applied)
+            history_violated(h, "put", "message %d is a duplicate of nothing", message);
+        return;
+    }
+    if (m->applied) {
+        history_violated(h, "put_once", "message %d was put twice", message);
+        return;
+    }
+    m->applied = true;
+    h->open++;
+    struct history_stream *s = history_stream_of(h, m);
+    if (s == NULL)
+        return;
+    s->messages = sim_grow(s->messages, &s->capacity, s->count + 1, sizeof(*s->messages));
+    m->position = (int)s->count;
+    s->messages[s->count++] = message;
+}
+
+void history_instance_lease(struct history *h, int instance, int64_t lease_until_ms) {
+    struct history_instance *i = &h->instances[instance];
+    if (i->left)
+        history_violated(h, "instance_gone", "instance %d left and was accepted again", instance);
+    if (lease_until_ms > i->lease_until_ms)
+        i->lease_until_ms = lease_until_ms;
+}
+
+void history_call_begins(struct history *h) { h->token_max_before = h->token_max; }
+
+static bool lease_over(const struct history *h, const struct history_message *m, int64_t now_ms) {
+    const struct history_instance *i = &h->instances[m->instance];
+    return m->lease_until_ms <= now_ms || i->lease_until_ms <= now_ms || i->evicted;
+}
+
+/* Whether the holder may no longer count on what it was given: its lease or its instance's is over, it left,
+ * or an earlier message of the stream was lost under it. */
+bool history_grant_over(struct history *h, const struct history_message *m, int64_t now_ms) {
+    if (!m->granted || lease_over(h, m, now_ms) || h->instances[m->instance].left)
+        return true;
+    const struct history_stream *s = history_stream_of(h, m);
+    for (size_t i = s != NULL ? s->first_open : 0; s != NULL && (int)i < m->position; i++) {
+        const struct history_message *e = &h->messages[s->messages[i]];
+        if (e->granted && !e->done && lease_over(h, e, now_ms))
+            return true;
+    }
+    return false;
+}
+
+/* The grant ended without a report: a death, unless its holder left in good order. */
+static void lose(struct history *h, int message, int64_t now_ms) {
+    struct history_message *m = &h->messages[message];
+    if (!m->granted)
+        return;
+    m->granted = false;
+    if (!lease_over(h, m, now_ms))
+        return;
+    m->losses++;
+    h->losses++;
+    if (h->instances[m->instance].watched)
+        history_violated(h, "lost_grant",
+                         "message %d was given to instance %d, which lives and was not disturbed", message,
+                         m->instance);
+}
+
+/* Whatever it held is given back without a death, unless somebody had taken it before. */
+void history_instance_left(struct history *h, int instance, int64_t now_ms) {
+    h->instances[instance].left = true;
+    for (size_t i = 0; i < h->message_count; i++) {
+        if (h->messages[i].instance == instance)
+            lose(h, (int)i, now_ms);
+    }
+}
+
+/* The later messages of the stream are no longer with whoever held them. token 0 = under any token. */
+void history_set_aside_behind(struct history *h, int message, int64_t token, int64_t now_ms) {
+    const struct history_message *m = &h->messages[message];
+    struct history_stream *s = history_stream_of(h, m);
+    for (size_t i = (size_t)m->position + 1; s != NULL && i < s->count; i++) {
+        if (token == 0 || h->messages[s->messages[i]].token == token)
+            lose(h, s->messages[i], now_ms);
+    }
+}
+
+static void check_attempt(struct history *h, int message, const struct item *item) {
+    const struct history_message *m = &h->messages[message];
+    if (item->attempt != 1 + m->fails + item->deaths)
+        history_violated(h, "attempts", "message %d: attempt %d after %d failures and %d deaths", message,
+                         item->attempt, m->fails, item->deaths);
+    if (item->deaths > m->losses)
+        history_violated(h, "deaths", "message %d has %d deaths, but only %d of its grants were lost",
+                         message, item->deaths, m->losses);
+    if (item->attempt > h->rules.max_attempts)
+        history_violated(h, "max_attempts", "message %d is given out for attempt %d of %d", message,
+                         item->attempt, h->rules.max_attempts);
+}
+
+/* No other message of the stream may be in flight under another token. */
+static void check_alone(struct history *h, int message, int64_t token, int64_t now_ms) {
+    struct history_stream *s = history_stream_of(h, &h->messages[message]);
+    for (size_t i = s->first_open; i < s->count; i++) {
+        const struct history_message *other = &h->messages[s->messages[i]];
+        if (other->token != token && !other->done && !history_grant_over(h, other, now_ms))
+            history_violated(h, "one_token",
+                             "message %d is given out under %" PRId64 " while %d is in flight under %" PRId64,
+                             message, token, s->messages[i], other->token);
+    }
+}
+
+static void check_token(struct history *h, int message, int64_t token, int instance) {
+    struct history_stream *s = history_stream_of(h, &h->messages[message]);
+    if (token <= h->token_max_before)
+        history_violated(h, "token_grows", "message %d: token %" PRId64 " is not new (%" PRId64 " was given)",
+                         message, token, h->token_max_before);
+    if (token > h->token_max)
+        h->token_max = token;
+    if (s == NULL)
+        return;
+    if (token == s->granted_token && instance != s->token_instance)
+        history_violated(h, "token_unique", "token %" PRId64 " was given to two instances", token);
+    s->granted_token = token;
+    s->token_instance = instance;
+}
+
+void history_granted(struct history *h, int message, const struct item *item, int instance, int64_t now_ms) {
+    struct history_message *m = &h->messages[message];
+    if (!m->applied || m->done || m->discarded || m->dead) {
+        history_violated(h, "granted_ended", "message %d is given out, but it is %s", message,
+                         !m->applied ? "not put"
+                         : m->done   ? "done"
+                         : m->dead   ? "dead"
+                                     : "discarded");
+        return;
+    }
+    if (m->granted && m->token == item->token) {
+        if (m->instance != instance)
+            history_violated(h, "token_unique", "message %d: token %" PRId64 " was given to two instances",
+                             message, item->token);
+        return; /* a repeated request is answered again */
+    }
+    if (!history_grant_over(h, m, now_ms))
+        history_violated(h, "taken_from_living",
+                         "message %d is given out under %" PRId64 " while %" PRId64 " is in force", message,
+                         item->token, m->token);
+    if (m->granted) {
+        lose(h, message, now_ms);
+        history_set_aside_behind(h, message, 0, now_ms);
+    }
+    check_attempt(h, message, item);
+    check_token(h, message, item->token, instance);
+    if (m->stream >= 0)
+        check_alone(h, message, item->token, now_ms);
+    m->granted = true;
+    m->token = item->token;
+    m->instance = instance;
+    m->lease_until_ms = item->lease_until_ms;
+    m->deaths = item->deaths;
+}
+
+void history_renewed(struct history *h, int instance, int64_t token, int message, enum store_answer answer,
+                     int64_t now_ms) {
+    if (answer != ANSWER_APPLIED)
+        return;
+    bool any = false;
+    for (size_t i = 0; i < h->message_count; i++) {
+        struct history_message *m = &h->messages[i];
+        if (!m->granted || m->token != token || m->instance != instance ||
+            (message >= 0 && (int)i != message))
+            continue;
+        any = true;
+        /* A lease that was over may have been taken back already, or not: only the store knows. */
+        if (message >= 0 || !lease_over(h, m, now_ms))
+            m->lease_until_ms = now_ms + h->rules.lease_ms;
+    }
+    if (!any)
+        history_violated(h, "stale_accepted", "token %" PRId64 " of instance %d was renewed, but it is over",
+                         token, instance);
+}

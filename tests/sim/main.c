@@ -1,0 +1,334 @@
+/* pawl-sim: runs the worlds of many seeds, or one with a readable trace, or every seeded bug until it is
+ * found. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "world.h"
+
+enum { JOBS_MAX = 64, SHOWN_MAX = 5, TRIALS_MAX = 99, REPLAY_EVERY = 100 };
+
+struct options {
+    uint64_t seed, first, runs, kill_max;
+    int jobs, trials;
+    bool one, trace, all_mutants, tap, list;
+    const struct mutant *mutant;
+};
+
+/* Sums over the worlds that ran. */
+struct totals {
+    uint64_t schedules, replayed, replay_differs, violations, steps, requests, puts, effects, accepted,
+        zombie_effects, stale_refused, duplicates, losses, dead, redriven, virtual_ms, drain_ms_max,
+        drain_percent_max;
+    uint64_t faults[FAULT_COUNT];
+};
+
+static void add_verdict(struct totals *totals, const struct verdict *verdict) {
+    totals->schedules++;
+    totals->violations += verdict->violated;
+    totals->steps += verdict->steps;
+    totals->requests += verdict->requests;
+    totals->puts += verdict->puts;
+    totals->effects += verdict->effects;
+    totals->accepted += verdict->accepted;
+    totals->zombie_effects += verdict->zombie_effects;
+    totals->stale_refused += verdict->stale_refused;
+    totals->duplicates += verdict->duplicates;
+    totals->losses += verdict->losses;
+    totals->dead += verdict->dead;
+    totals->redriven += verdict->redriven;
+    totals->virtual_ms += (uint64_t)verdict->virtual_ms;
+    if (verdict->drain_ms > 0 && (uint64_t)verdict->drain_ms > totals->drain_ms_max)
+        totals->drain_ms_max = (uint64_t)verdict->drain_ms;
+    uint64_t percent = verdict->drain_ms > 0 ? (uint64_t)(verdict->drain_ms * 100 / verdict->bound_ms) : 0;
+    if (percent > totals->drain_percent_max)
+        totals->drain_percent_max = percent;
+    for (int i = 0; i < FAULT_COUNT; i++)
+        totals->faults[i] += verdict->faults[i];
+}
+
+static void add_totals(struct totals *sum, const struct totals *part) {
+    uint64_t drain_ms_max = part->drain_ms_max > sum->drain_ms_max ? part->drain_ms_max : sum->drain_ms_max;
+    uint64_t percent_max = part->drain_percent_max > sum->drain_percent_max ? part->drain_percent_max
+                                                                            : sum->drain_percent_max;
+    const uint64_t *from = (const uint64_t *)part;
+    uint64_t *to = (uint64_t *)sum;
+    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+        to[i] += from[i];
+    sum->drain_ms_max = drain_ms_max;
+    sum->drain_percent_max = percent_max;
+}
+
+static void print_violation(uint64_t seed, const struct mutant *mutant, const struct verdict *verdict) {
+    printf("VIOLATION %s: %s\n  replay: pawl-sim --seed %" PRIu64 "%s%s --trace\n", verdict->rule,
+           verdict->text, seed, mutant != NULL ? " --mutant " : "", mutant != NULL ? mutant->name : "");
+}
+
+/* One stripe of the seeds. */
+static void run_stripe(const struct options *options, int job, struct totals *totals) {
+    for (uint64_t i = (uint64_t)job; i < options->runs; i += (uint64_t)options->jobs) {
+        uint64_t seed = options->first + i;
+        struct verdict verdict, again;
+        world_run(seed, options->mutant, false, &verdict);
+        add_verdict(totals, &verdict);
+        if (verdict.violated && totals->violations <= SHOWN_MAX)
+            print_violation(seed, options->mutant, &verdict);
+        if (i % REPLAY_EVERY != 0)
+            continue;
+        world_run(seed, options->mutant, false, &again);
+        totals->replayed++;
+        if (again.hash != verdict.hash) {
+            totals->replay_differs++;
+            printf("REPLAY seed %" PRIu64 " gave another trace\n", seed);
+        }
+    }
+}
+
+static void print_totals(const struct totals *t) {
+    printf("sim: schedules=%" PRIu64 " virtual_hours=%.1f steps=%" PRIu64 " requests=%" PRIu64 "\n",
+           t->schedules, (double)t->virtual_ms / 3600000.0, t->steps, t->requests);
+    printf("sim: puts=%" PRIu64 " effects=%" PRIu64 " accepted=%" PRIu64 " zombie_effects=%" PRIu64
+           " stale_refused=%" PRIu64 " duplicates=%" PRIu64 " lost_grants=%" PRIu64 " dead=%" PRIu64
+           " redriven=%" PRIu64 "\n",
+           t->puts, t->effects, t->accepted, t->zombie_effects, t->stale_refused, t->duplicates, t->losses,
+           t->dead, t->redriven);
+    printf("sim: faults:");
+    for (int i = 0; i < FAULT_COUNT; i++)
+        printf(" %s=%" PRIu64, fault_names[i], t->faults[i]);
+    printf("\nsim: replayed=%" PRIu64 " replay_differs=%" PRIu64 " drain_ms_max=%" PRIu64
+           " drain_percent_of_bound_max=%" PRIu64 " violations=%" PRIu64 "\n",
+           t->replayed, t->replay_differs, t->drain_ms_max, t->drain_percent_max, t->violations);
+}
+
+static bool read_totals(int fd, struct totals *totals) {
+    size_t got = 0;
+    while (got < sizeof(*totals)) {
+        ssize_t n = read(fd, (char *)totals + got, sizeof(*totals) - got);
+        if (n <= 0)
+            return false;
+        got += (size_t)n;
+    }
+    return true;
+}
+
+/* The child's part: its stripe, and its sums into the pipe. */
+static int child(const struct options *options, int job, int fd) {
+    struct totals totals = {0};
+    run_stripe(options, job, &totals);
+    fflush(stdout);
+    ssize_t wrote = write(fd, &totals, sizeof(totals));
+    close(fd);
+    return wrote == (ssize_t)sizeof(totals) ? 0 : 1;
+}
+
+static int run_many(const struct options *options) {
+    struct totals totals = {0};
+    int fds[JOBS_MAX];
+    pid_t pids[JOBS_MAX];
+    fflush(stdout);
+    for (int i = 0; i < options->jobs; i++) {
+        int ends[2];
+        if (pipe(ends) != 0)
+            return 1;
+        pids[i] = fork();
+        if (pids[i] < 0)
+            return 1;
+        if (pids[i] == 0) {
+            close(ends[0]);
+            exit(child(options, i, ends[1]));
+        }
+        close(ends[1]);
+        fds[i] = ends[0];
+    }
+    int broken = 0;
+    for (int i = 0; i < options->jobs; i++) {
+        struct totals part;
+        int status = 0;
+        if (read_totals(fds[i], &part))
+            add_totals(&totals, &part);
+        else
+            broken++;
+        close(fds[i]);
+        if (waitpid(pids[i], &status, 0) != pids[i] || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+            broken++;
+    }
+    print_totals(&totals);
+    bool good = broken == 0 && totals.violations == 0 && totals.replay_differs == 0 &&
+                totals.schedules == options->runs;
+    if (options->tap) {
+        /* A fault that never struck was not tested. */
+        printf("1..%d\n", FAULT_COUNT + 1);
+        printf("%s - no violation in %" PRIu64 " schedules\n", good ? "ok" : "not ok", totals.schedules);
+        for (int i = 0; i < FAULT_COUNT; i++) {
+            printf("%s - fault %s happened\n", totals.faults[i] > 0 ? "ok" : "not ok", fault_names[i]);
+            good = good && totals.faults[i] > 0;
+        }
+    }
+    return good ? 0 : 1;
+}
+
+static int run_one(const struct options *options) {
+    struct verdict verdict;
+    world_run(options->seed, options->mutant, options->trace, &verdict);
+    struct totals totals = {0};
+    add_verdict(&totals, &verdict);
+    print_totals(&totals);
+    printf("sim: seed=%" PRIu64 " hash=%016" PRIx64 "\n", options->seed, verdict.hash);
+    if (verdict.violated)
+        print_violation(options->seed, options->mutant, &verdict);
+    return verdict.violated ? 1 : 0;
+}
+
+static int compare_counts(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many schedules it takes to find the bug, from a first seed on; 0 = it was not found. */
+static uint64_t schedules_to_kill(const struct options *options, const struct mutant *mutant, uint64_t first,
+                                  struct verdict *verdict) {
+    for (uint64_t i = 0; i < options->kill_max; i++) {
+        world_run(first + i, mutant, false, verdict);
+        if (verdict->violated)
+            return i + 1;
+    }
+    return 0;
+}
+
+static int run_mutants(const struct options *options) {
+    uint64_t *medians = calloc(mutant_count, sizeof(*medians));
+    size_t killed = 0;
+    if (medians == NULL)
+        return 1;
+    if (options->tap)
+        printf("1..%zu\n", mutant_count);
+    for (size_t i = 0; i < mutant_count; i++) {
+        uint64_t counts[TRIALS_MAX];
+        struct verdict verdict = {0};
+        bool survived = false;
+        for (int trial = 0; trial < options->trials; trial++) {
+            uint64_t first = options->first + (uint64_t)trial * 1000000;
+            counts[trial] = schedules_to_kill(options, &mutants[i], first, &verdict);
+            survived = survived || counts[trial] == 0;
+        }
+        qsort(counts, (size_t)options->trials, sizeof(*counts), compare_counts);
+        uint64_t median = counts[options->trials / 2];
+        if (!survived)
+            medians[killed++] = median;
+        if (options->tap)
+            printf("%s %zu - ", survived ? "not ok" : "ok", i + 1);
+        if (survived)
+            printf("mutant %s survived %" PRIu64 " schedules: %s\n", mutants[i].name, options->kill_max,
+                   mutants[i].what);
+        else
+            printf("mutant %s killed after %" PRIu64 " schedules (by %s): %s\n", mutants[i].name, median,
+                   verdict.rule, mutants[i].what);
+        fflush(stdout);
+    }
+    qsort(medians, killed, sizeof(*medians), compare_counts);
+    printf("sim: mutants=%zu killed=%zu median_schedules_to_kill=%" PRIu64 " max=%" PRIu64 "\n", mutant_count,
+           killed, killed > 0 ? medians[killed / 2] : 0, killed > 0 ? medians[killed - 1] : 0);
+    free(medians);
+    return killed == mutant_count ? 0 : 1;
+}
+
+static void usage(FILE *to) {
+    fprintf(to, "Usage: pawl-sim [--first SEED] [--runs N] [--jobs N] [--mutant NAME] [--tap]\n"
+                "       pawl-sim --seed N [--mutant NAME] [--trace]\n"
+                "       pawl-sim --mutants [--kill-max N] [--trials N] [--tap]\n"
+                "       pawl-sim --list\n"
+                "Simulates workers on the model store under faults; exits 1 when a promise was broken.\n");
+}
+
+static uint64_t number_of(const char *text) {
+    char *end = NULL;
+    uint64_t number = strtoull(text, &end, 10);
+    if (end == text || *end != '\0') {
+        fprintf(stderr, "pawl-sim: '%s' is not a number\n", text);
+        exit(2);
+    }
+    return number;
+}
+
+static void parse(int argc, char **argv, struct options *options) {
+    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
+                                          {"first", required_argument, NULL, 'f'},
+                                          {"runs", required_argument, NULL, 'r'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"mutant", required_argument, NULL, 'm'},
+                                          {"mutants", no_argument, NULL, 'M'},
+                                          {"kill-max", required_argument, NULL, 'k'},
+                                          {"trials", required_argument, NULL, 'T'},
+                                          {"trace", no_argument, NULL, 't'},
+                                          {"tap", no_argument, NULL, 'p'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    for (int option; (option = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+        switch (option) {
+        case 's':
+            options->one = true;
+            options->seed = number_of(optarg);
+            break;
+        case 'f':
+            options->first = number_of(optarg);
+            break;
+        case 'r':
+            options->runs = number_of(optarg);
+            break;
+        case 'j':
+            options->jobs = (int)number_of(optarg);
+            break;
+        case 'm':
+            options->mutant = mutant_find(optarg);
+            if (options->mutant == NULL) {
+                fprintf(stderr, "pawl-sim: no mutant '%s'; --list names them\n", optarg);
+                exit(2);
+            }
+            break;
+        case 'M':
+            options->all_mutants = true;
+            break;
+        case 'k':
+            options->kill_max = number_of(optarg);
+            break;
+        case 'T':
+            options->trials = (int)number_of(optarg);
+            break;
+        case 't':
+            options->trace = true;
+            break;
+        case 'p':
+            options->tap = true;
+            break;
+        case 'l':
+            options->list = true;
+            break;
+        default:
+            usage(option == 'h' ? stdout : stderr);
+            exit(option == 'h' ? 0 : 2);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    struct options options = {.first = 1, .runs = 1000, .kill_max = 5000, .jobs = 1, .trials = 1};
+    parse(argc, argv, &options);
+    if (optind < argc || options.jobs < 1 || options.jobs > JOBS_MAX || options.trials < 1 ||
+        options.trials > TRIALS_MAX) {
+        usage(stderr);
+        return 2;
+    }
+    if (options.list) {
+        for (size_t i = 0; i < mutant_count; i++)
+            printf("%-20s %s\n", mutants[i].name, mutants[i].what);
+        return 0;
+    }
+    if (options.one)
+        return run_one(&options);
+    return options.all_mutants ? run_mutants(&options) : run_many(&options);
+}

@@ -1,0 +1,68 @@
+/* Seeded bugs of the protocol: where they act. */
+#include "mutant.h"
+
+#include <string.h>
+
+#include "world.h"
+
+const struct mutant *mutant_find(const char *name) {
+    for (size_t i = 0; i < mutant_count; i++) {
+        if (strcmp(mutants[i].name, name) == 0)
+            return &mutants[i];
+    }
+    return NULL;
+}
+
+int64_t mutant_clock_ppm(const struct world *world) {
+    return world->mutant != NULL ? world->mutant->clock_ppm : 0;
+}
+
+int64_t mutant_clock_ms(const struct world *world, int worker) {
+    return world->mutant != NULL && world->mutant->wall_clock && worker >= 0 ? worker * 4000 : 0;
+}
+
+bool mutant_unfenced(const struct world *world) { return world->mutant != NULL && world->mutant->unfenced; }
+
+#define ACT(hook, ...)                                                                                       \
+    do {                                                                                                     \
+        if (world->mutant != NULL && world->mutant->hook != NULL)                                            \
+            world->mutant->hook(__VA_ARGS__);                                                                \
+    } while (0)
+
+void mutant_started(struct world *world, int worker, const struct engine_run *run) {
+    ACT(started, world, worker, run);
+}
+
+void mutant_before_put(struct world *world, struct messages_put *in) { ACT(before_put, world, in); }
+
+void mutant_after_put(struct world *world, const struct messages_put *in) { ACT(after_put, world, in); }
+
+void mutant_before_batch(struct world *world, const struct wire *wire, struct work_batch *batch) {
+    ACT(before_batch, world, wire, batch);
+}
+
+void mutant_after_batch(struct world *world, struct wire *wire, struct work_batch_result *result,
+                        struct arena *arena) {
+    ACT(after_batch, world, wire, result, arena);
+}
+
+void mutant_before_reply(struct world *world, const struct wire *wire, struct work_batch_result *result) {
+    ACT(before_reply, world, wire, result);
+}
+
+void mutant_after_complete(struct world *world, struct wire *wire) { ACT(after_complete, world, wire); }
+
+void mutant_after_fail(struct world *world, struct wire *wire) { ACT(after_fail, world, wire); }
+
+void mutant_after_beat(struct world *world, const struct wire *wire) { ACT(after_beat, world, wire); }
+
+void mutant_before_deregister(struct world *world, const struct wire *wire) {
+    ACT(before_deregister, world, wire);
+}
+
+void mutant_after_redrive(struct world *world, const struct dead_ref *ref) { ACT(after_redrive, world, ref); }
+
+void mutant_forget(struct world *world) {
+    arena_free(world->mutant_memory.arena);
+    world->mutant_memory = (struct mutant_memory){0};
+}

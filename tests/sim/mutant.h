@@ -1,0 +1,67 @@
+/* Seeded bugs of the protocol: each must be found, or the simulator proves nothing. */
+#ifndef SIM_MUTANT_H
+#define SIM_MUTANT_H
+
+#include "engine/core.h"
+#include "store/store.h"
+
+struct world;
+struct wire;
+
+/* A bug, as small wrappers around the store's operations and the worker's clock. NULL: nothing is changed
+ * there. */
+struct mutant {
+    const char *name;
+    const char *what;
+    int64_t clock_ppm; /* added to the rate of every worker's clock */
+    bool wall_clock;   /* the store judges leases by the caller's clock */
+    bool unfenced;     /* nobody asks for the fence before a message begins */
+    void (*started)(struct world *world, int worker, const struct engine_run *run);
+    void (*before_put)(struct world *world, struct messages_put *in);
+    void (*after_put)(struct world *world, const struct messages_put *in);
+    void (*before_batch)(struct world *world, const struct wire *wire, struct work_batch *batch);
+    /* result NULL: the call was refused. */
+    void (*after_batch)(struct world *world, struct wire *wire, struct work_batch_result *result,
+                        struct arena *arena);
+    void (*before_reply)(struct world *world, const struct wire *wire, struct work_batch_result *result);
+    void (*after_complete)(struct world *world, struct wire *wire);
+    void (*after_fail)(struct world *world, struct wire *wire);
+    void (*after_beat)(struct world *world, const struct wire *wire);
+    void (*before_deregister)(struct world *world, const struct wire *wire);
+    void (*after_redrive)(struct world *world, const struct dead_ref *ref);
+};
+
+/* What a bug has to remember between calls. */
+struct mutant_memory {
+    struct arena *arena;
+    struct item item;
+    bool has_item;
+    int worker;
+    pawl_uuid leaver;
+};
+
+extern const struct mutant mutants[];
+extern const size_t mutant_count;
+
+/* NULL: there is none of that name. */
+const struct mutant *mutant_find(const char *name);
+
+/* The places where a bug may act; without a mutant nothing happens. */
+int64_t mutant_clock_ppm(const struct world *world);
+int64_t mutant_clock_ms(const struct world *world, int worker);
+bool mutant_unfenced(const struct world *world);
+void mutant_started(struct world *world, int worker, const struct engine_run *run);
+void mutant_before_put(struct world *world, struct messages_put *in);
+void mutant_after_put(struct world *world, const struct messages_put *in);
+void mutant_before_batch(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_after_batch(struct world *world, struct wire *wire, struct work_batch_result *result,
+                        struct arena *arena);
+void mutant_before_reply(struct world *world, const struct wire *wire, struct work_batch_result *result);
+void mutant_after_complete(struct world *world, struct wire *wire);
+void mutant_after_fail(struct world *world, struct wire *wire);
+void mutant_after_beat(struct world *world, const struct wire *wire);
+void mutant_before_deregister(struct world *world, const struct wire *wire);
+void mutant_after_redrive(struct world *world, const struct dead_ref *ref);
+void mutant_forget(struct world *world);
+
+#endif

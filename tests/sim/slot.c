@@ -1,0 +1,183 @@
+/* Handlers of the simulation: how long they take, what they do, and when they listen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "world.h"
+
+static struct sim_slot *slot_of(struct world *world, int index, int slot) {
+    return &world->workers[index].slots[slot];
+}
+
+static void slot_wait(struct world *world, int index, struct sim_slot *slot, int64_t for_ms) {
+    slot->number = ++world->numbers;
+    world_push(world, for_ms,
+               (struct occasion){.what = HAPPENS_SLOT, .worker = index, .number = slot->number});
+}
+
+void slot_start(struct world *world, int index, const struct engine_action *action) {
+    struct sim_slot *slot = slot_of(world, index, action->slot);
+    const struct engine_run *run = &action->run;
+    memset(slot, 0, sizeof(*slot));
+    slot->busy = true;
+    slot->handler = run->handler;
+    slot->count = run->count;
+    slot->fence_ms = run->fence_ms;
+    slot->began_ms = world->now_ms;
+    slot->failed_group = -1;
+    slot->instance = world->workers[index].instance;
+    for (size_t i = 0; i < run->count; i++) {
+        slot->messages[i] = world_number(run->items[i]->id);
+        slot->tokens[i] = run->items[i]->token;
+        slot->groups[i] = run->groups[i];
+        slot->outcomes[i] = (struct engine_outcome){OUTCOME_NOT_RUN, {NULL, 0}, -1};
+    }
+    mutant_started(world, index, run);
+    /* A thread of the pool picks it up a moment later. */
+    slot_wait(world, index, slot, rng_range(&world->rng, 0, 2));
+}
+
+void slot_cancel(struct world *world, int index, int number, enum cancel_reason reason) {
+    struct sim_slot *slot = slot_of(world, index, number);
+    world_note(world, "cancel", index, number, (int64_t)reason);
+    slot->cancelled = true;
+    slot->reason = reason;
+    if (!slot->in_item)
+        return;
+    if (rng_chance(&world->rng, world->swarm.chance[FAULT_DEAF])) {
+        world_fault(world, FAULT_DEAF);
+        return;
+    }
+    slot->interrupted = true;
+    slot_wait(world, index, slot, rng_range(&world->rng, 0, 5));
+}
+
+static int64_t duration_ms(struct world *world, struct sim_message *message) {
+    const struct swarm *swarm = &world->swarm;
+    switch (message->nature) {
+    case NATURE_SLOW:
+        world_fault(world, FAULT_SLOW);
+        return rng_range(&world->rng, swarm->handler_ms, swarm->lease_ms * 8 / 10);
+    case NATURE_HANG:
+        message->nature = NATURE_NORMAL; /* once */
+        world_fault(world, FAULT_HANG);
+        return rng_range(&world->rng, swarm->lease_ms, swarm->lease_ms * 4);
+    default:
+        return rng_range(&world->rng, 0, swarm->handler_ms);
+    }
+}
+
+/* What the handler says at its end when nobody interrupted it. */
+static enum outcome_type verdict_of(struct world *world, struct sim_message *message) {
+    switch (message->nature) {
+    case NATURE_FLAKY:
+        if (message->fails_left <= 0)
+            return OUTCOME_DONE;
+        message->fails_left--;
+        world_fault(world, FAULT_FAIL);
+        return OUTCOME_RETRY;
+    case NATURE_FAILING:
+        world_fault(world, FAULT_FAIL);
+        return OUTCOME_RETRY;
+    case NATURE_PERMANENT:
+        world_fault(world, FAULT_PERMANENT);
+        return OUTCOME_PERMANENT;
+    default:
+        return OUTCOME_DONE;
+    }
+}
+
+static void item_ends(struct world *world, int index, struct sim_slot *slot) {
+    struct sim_message *message = &world->messages[slot->messages[slot->at]];
+    struct engine_outcome *outcome = &slot->outcomes[slot->at];
+    if (slot->interrupted)
+        outcome->type = slot->reason == CANCEL_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED;
+    else
+        outcome->type = verdict_of(world, message);
+    outcome->error = STR("the handler failed");
+    if (outcome->type == OUTCOME_DONE)
+        history_effect(&world->history, slot->run);
+    else
+        slot->failed_group = slot->groups[slot->at];
+    history_ended(&world->history, slot->run);
+    world_note(world, "ended", index, slot->messages[slot->at], (int64_t)outcome->type);
+    slot->in_item = slot->interrupted = false;
+    slot->at++;
+}
+
+/* False: the message killed its worker. */
+static bool item_begins(struct world *world, int index, struct sim_slot *slot) {
+    int number = slot->messages[slot->at];
+    struct sim_message *message = &world->messages[number];
+    world_note(world, "begins", index, number, slot->tokens[slot->at]);
+    slot->run =
+        history_began(&world->history, number, slot->tokens[slot->at], slot->instance, world_db_ms(world));
+    slot->in_item = true;
+    if (message->nature == NATURE_POISON) {
+        world_fault(world, FAULT_POISON);
+        history_killed(&world->history, number);
+        worker_kill(world, index);
+        return false;
+    }
+    slot_wait(world, index, slot, duration_ms(world, message));
+    /* The worst moment to be stopped: somebody else will have the message when it goes on. */
+    if (world_strikes(world, FAULT_PAUSE))
+        worker_pause(world, index,
+                     rng_range(&world->rng, world->swarm.lease_ms / 2, world->swarm.lease_ms * 3));
+    return true;
+}
+
+static void slot_finished(struct world *world, int index, int number) {
+    struct sim_slot *slot = slot_of(world, index, number);
+    struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
+    memcpy(outcomes, slot->outcomes, sizeof(outcomes));
+    slot->busy = false;
+    worker_event(world, index,
+                 (struct engine_event){.type = EVENT_FINISHED,
+                                       .slot = number,
+                                       .outcomes = outcomes,
+                                       .count = slot->count,
+                                       .elapsed_us = (world->now_ms - slot->began_ms) * 1000});
+}
+
+void slot_go_on(struct world *world, int index, uint64_t number) {
+    struct worker *worker = &world->workers[index];
+    int at = 0;
+    while (at < world->swarm.slots && (!worker->slots[at].busy || worker->slots[at].number != number))
+        at++;
+    if (at == world->swarm.slots)
+        return; /* it was interrupted meanwhile */
+    struct sim_slot *slot = &worker->slots[at];
+    if (slot->in_item)
+        item_ends(world, index, slot);
+    while (slot->at < slot->count) {
+        bool fenced = worker_boot_ms(worker, world->now_ms) >= slot->fence_ms && !mutant_unfenced(world);
+        if (!slot->cancelled && !fenced && slot->groups[slot->at] != slot->failed_group) {
+            (void)item_begins(world, index, slot);
+            return;
+        }
+        slot->at++;
+    }
+    /* The effects are there and nobody knows. */
+    if (world_strikes(world, FAULT_KILL)) {
+        world_fault(world, FAULT_KILL);
+        worker_kill(world, index);
+        return;
+    }
+    slot_finished(world, index, at);
+}
+
+void slots_die(struct world *world, int index) {
+    struct worker *worker = &world->workers[index];
+    for (int i = 0; worker->slots != NULL && i < world->swarm.slots; i++) {
+        struct sim_slot *slot = &worker->slots[i];
+        if (!slot->busy || !slot->in_item)
+            continue;
+        /* Its effect may have happened just before. */
+        bool innocent = world->messages[slot->messages[slot->at]].nature != NATURE_POISON;
+        if (innocent && rng_chance(&world->rng, 5000))
+            history_effect(&world->history, slot->run);
+        history_ended(&world->history, slot->run);
+        slot->in_item = false;
+    }
+}

@@ -1,0 +1,147 @@
+/* The dice of one run: what kind of world it is and which faults it has, all drawn from the seed. */
+#include "swarm.h"
+
+#include <string.h>
+
+const char *const fault_names[FAULT_COUNT] = {
+    [FAULT_KILL] = "kill",
+    [FAULT_KILL_STORM] = "kill_storm",
+    [FAULT_PAUSE] = "pause",
+    [FAULT_LOST] = "request_lost",
+    [FAULT_UNKNOWN] = "reply_lost",
+    [FAULT_DELAYED] = "reply_delayed",
+    [FAULT_GHOST] = "ghost",
+    [FAULT_GHOST_DEAD] = "ghost_of_dead",
+    [FAULT_DUPLICATE] = "duplicate",
+    [FAULT_DOWN] = "store_down",
+    [FAULT_CLOCK] = "clock",
+    [FAULT_SLOW] = "slow_handler",
+    [FAULT_HANG] = "hung_handler",
+    [FAULT_DEAF] = "deaf_handler",
+    [FAULT_FAIL] = "handler_failure",
+    [FAULT_PERMANENT] = "permanent_failure",
+    [FAULT_POISON] = "poison_death",
+    [FAULT_JOIN] = "join",
+    [FAULT_LEAVE] = "leave",
+    [FAULT_LEAVE_NOW] = "leave_now",
+    [FAULT_BURST] = "burst",
+    [FAULT_REDRIVE] = "redrive",
+    [FAULT_DISCARD] = "discard",
+    [FAULT_EVICT] = "evicted_alive",
+    [FAULT_EPOCH] = "epoch_raised",
+    [FAULT_MAINTAIN] = "maintain",
+    [FAULT_NO_HANDLER] = "no_handler",
+    [FAULT_DEAF_WAKE] = "wake_lost",
+};
+
+/* How often each fault is tried for when a run has it: of 10,000, per request, message or look round. */
+static const struct {
+    enum fault fault;
+    int have; /* of 10,000 runs have it */
+    int low, high;
+} fault_rows[] = {
+    {FAULT_KILL, 5000, 50, 600},         {FAULT_KILL_STORM, 1000, 20, 100},
+    {FAULT_PAUSE, 4000, 50, 500},        {FAULT_LOST, 4000, 50, 1500},
+    {FAULT_UNKNOWN, 5000, 50, 1500},     {FAULT_DELAYED, 3000, 20, 500},
+    {FAULT_GHOST, 4000, 50, 1000},       {FAULT_GHOST_DEAD, 6000, 2000, 8000},
+    {FAULT_DUPLICATE, 4000, 50, 2000},   {FAULT_DOWN, 2500, 20, 200},
+    {FAULT_CLOCK, 6000, 3000, 10000},    {FAULT_SLOW, 4000, 100, 2000},
+    {FAULT_HANG, 2500, 50, 600},         {FAULT_DEAF, 5000, 1000, 10000},
+    {FAULT_FAIL, 6000, 200, 4000},       {FAULT_PERMANENT, 3000, 50, 800},
+    {FAULT_POISON, 2500, 50, 500},       {FAULT_LEAVE, 4000, 50, 800},
+    {FAULT_LEAVE_NOW, 2000, 20, 300},    {FAULT_BURST, 4000, 500, 4000},
+    {FAULT_REDRIVE, 5000, 500, 5000},    {FAULT_DISCARD, 2000, 100, 1500},
+    {FAULT_EVICT, 1500, 20, 200},        {FAULT_EPOCH, 1000, 20, 100},
+    {FAULT_MAINTAIN, 5000, 100, 1000},   {FAULT_NO_HANDLER, 1500, 500, 3000},
+    {FAULT_DEAF_WAKE, 3000, 500, 10000},
+};
+
+static void draw_faults(struct swarm *swarm, struct rng *rng) {
+    for (size_t i = 0; i < sizeof(fault_rows) / sizeof(*fault_rows); i++) {
+        bool has = rng_chance(rng, fault_rows[i].have);
+        int chance = (int)rng_range(rng, fault_rows[i].low, fault_rows[i].high);
+        swarm->chance[fault_rows[i].fault] = has ? chance : 0;
+    }
+    swarm->calm = rng_chance(rng, 2000);
+    swarm->only_poison = !swarm->calm && rng_chance(rng, 1200);
+    if (!swarm->calm && !swarm->only_poison)
+        return;
+    /* A living, reachable worker keeps what it was given: whatever threatens that is off. */
+    static const enum fault off[] = {FAULT_KILL, FAULT_KILL_STORM, FAULT_PAUSE, FAULT_DELAYED,   FAULT_DOWN,
+                                     FAULT_HANG, FAULT_EVICT,      FAULT_SLOW,  FAULT_NO_HANDLER};
+    for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++)
+        swarm->chance[off[i]] = 0;
+    if (swarm->calm) {
+        swarm->chance[FAULT_POISON] = 0;
+        return;
+    }
+    /* A message that kills its worker, and nothing else that could look like it. */
+    static const enum fault quiet[] = {FAULT_LOST,  FAULT_UNKNOWN, FAULT_GHOST,     FAULT_DUPLICATE,
+                                       FAULT_LEAVE, FAULT_REDRIVE, FAULT_LEAVE_NOW, FAULT_GHOST_DEAD};
+    for (size_t i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
+        swarm->chance[quiet[i]] = 0;
+    swarm->chance[FAULT_POISON] = 300;
+}
+
+static void draw_handlers(struct swarm *swarm, struct rng *rng) {
+    swarm->handler_count = (int)rng_range(rng, 1, SWARM_HANDLERS_MAX);
+    for (int i = 0; i < swarm->handler_count; i++) {
+        struct engine_handler *handler = &swarm->handlers[i];
+        *handler = (struct engine_handler){
+            .bundled = rng_chance(rng, 5000),
+            .concurrency = rng_chance(rng, 3000) ? (int)rng_range(rng, 1, 2) : 0,
+            .timeout_ms = rng_chance(rng, 3000) ? swarm->lease_ms * rng_range(rng, 1, 4) / 2 : 0,
+            .retry_base_ms = rng_range(rng, 1, 200),
+            .retry_max_ms = 1000,
+        };
+    }
+}
+
+static void draw_times(struct swarm *swarm, struct rng *rng) {
+    swarm->lease_ms = rng_range(rng, 300, 3000);
+    swarm->instance_lease_ms = rng_range(rng, 300, 2000);
+    swarm->heartbeat_ms = swarm->instance_lease_ms / 3 > 50 ? swarm->instance_lease_ms / 3 : 50;
+    swarm->poll_ms = rng_range(rng, 30, 400);
+    swarm->quiet_poll_ms = rng_chance(rng, 5000) ? rng_range(rng, 500, 3000) : 0;
+    swarm->wakes = rng_chance(rng, 5000);
+    swarm->drain_ms = rng_range(rng, 0, 2000);
+    swarm->latency_ms = rng_chance(rng, 7000) ? rng_range(rng, 0, 5) : rng_range(rng, 5, 40);
+    swarm->handler_ms = rng_chance(rng, 7000) ? rng_range(rng, 0, 4) : rng_range(rng, 4, 60);
+    swarm->fault_ms = rng_range(rng, 1000, 12000);
+}
+
+void swarm_draw(struct swarm *swarm, struct rng *rng) {
+    memset(swarm, 0, sizeof(*swarm));
+    swarm->workers = (int)rng_range(rng, 1, SWARM_WORKERS_MAX);
+    swarm->lanes = (int)rng_range(rng, 1, 8);
+    swarm->partitions = swarm->lanes * (int)rng_range(rng, 1, 4);
+    swarm->streams = (int)rng_range(rng, 1, 8);
+    swarm->messages = (int)rng_range(rng, 5, 80);
+    swarm->max_attempts = (int)rng_range(rng, 2, 5);
+    swarm->slots = (int)rng_range(rng, 1, 4);
+    swarm->batch = (int)rng_range(rng, 1, 40);
+    swarm->kinds[0] = KIND_OUTBOX;
+    swarm->kinds[1] = rng_chance(rng, 5000) ? KIND_INBOX : KIND_PERSPECTIVE;
+    swarm->kind_count = rng_chance(rng, 4000) ? 2 : 1;
+    if (swarm->kind_count == 1 && rng_chance(rng, 4000))
+        swarm->kinds[0] = KIND_INBOX;
+    swarm->policy = rng_chance(rng, 5000) ? POLICY_SKIP : rng_chance(rng, 5000) ? POLICY_BLOCK : POLICY_PARK;
+    swarm->strategy = rng_chance(rng, 5000)   ? STRATEGY_BATCHED
+                      : rng_chance(rng, 6000) ? STRATEGY_INSTANT
+                                              : STRATEGY_CUSTOM;
+    swarm->drift_ppm_max = 20000;
+    draw_times(swarm, rng);
+    draw_handlers(swarm, rng);
+    draw_faults(swarm, rng);
+    if (swarm->calm || swarm->only_poison) {
+        /* Long leases beside short waits, and handlers that need no renewal limit. */
+        swarm->lease_ms = rng_range(rng, 2500, 5000);
+        swarm->instance_lease_ms = rng_range(rng, 2000, 3000);
+        swarm->heartbeat_ms = 300;
+        swarm->poll_ms = rng_range(rng, 30, 200);
+        swarm->handler_ms = rng_range(rng, 0, 20);
+        swarm->latency_ms = rng_range(rng, 0, 10);
+        for (int i = 0; i < swarm->handler_count; i++)
+            swarm->handlers[i].timeout_ms = 0;
+    }
+}

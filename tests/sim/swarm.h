@@ -1,0 +1,63 @@
+/* The dice of one run: what kind of world it is and which faults it has, all drawn from the seed. */
+#ifndef SIM_SWARM_H
+#define SIM_SWARM_H
+
+#include "engine/core.h"
+#include "rng.h"
+
+/* Everything that can go wrong, and some that is just life; each is counted when it really happens. */
+enum fault {
+    FAULT_KILL,       /* a worker dies at once */
+    FAULT_KILL_STORM, /* all of them */
+    FAULT_PAUSE,      /* a worker is stopped past its lease and goes on */
+    FAULT_LOST,       /* a request never arrives */
+    FAULT_UNKNOWN,    /* a reply is lost after the store did it */
+    FAULT_DELAYED,    /* a reply comes after the lease */
+    FAULT_GHOST,      /* a request that was given up is carried out much later */
+    FAULT_GHOST_DEAD, /* the same, of a worker that is dead by then */
+    FAULT_DUPLICATE,  /* a request arrives twice */
+    FAULT_DOWN,       /* the store is away for a while */
+    FAULT_CLOCK,      /* a worker's clock runs at another rate and from another start */
+    FAULT_SLOW,       /* a handler takes longer than usual */
+    FAULT_HANG,       /* a handler takes longer than its lease */
+    FAULT_DEAF,       /* a handler does not listen to being cancelled */
+    FAULT_FAIL,       /* a handler fails, another try may help */
+    FAULT_PERMANENT,  /* a handler fails for good */
+    FAULT_POISON,     /* a message kills its worker */
+    FAULT_JOIN,       /* a worker joins */
+    FAULT_LEAVE,      /* a worker drains and leaves */
+    FAULT_LEAVE_NOW,  /* a worker is told twice to leave */
+    FAULT_BURST,      /* many messages at once on one stream */
+    FAULT_REDRIVE,    /* an operator redrives a dead letter */
+    FAULT_DISCARD,    /* an operator throws one away */
+    FAULT_EVICT,      /* an operator evicts a worker that lives */
+    FAULT_EPOCH,      /* the epoch of the tokens is raised */
+    FAULT_MAINTAIN,   /* housekeeping */
+    FAULT_NO_HANDLER, /* a worker has no handler for some messages */
+    FAULT_DEAF_WAKE,  /* a wake-up is lost */
+    FAULT_COUNT
+};
+
+extern const char *const fault_names[FAULT_COUNT];
+
+enum { SWARM_WORKERS_MAX = 6, SWARM_HANDLERS_MAX = 3 };
+
+struct swarm {
+    int workers, lanes, partitions, streams, messages, max_attempts, slots, batch;
+    int kinds[2], kind_count;
+    enum dead_policy policy;
+    enum engine_strategy_type strategy;
+    struct engine_handler handlers[SWARM_HANDLERS_MAX];
+    int handler_count;
+    int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, quiet_poll_ms, drain_ms;
+    int64_t latency_ms, handler_ms, fault_ms;
+    bool wakes;
+    bool calm;               /* nothing that could cost a living worker its lease */
+    bool only_poison;        /* no other reason for a worker to die */
+    int chance[FAULT_COUNT]; /* of 10,000, per occasion */
+    int drift_ppm_max;
+};
+
+void swarm_draw(struct swarm *swarm, struct rng *rng);
+
+#endif

@@ -1,0 +1,204 @@
+/* One simulated world: virtual time, a real model store, workers that run the real core, and what befalls
+ * them. */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "engine/core.h"
+#include "history.h"
+#include "mutant.h"
+#include "queue.h"
+#include "store/store.h"
+#include "swarm.h"
+
+/* The store's clock when virtual time is 0. */
+#define SIM_EPOCH_MS INT64_C(1700000000000)
+
+enum nature {
+    NATURE_NORMAL,
+    NATURE_FLAKY,
+    NATURE_FAILING,
+    NATURE_PERMANENT,
+    NATURE_POISON,
+    NATURE_SLOW,
+    NATURE_HANG
+};
+
+/* What the world knows of a message; the checker has a record of its own under the same number. */
+struct sim_message {
+    pawl_uuid id;
+    enum store_kind kind;
+    int stream; /* -1 = none */
+    int handler;
+    enum nature nature;
+    int fails_left;
+};
+
+/* The memory of an answered batch, until the core gives it back. */
+struct delivery {
+    struct arena *arena;
+    struct work_batch_result result;
+    struct delivery *next, *prev;
+};
+
+enum wire_type {
+    WIRE_READY,
+    WIRE_REGISTER,
+    WIRE_BEAT,
+    WIRE_LOOK,
+    WIRE_BATCH,
+    WIRE_REPORT,
+    WIRE_DEREGISTER,
+    WIRE_PUT
+};
+enum wire_fate { FATE_FINE, FATE_LOST, FATE_UNKNOWN, FATE_GHOST };
+
+/* A request on its way to the store, and its answer on the way back. */
+struct wire {
+    enum wire_type type;
+    enum wire_fate fate;
+    int worker; /* -1: a producer's */
+    uint64_t life;
+    pawl_uuid instance;
+    int refs; /* occasions that point to it */
+    int64_t sent_ms;
+    struct arena *arena;
+    struct instance_new registration;
+    struct work_batch batch;
+    struct engine_report report;
+    int first_message, message_count;
+    pawl_uuid request;
+    pawl_str consumer;
+    bool answered;
+    pawl_status status;
+    pawl_error error;
+    struct delivery *delivery;
+    struct beat_result beat;
+    struct peers_look look;
+    int peers;
+    bool peers_busy;
+    enum store_answer answer;
+    enum fail_outcome fail;
+};
+
+struct sim_slot {
+    bool busy, in_item, cancelled;
+    uint64_t number; /* of the occasion it waits for */
+    int handler;
+    size_t count, at;
+    int messages[ENGINE_BUNDLE_MAX], groups[ENGINE_BUNDLE_MAX];
+    int64_t tokens[ENGINE_BUNDLE_MAX];
+    struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
+    int instance;
+    int64_t fence_ms, began_ms;
+    enum cancel_reason reason;
+    int run, failed_group;
+    bool interrupted;
+};
+
+struct worker {
+    struct engine_core *core; /* NULL: it is not there */
+    struct engine_actions actions;
+    struct engine_config config;
+    struct engine_handler handlers[SWARM_HANDLERS_MAX];
+    struct world *world;
+    int index;
+    uint64_t life;
+    bool starting, stopping;
+    int instance;   /* the last one registered; -1 = none */
+    int no_handler; /* -1 = it has all */
+    int64_t clock_offset_ms, clock_ppm, paused_until_ms;
+    uint64_t timer;
+    bool troubled; /* its last request failed */
+    struct sim_slot *slots;
+    struct delivery held; /* ring, this is its anchor */
+};
+
+struct world {
+    struct swarm swarm;
+    struct rng rng;
+    struct queue queue;
+    struct store *store;
+    struct history history;
+    const struct mutant *mutant; /* NULL: the protocol as it is */
+    int64_t now_ms, down_until_ms, heal_ms, drained_ms;
+    bool healed, stopping, tracing;
+    uint64_t hash, numbers, steps;
+    struct worker workers[SWARM_WORKERS_MAX];
+    struct sim_message *messages;
+    size_t message_count, message_capacity;
+    int puts_open; /* requests of producers without an answer */
+    int wires;
+    int messages_left, poisons;
+    uint64_t faults[FAULT_COUNT];
+    uint64_t requests, executed;
+    struct mutant_memory mutant_memory;
+};
+
+struct verdict {
+    bool violated;
+    const char *rule;
+    char text[HISTORY_TEXT_BYTES];
+    uint64_t hash, steps, requests, puts, effects, accepted, zombie_effects, stale_refused, duplicates,
+        losses, dead, redriven;
+    int64_t virtual_ms, drain_ms, bound_ms;
+    uint64_t faults[FAULT_COUNT];
+};
+
+/* Runs the world of a seed to its end. */
+void world_run(uint64_t seed, const struct mutant *mutant, bool tracing, struct verdict *verdict);
+
+/* Notes a happening: part of the hash, printed when tracing. */
+void world_note(struct world *world, const char *what, int64_t a, int64_t b, int64_t c);
+void world_fault(struct world *world, enum fault fault);
+void world_push(struct world *world, int64_t in_ms, struct occasion occasion);
+/* Fails loudly: the simulator itself, or the store, could not do what it must. */
+void world_must(struct world *world, pawl_status status, const pawl_error *error, const char *what);
+/* Whether a fault strikes now; none does after the healing. */
+bool world_strikes(struct world *world, enum fault fault);
+int64_t world_db_ms(const struct world *world);
+void world_clock(struct world *world, int64_t offset_ms);
+pawl_uuid world_uuid(struct world *world, int number);
+int world_number(pawl_uuid id);
+
+/* worker.c */
+void worker_start(struct world *world, int index);
+void worker_kill(struct world *world, int index);
+void worker_event(struct world *world, int index, struct engine_event event);
+void worker_pause(struct world *world, int index, int64_t for_ms);
+void worker_stop(struct world *world, int index, bool now);
+bool worker_alive(const struct world *world, int index);
+int64_t worker_boot_ms(const struct worker *worker, int64_t now_ms);
+void worker_free(struct worker *worker);
+
+/* slot.c */
+void slot_start(struct world *world, int index, const struct engine_action *action);
+void slot_cancel(struct world *world, int index, int slot, enum cancel_reason reason);
+void slot_go_on(struct world *world, int index, uint64_t number);
+void slots_die(struct world *world, int index);
+
+/* wire.c */
+void wire_send(struct world *world, int index, enum wire_type type, const struct engine_action *action);
+void wire_send_put(struct world *world, int first_message, int count);
+void wire_execute(struct world *world, struct wire *wire);
+void wire_reply(struct world *world, struct wire *wire);
+void wires_of_dead(struct world *world, int index, uint64_t life);
+void wire_unref(struct world *world, struct wire *wire);
+void delivery_free(struct delivery *delivery);
+
+/* execute.c */
+pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena);
+pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *arena,
+                          struct work_batch_result *result);
+pawl_status execute_report(struct world *world, struct wire *wire, struct arena *arena);
+pawl_status execute_register(struct world *world, struct wire *wire);
+pawl_status execute_beat(struct world *world, struct wire *wire);
+pawl_status execute_deregister(struct world *world, struct wire *wire);
+
+/* outside.c */
+void outside_produce(struct world *world);
+void outside_fault(struct world *world);
+void outside_operate(struct world *world);
+void outside_dead_seen(struct world *world);
+void outside_check(struct world *world);
+
+#endif
