@@ -1,0 +1,66 @@
+/* Seeded bugs of the protocol: the functions behind the list. */
+#ifndef SIM_MUTANTS_INT_H
+#define SIM_MUTANTS_INT_H
+
+#include "store/model/state.h"
+#include "world.h"
+
+/* The record of a message in the model; NULL: it is not there. */
+struct record *mutant_record(struct world *world, pawl_uuid id);
+
+void mutant_releases_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
+                          struct arena *arena);
+void mutant_put_lost(struct world *world, const struct messages_put *in);
+void mutant_dedupe_forgotten(struct world *world, struct messages_put *in);
+void mutant_expire_early(struct world *world, struct wire *wire, struct work_batch_result *result,
+                         struct arena *arena);
+void mutant_evict_living(struct world *world, const struct wire *wire);
+void mutant_deaths_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
+                             struct arena *arena);
+void mutant_attempts_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
+                               struct arena *arena);
+void mutant_retry_behind(struct world *world, struct wire *wire, struct work_batch_result *result,
+                         struct arena *arena);
+void mutant_expiry_behind(struct world *world, struct wire *wire, struct work_batch_result *result,
+                          struct arena *arena);
+void mutant_block_ignored(struct world *world, struct wire *wire, struct work_batch_result *result,
+                          struct arena *arena);
+void mutant_parked_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
+                        struct arena *arena);
+void mutant_dead_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
+                      struct arena *arena);
+void mutant_behind_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
+                        struct arena *arena);
+void mutant_redrive_lost(struct world *world, const struct dead_ref *ref);
+void mutant_token_reused(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_leaving_loses(struct world *world, const struct wire *wire);
+void mutant_stale_completions(struct world *world, struct wire *wire, struct work_batch_result *result,
+                              struct arena *arena);
+void mutant_stale_failures(struct world *world, struct wire *wire, struct work_batch_result *result,
+                           struct arena *arena);
+void mutant_stale_releases(struct world *world, struct wire *wire, struct work_batch_result *result,
+                           struct arena *arena);
+void mutant_stale_renewals(struct world *world, struct wire *wire, struct work_batch_result *result,
+                           struct arena *arena);
+void mutant_renewals_dropped(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_renewals_promised(struct world *world, struct wire *wire, struct work_batch_result *result,
+                              struct arena *arena);
+void mutant_completion_dropped(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_completion_promised(struct world *world, struct wire *wire, struct work_batch_result *result,
+                                struct arena *arena);
+void mutant_failure_dropped(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_failure_promised(struct world *world, struct wire *wire, struct work_batch_result *result,
+                             struct arena *arena);
+void mutant_put_key_forgotten(struct world *world, struct messages_put *in);
+void mutant_batch_key_forgotten(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_hand_out_twice(struct world *world, struct wire *wire, struct work_batch_result *result,
+                           struct arena *arena);
+void mutant_no_limit(struct world *world, const struct wire *wire, struct work_batch *batch);
+void mutant_complete_early(struct world *world, int worker, const struct engine_run *run);
+void mutant_duplicates_applied(struct world *world, struct wire *wire, struct work_batch_result *result,
+                               struct arena *arena);
+void mutant_swap_order(struct world *world, struct wire *wire, struct work_batch_result *result,
+                       struct arena *arena);
+void mutant_lease_from_reply(struct world *world, const struct wire *wire, struct work_batch_result *result);
+
+#endif
