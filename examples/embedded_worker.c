@@ -1,6 +1,6 @@
+/* A program that sends messages inside its own transactions and handles them with its own functions. */
+
 /*
- * A program that sends messages inside its own transactions and handles them with its own functions.
- *
  *   embedded_worker [URL]      URL: an SQLite file (default embedded_worker.db) or postgres://…
  *
  * It books orders: the order's row and the message about it are written by one transaction, so that there is

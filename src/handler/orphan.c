@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/str.h"
+
 enum { ENVIRON_BYTES_MAX = 131072 };
 
 bool orphan_adopt(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
@@ -87,8 +89,11 @@ static int sweep_once(const struct orphan_keep *keep) {
     if (dir == NULL)
         return 0;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 1 || is_handler(pid, keep) || parent_of(pid) != self || belongs(pid, keep))
+        int64_t number = 0;
+        if (!str_to_i64(str_from(entry->d_name), 2, INT32_MAX, &number))
+            continue;
+        pid_t pid = (pid_t)number;
+        if (is_handler(pid, keep) || parent_of(pid) != self || belongs(pid, keep))
             continue;
         found++;
         kill(pid, SIGKILL);

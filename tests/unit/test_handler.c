@@ -1,0 +1,160 @@
+/* Tests of the handler table: patterns, commands, specs and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "handler/pattern.h"
+#include "handler/table.h"
+
+static void test_pattern(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *text;
+        bool matches;
+    } rows[] = {
+        {"*", "", true},
+        {"*", "anything.at-all", true},
+        {"order.*", "order.created", true},
+        {"order.*", "ORDER.Created", true},
+        {"ORDER.*", "order.x", true},
+        {"order.*", "order", false},
+        {"order.*", "reorder.x", false},
+        {"*.created", "order.created", true},
+        {"*.created", "order.created.v2", false},
+        {"a*b*c", "axxbyyc", true},
+        {"a*b*c", "axxbyy", false},
+        {"a*b*c", "abcbc", true},
+        {"a?c", "abc", true},
+        {"a?c", "ac", false},
+        {"a?c",
+         "a\xc3\xa9"
+         "c",
+         true},
+        {"a?c", "abbc", false},
+        {"exact", "exact", true},
+        {"exact", "exactly", false},
+        {"", "", true},
+        {"**", "x", true},
+        {"*?", "", false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        bool found = pattern_matches(str_from(rows[i].pattern), str_from(rows[i].text));
+        if (found != rows[i].matches)
+            fail_msg("'%s' and '%s': %d", rows[i].pattern, rows[i].text, found);
+    }
+}
+
+/* The worst case for a naive matcher: many stars, almost a match. */
+static void test_pattern_is_never_slow(void **state) {
+    (void)state;
+    char pattern[PAWL_PATTERN_BYTES_MAX], text[200];
+    memset(pattern, '*', sizeof(pattern));
+    for (size_t i = 1; i < sizeof(pattern); i += 2)
+        pattern[i] = 'a';
+    pattern[sizeof(pattern) - 1] = 'b';
+    memset(text, 'a', sizeof(text));
+    for (int i = 0; i < 1000; i++)
+        assert_false(pattern_matches((pawl_str){pattern, sizeof(pattern)}, (pawl_str){text, sizeof(text)}));
+}
+
+static void test_pattern_covers(void **state) {
+    (void)state;
+    static const struct {
+        const char *wide, *narrow;
+        bool covers;
+    } rows[] = {
+        {"*", "order.*", true},
+        {"order.*", "*", false},
+        {"order.*", "order.created", true},
+        {"order.*", "ORDER.*", true},
+        {"order.*", "order.?", true},
+        {"a?", "ab", true},
+        {"a?", "a*", false},
+        {"a*", "a?", true},
+        {"ab", "a?", false},
+        {"*.x", "order.*", false},
+        {"*.created", "a.created", true},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (pattern_covers(str_from(rows[i].wide), str_from(rows[i].narrow)) != rows[i].covers)
+            fail_msg("'%s' over '%s'", rows[i].wide, rows[i].narrow);
+    }
+}
+
+static void test_command_split(void **state) {
+    (void)state;
+    pawl_error err;
+    char **argv = NULL;
+    struct arena *arena = arena_create(0);
+    assert_int_equal(command_split(arena, STR("  ./a  'b c' \"d \\\" e\"  f\\ g '' "), &argv, &err), PAWL_OK);
+    static const char *const words[] = {"./a", "b c", "d \" e", "f g", ""};
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(argv[i], words[i]);
+    assert_null(argv[5]);
+    assert_int_equal(command_split(arena, STR("a 'b"), &argv, &err), PAWL_INVALID);
+    assert_int_equal(command_split(arena, STR("   "), &argv, &err), PAWL_INVALID);
+    arena_free(arena);
+}
+
+static pawl_outcome nothing(const pawl_message *message, pawl_result *result, void *self) {
+    (void)message, (void)result, (void)self;
+    return PAWL_DONE;
+}
+
+static void test_first_match_wins(void **state) {
+    (void)state;
+    pawl_error err;
+    struct handler_table *table = NULL;
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    pawl_handler function = {.function = nothing};
+    assert_int_equal(handler_table_add(table, STR("order.created"), &function, &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("order.*=exec:true --yes"), &err), PAWL_OK);
+    for (int round = 0; round < 3; round++) { /* the second round is answered from the cache */
+        assert_int_equal(handler_table_match(table, STR("order.created")), 0);
+        assert_int_equal(handler_table_match(table, STR("Order.Paid")), 1);
+        assert_int_equal(handler_table_match(table, STR("mail")), -1);
+    }
+    assert_string_equal(table->handlers[1].argv[1], "--yes");
+    assert_true(table->handlers[1].argv[0][0] == '/');
+    /* A later handler changes the answer, cached or not. */
+    assert_int_equal(handler_table_add(table, STR("*"), &function, &err), PAWL_OK);
+    assert_int_equal(handler_table_match(table, STR("mail")), 2);
+    handler_table_free(table);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    pawl_error err;
+    struct handler_table *table = NULL;
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    assert_int_equal(handler_table_add(table, STR("a"), &(pawl_handler){.command = NULL}, &err),
+                     PAWL_INVALID);
+    pawl_handler both = {.function = nothing, .command = "true"};
+    assert_int_equal(handler_table_add(table, STR("a"), &both, &err), PAWL_INVALID);
+    pawl_handler slow = {.function = nothing, .retry_base_ms = 5000, .retry_max_ms = 1000};
+    assert_int_equal(handler_table_add(table, STR("a"), &slow, &err), PAWL_INVALID);
+    pawl_handler odd = {.function = nothing, .on_dead = (pawl_on_dead)9};
+    assert_int_equal(handler_table_add(table, STR("a"), &odd, &err), PAWL_INVALID);
+    pawl_handler fine = {.function = nothing};
+    assert_int_equal(handler_table_add(table, STR(""), &fine, &err), PAWL_INVALID);
+    assert_int_equal(handler_table_add(table, STR("a b"), &fine, &err), PAWL_INVALID);
+    assert_int_equal(handler_table_add_spec(table, STR("*=exec:./no-such-file"), &err), PAWL_NOT_FOUND);
+    assert_non_null(strstr(err.text, "./no-such-file"));
+    assert_int_equal(table->count, 0);
+    handler_table_free(table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_pattern_is_never_slow),
+        cmocka_unit_test(test_pattern_covers),   cmocka_unit_test(test_command_split),
+        cmocka_unit_test(test_first_match_wins), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
