@@ -143,6 +143,12 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_UNTIL_IDLE] = {.name = "until-idle",
                          .type = FLAG_SWITCH,
                          .help = "Stop when nothing is left to do."},
+    [FLAG_RATES] = {.name = "rates",
+                    .type = FLAG_DURATION,
+                    .value = "DURATION",
+                    .min = 1,
+                    .max = 3600000,
+                    .help = "Measure messages per second over this time."},
 };
 
 enum flag_id flag_find(const char *name, size_t len) {

@@ -38,6 +38,7 @@ enum flag_id {
     FLAG_INSTANT,
     FLAG_WAIT,
     FLAG_UNTIL_IDLE,
+    FLAG_RATES,
     FLAG_TOTAL
 };
 
