@@ -16,11 +16,11 @@ BEGIN
     FOR v_part IN SELECT c.part, c.seqs FROM pawl.claim c
                    WHERE c.token = p_token AND c.state = 1 AND c.seqs && p_gone ORDER BY c.part LOOP
         v_left := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) WITH ORDINALITY AS s(seq, n)
-                         WHERE s.seq <> ALL (p_gone) ORDER BY s.n);
+                         WHERE s.seq NOT IN (SELECT unnest(p_gone)) ORDER BY s.n);
         UPDATE pawl.claim c
            SET seqs = v_left, intact = false, state = CASE WHEN cardinality(v_left) = 0 THEN 2 ELSE 1 END,
                done_ids = c.done_ids || ARRAY(SELECT d.id FROM unnest(p_done, p_done_ids) AS d(seq, id)
-                                               WHERE d.seq = ANY (v_part.seqs))
+                                               WHERE (d.seq IN (SELECT unnest(v_part.seqs))) IS TRUE)
          WHERE c.token = p_token AND c.part = v_part.part;
     END LOOP;
 END

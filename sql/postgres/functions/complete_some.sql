@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.complete_some(
     p_keep boolean, p_now bigint) RETURNS TABLE (n bigint, answer smallint, aside_gone boolean)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
+SET enable_nestloop = off -- lists of unknown length are joined: never one by one
 AS $$
 #variable_conflict use_column
 DECLARE

@@ -20,6 +20,8 @@ DECLARE
     v_partitions integer;
     v_lanes integer;
     v_wrap bigint;
+    v_hash bigint;
+    v_partition integer;
     v_now bigint;
 BEGIN
     IF p_kind NOT BETWEEN 1 AND 3 THEN
@@ -35,9 +37,22 @@ BEGIN
     IF v_count = 0 THEN
         RETURN '{}';
     END IF;
+    v_wrap := (4294967296 % v_partitions) * (4294967296 % v_partitions) % v_partitions; -- see partition_of
+    IF v_count = 1 AND p_kind <> 2 THEN
+        -- One message, the usual call of a producer, without the machinery for many.
+        v_hash := hashtextextended(coalesce(p_streams[1], p_ids[1]::text), 0);
+        v_partition := (v_hash % v_partitions + v_partitions + CASE WHEN v_hash < 0 THEN v_wrap ELSE 0 END) % v_partitions;
+        INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
+                                  causation_id, traceparent, consumer, put_ms)
+        VALUES (nextval('pawl.message_seq'), p_kind, v_partition % v_lanes, v_partition, p_ids[1], p_streams[1], p_topics[1],
+                p_types[1], p_payloads[1], p_headers[1], p_correlation_ids[1], p_causation_ids[1], p_traceparents[1],
+                p_consumer, v_now);
+        INSERT INTO pawl.tally (kind, put) VALUES (p_kind, 1);
+        PERFORM pawl.put_wake(p_kind, v_now);
+        RETURN '{1}';
+    END IF;
     v_answers := CASE WHEN p_kind = 2 THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(1::smallint, ARRAY[v_count]) END;
-    v_wrap := (4294967296 % v_partitions) * (4294967296 % v_partitions) % v_partitions; -- see partition_of
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row behind the filter.
     INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
@@ -58,10 +73,8 @@ BEGIN
     IF v_applied > 0 OR v_duplicates > 0 THEN
         INSERT INTO pawl.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
     END IF;
-    -- Under load nobody waits, and nobody pays for a notification.
-    IF v_applied > 0 AND EXISTS (SELECT 1 FROM pawl.waiter w
-                                  WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > v_now) THEN
-        PERFORM pg_notify('pawl.wake', '');
+    IF v_applied > 0 THEN
+        PERFORM pawl.put_wake(p_kind, v_now);
     END IF;
     RETURN v_answers;
 END

@@ -1,0 +1,12 @@
+-- put_wake: wakes the workers that wait for work of a kind; under load nobody waits, and nobody pays for a notification.
+-- params: p_kind smallint, p_now bigint
+-- returns: nothing
+-- tables: waiter (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.put_wake(p_kind smallint, p_now bigint) RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT pg_notify('pawl.wake', '')
+     WHERE EXISTS (SELECT 1 FROM pawl.waiter w WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > p_now)
+$$;
