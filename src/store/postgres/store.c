@@ -2,12 +2,21 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/uuid.h"
 #include "store/postgres/calls.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
         return;
-    pg_connection_free(postgres_of(store));
+    struct postgres *self = postgres_of(store);
+    if (!uuid_is_nil(self->alive) && self->conn != NULL) {
+        /* Closing is not dying: peers need not wait until the server notices. When it fails they wait. */
+        struct statement release = pg_statement_new(POSTGRES_Q_LIVENESS_RELEASE, NULL);
+        self->alive = uuid_nil();
+        if (pg_statement_run(self, "close", &release, EFFECT_READ, NULL) == PAWL_OK)
+            pg_statement_clear(&release);
+    }
+    pg_connection_free(self);
     free(store);
 }
 
