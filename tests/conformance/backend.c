@@ -7,17 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "conformance/pgtemplate.h"
 #include "conformance/pooler.h"
-#include "support/pgserver.h"
 
 enum place { PLACE_MODEL, PLACE_SQLITE, PLACE_POSTGRES, PLACE_PGBOUNCER };
 
 struct backend {
     enum place place;
-    char dir[64];                        /* SQLite: holds the files */
-    char server_url[PGSERVER_URL_BYTES]; /* PostgreSQL: a database of this run */
-    char url[PGSERVER_URL_BYTES];
-    char schema[32];
+    char dir[64];                    /* SQLite: holds the files */
+    char url[PGSERVER_URL_BYTES];    /* what the store is opened with */
+    char direct[PGSERVER_URL_BYTES]; /* PostgreSQL: the same database without the pooler; dropped when done */
+    struct pgtemplate *template;
     struct pooler *pooler;
     int count;
 };
@@ -28,14 +28,11 @@ static bool start_sqlite(struct backend *backend) {
 }
 
 static bool start_postgres(struct backend *backend) {
-    if (!pgserver_create_database("conformance", backend->server_url))
+    if (pgserver_url() == NULL)
         return false;
-    if (backend->place == PLACE_POSTGRES) {
-        snprintf(backend->url, sizeof backend->url, "%s", backend->server_url);
-        return true;
-    }
-    backend->pooler = pooler_start(backend->server_url, backend->url);
-    return backend->pooler != NULL;
+    if (backend->place == PLACE_PGBOUNCER)
+        backend->pooler = pooler_start(pgserver_url());
+    return backend->place == PLACE_POSTGRES || backend->pooler != NULL;
 }
 
 struct backend *backend_start(const char *name) {
@@ -66,37 +63,73 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return remove(path);
 }
 
+static void drop_current(struct backend *backend) {
+    if (backend->direct[0] != '\0')
+        pgserver_drop_database(backend->direct);
+    backend->direct[0] = '\0';
+}
+
 void backend_stop(struct backend *backend) {
     if (backend == NULL)
         return;
+    drop_current(backend);
     pooler_stop(backend->pooler);
-    if (backend->server_url[0] != '\0')
-        pgserver_drop_database(backend->server_url);
+    pgtemplate_free(backend->template);
     if (backend->dir[0] != '\0' && nftw(backend->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "conformance: %s is left behind\n", backend->dir);
     free(backend);
 }
 
 struct store_config backend_current(struct backend *backend) {
-    return (struct store_config){.url = backend->url,
-                                 .schema = backend->schema[0] != '\0' ? backend->schema : NULL};
+    /* No power is cut here; the disk would only be waited for. */
+    return (struct store_config){.url = backend->url, .durability = DURABILITY_NORMAL};
 }
 
-struct store_config backend_fresh(struct backend *backend) {
+static bool copy_template(struct backend *backend) {
+    struct migrate_config migrate = {.partition_count = TEST_PARTITIONS, .lane_count = TEST_LANES};
+    if (backend->template == NULL)
+        backend->template = pgtemplate_make(&migrate);
+    return backend->template != NULL && pgtemplate_copy(backend->template, backend->direct);
+}
+
+static void fresh_postgres(struct backend *backend, bool blank) {
+    drop_current(backend);
+    bool made = blank ? pgserver_create_database("blank", backend->direct) : copy_template(backend);
+    if (!made)
+        fprintf(stderr,
+                "conformance: no fresh database\n"); /* the store then cannot be opened: the test fails */
+    if (backend->pooler != NULL)
+        pooler_address(backend->pooler, backend->direct, backend->url);
+    else
+        snprintf(backend->url, sizeof backend->url, "%s", backend->direct);
+}
+
+static struct store_config fresh(struct backend *backend, bool blank) {
     backend->count++;
     switch (backend->place) {
     case PLACE_MODEL:
-        snprintf(backend->url, sizeof backend->url, "model:?partitions=%d&lanes=%d", TEST_PARTITIONS,
-                 TEST_LANES);
+        if (blank)
+            snprintf(backend->url, sizeof backend->url, "model:");
+        else
+            snprintf(backend->url, sizeof backend->url, "model:?partitions=%d&lanes=%d", TEST_PARTITIONS,
+                     TEST_LANES);
         break;
     case PLACE_SQLITE:
         snprintf(backend->url, sizeof backend->url, "%s/%d.db", backend->dir, backend->count);
         break;
-    default:
-        snprintf(backend->schema, sizeof backend->schema, "t%d", backend->count);
+    case PLACE_POSTGRES:
+    case PLACE_PGBOUNCER:
+        fresh_postgres(backend, blank);
         break;
     }
     return backend_current(backend);
+}
+
+struct store_config backend_fresh(struct backend *backend) {
+    return fresh(backend, true);
+}
+struct store_config backend_ready(struct backend *backend) {
+    return fresh(backend, false);
 }
 
 bool backend_shared(const struct backend *backend) { return backend->place != PLACE_MODEL; }

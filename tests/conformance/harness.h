@@ -60,7 +60,7 @@ int conf_teardown(void **state);
 struct store *open_again(struct conf *c);
 void close_again(struct store *store);
 
-/* A store of its own, made without naming the counts; close_again() it. */
+/* A store made without naming the counts, instead of the test's; close_again() it. */
 struct store *open_defaults(struct conf *c);
 
 /* Runs the invariants now; fails the test when one is broken. */

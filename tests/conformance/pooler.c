@@ -19,6 +19,7 @@
 struct pooler {
     pid_t pid;
     char dir[64];
+    int port;
 };
 
 struct address {
@@ -59,19 +60,19 @@ static int free_port(void) {
     return port;
 }
 
-static bool write_config(const struct pooler *pooler, const struct address *server, int port) {
+static bool write_config(const struct pooler *pooler, const struct address *server) {
     char path[128];
     snprintf(path, sizeof path, "%s/pgbouncer.ini", pooler->dir);
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return false;
     fprintf(file,
-            "[databases]\n%s = host=%s port=%s user=%s dbname=%s\n"
+            "[databases]\n* = host=%s port=%s user=%s\n"
             "[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"
             "auth_type = any\npool_mode = transaction\nmax_client_conn = 200\ndefault_pool_size = 8\n"
             "logfile = %s/pgbouncer.log\n",
-            server->database, server->host, server->port[0] != '\0' ? server->port : "5432",
-            server->user[0] != '\0' ? server->user : "postgres", server->database, port, pooler->dir);
+            server->host, server->port[0] != '\0' ? server->port : "5432",
+            server->user[0] != '\0' ? server->user : "postgres", pooler->port, pooler->dir);
     return fclose(file) == 0;
 }
 
@@ -114,19 +115,20 @@ static bool answers(const char *url, pid_t pid) {
     return false;
 }
 
-struct pooler *pooler_start(const char *server_url, char url[static PGSERVER_URL_BYTES]) {
-    struct pooler *pooler = calloc(1, sizeof *pooler);
+struct pooler *pooler_start(const char *server_url) {
+    char url[PGSERVER_URL_BYTES];
     struct address server;
-    int port = free_port();
+    struct pooler *pooler = calloc(1, sizeof *pooler);
     if (pooler == NULL)
         return NULL;
+    pooler->port = free_port();
     snprintf(pooler->dir, sizeof pooler->dir, "/tmp/pawl-pooler-XXXXXX");
-    if (!address_of(server_url, &server) || port == 0 || mkdtemp(pooler->dir) == NULL ||
-        !write_config(pooler, &server, port) || !hand_over_directory(pooler)) {
+    if (!address_of(server_url, &server) || pooler->port == 0 || mkdtemp(pooler->dir) == NULL ||
+        !write_config(pooler, &server) || !hand_over_directory(pooler)) {
         free(pooler);
         return NULL;
     }
-    snprintf(url, PGSERVER_URL_BYTES, "postgresql://postgres@127.0.0.1:%d/%s", port, server.database);
+    pooler_address(pooler, server_url, url);
     pooler->pid = run(pooler);
     if (pooler->pid < 0 || !answers(url, pooler->pid)) {
         fprintf(stderr, "pooler: pgbouncer did not start; its log is in %s\n", pooler->dir);
@@ -134,6 +136,14 @@ struct pooler *pooler_start(const char *server_url, char url[static PGSERVER_URL
         return NULL;
     }
     return pooler;
+}
+
+void pooler_address(const struct pooler *pooler, const char *direct_url,
+                    char url[static PGSERVER_URL_BYTES]) {
+    struct address server;
+    if (!address_of(direct_url, &server))
+        snprintf(server.database, sizeof server.database, "postgres");
+    snprintf(url, PGSERVER_URL_BYTES, "postgresql://postgres@127.0.0.1:%d/%s", pooler->port, server.database);
 }
 
 void pooler_stop(struct pooler *pooler) {

@@ -6,9 +6,12 @@
 
 struct pooler;
 
-/* Starts a pooler before the database at server_url and writes the address to use instead. NULL with a
- * printed reason when there is no pgbouncer. */
-struct pooler *pooler_start(const char *server_url, char url[static PGSERVER_URL_BYTES]);
+/* Starts a pooler before every database of the server. NULL with a printed reason when there is no pgbouncer.
+ */
+struct pooler *pooler_start(const char *server_url);
+
+/* The address of the database at direct_url through the pooler. */
+void pooler_address(const struct pooler *pooler, const char *direct_url, char url[static PGSERVER_URL_BYTES]);
 
 /* Ends the process that pooler_start made, and removes its files; takes NULL. */
 void pooler_stop(struct pooler *pooler);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "conformance/pgtemplate.h"
 #include "store/store.h"
 
 /* A statement that neither ends nor blocks within this time is a defect, not a slow machine. */
@@ -47,22 +48,27 @@ const char *text(struct scene *scene, const char *fmt, ...) {
     return result;
 }
 
-static bool schema_make(struct scene *scene, int lanes) {
-    struct store_config config = {.url = scene->url};
+/* One template per number of lanes, made when it is first needed, dropped by main. */
+static struct pgtemplate *templates[2];
+
+static bool database_make(struct scene *scene, int lanes) {
+    struct pgtemplate **template = &templates[lanes > 1];
     struct migrate_config migrate = {.partition_count = 64, .lane_count = lanes};
-    struct migrate_result migrated;
-    pawl_error err;
-    if (store_migrate(&config, &migrate, &migrated, &err) == PAWL_OK)
-        return true;
-    print_error("%s: %s\n", err.op, err.text);
-    return false;
+    if (*template == NULL)
+        *template = pgtemplate_make(&migrate);
+    return *template != NULL && pgtemplate_copy(*template, scene->url);
+}
+
+void scenes_end(void) {
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++)
+        pgtemplate_free(templates[i]);
 }
 
 static int setup(void **state, int lanes) {
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     scene->arena = arena_create(0);
-    if (!pgserver_create_database("interleave", scene->url) || !schema_make(scene, lanes)) {
+    if (!database_make(scene, lanes)) {
         arena_free(scene->arena);
         free(scene);
         return -1;

@@ -26,6 +26,9 @@ int scene_setup(void **state);
 int scene_setup_lanes(void **state); /* with 8 lanes */
 int scene_teardown(void **state);
 
+/* Removes what the scenes shared; at the end of main. */
+void scenes_end(void);
+
 #define SCENE_TEST(function)                                                                                 \
     { #function, function, scene_setup, scene_teardown, NULL }
 #define SCENE_TEST_LANES(function)                                                                           \

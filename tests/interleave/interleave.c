@@ -17,5 +17,6 @@ int main(int argc, char **argv) {
     int failed = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         failed += _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
+    scenes_end();
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -93,6 +93,21 @@ static void eviction_waits_for_a_completion_and_takes_the_rest(void **state) {
     refused(s, 1, grant, 2);
 }
 
+static void an_eviction_beside_a_claim_waits_and_ends_it_too(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    run(s, s->a, "BEGIN");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    start(s, s->b, sql_evict(s, 1));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    assert_string_equal(where_is(s, 1), "aside a0 d1");
+    assert_string_equal(lane_owner(s), "free");
+    refused(s, 1, grant, 1);
+}
+
 static void a_completion_that_waited_for_the_eviction_is_stale(void **state) {
     struct scene *s = *state;
     const char *grant = two_held(s);
@@ -271,6 +286,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_completion_that_waited_for_expiry_is_stale),
     SCENE_TEST(a_completion_that_waited_for_an_expiry_that_rolled_back_is_applied),
     SCENE_TEST(eviction_waits_for_a_completion_and_takes_the_rest),
+    SCENE_TEST(an_eviction_beside_a_claim_waits_and_ends_it_too),
     SCENE_TEST(a_completion_that_waited_for_the_eviction_is_stale),
     SCENE_TEST(a_ghost_of_the_evicted_is_answered_stale_after_the_work_went_on),
     SCENE_TEST(expiry_waits_for_a_renewal_and_then_leaves_it_alone),

@@ -169,6 +169,55 @@ static void a_put_that_is_rolled_back_leaves_a_hole_nobody_waits_for(void **stat
     refused(s, 1, "1@1", 1);
 }
 
+/* "An xid must exist before the sequence number is drawn, or no snapshot lists it": the put is stopped in
+ * between. */
+static void a_put_that_has_its_number_but_not_its_row_is_not_lost(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer,
+        "CREATE FUNCTION public.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "IF NEW.type = 'stop' THEN PERFORM pg_advisory_xact_lock_shared(42); END IF; RETURN NEW; END $$; "
+        "CREATE TRIGGER stop BEFORE INSERT ON pawl.message FOR EACH ROW EXECUTE FUNCTION public.stop()");
+    /* Every 32nd number is logged and would give an id by itself: not the one that counts here. */
+    send_now(s, 9, "w");
+    const char *nine = run(s, s->b, sql_claim(s, 1, 10));
+    run(s, s->b, sql_complete(s, 1, nine, 9));
+    run(s, s->c, "SELECT pg_advisory_lock(42)");
+    start(s, s->a, "SELECT pawl.send('stop', '{}', 'x', id => '01900000-0000-7000-8000-010000000001')");
+    blocked(s, s->a);
+    send_now(s, 2, "y");
+    const char *two = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, two), "2"); /* the cursor is behind the number of 1 now */
+    run(s, s->b, sql_complete(s, 1, two, 2));
+    run(s, s->c, "SELECT pg_advisory_unlock(42)");
+    finish(s, s->a);
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "1");
+    refused(s, 1, "1@1", 1);
+}
+
+/* Between the snapshot that a claim notes and its read a transaction begins, draws a number, and another one
+ * commits. */
+static void a_transaction_that_began_while_a_claim_was_being_made_is_not_lost(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "w");
+    run(s, s->c, "BEGIN; ALTER SEQUENCE pawl.token_seq OWNED BY NONE"); /* whoever draws a token waits */
+    start(s, s->b, sql_claim(s, 1, 10));
+    blocked(s, s->b);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 2, "x"));
+    send_now(s, 3, "y");
+    run(s, s->c, "ROLLBACK");
+    const char *first = finish(s, s->b);
+    assert_string_equal(numbers(s, first), "1 3");
+    run(s, s->b, sql_complete(s, 1, first, 1));
+    run(s, s->b, sql_complete(s, 1, first, 3));
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
+    run(s, s->a, "COMMIT");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "2");
+    refused(s, 1, "1@1", 1);
+}
+
 /* covers: M52 M64 */
 static void a_message_lives_and_dies_with_the_applications_transaction(void **state) {
     struct scene *s = *state;
@@ -196,6 +245,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_late_commit_out_of_a_savepoint_is_found_too),
     SCENE_TEST(many_cursors_later_the_oldest_commit_is_still_found),
     SCENE_TEST(a_put_that_is_rolled_back_leaves_a_hole_nobody_waits_for),
+    SCENE_TEST(a_put_that_has_its_number_but_not_its_row_is_not_lost),
+    SCENE_TEST(a_transaction_that_began_while_a_claim_was_being_made_is_not_lost),
     SCENE_TEST(a_message_lives_and_dies_with_the_applications_transaction),
 };
 
