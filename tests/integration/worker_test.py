@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 
 import cli_support
 from cli_support import ABSENT, EXIT_CODES, CliTest, Setup
@@ -265,6 +266,9 @@ class StopTest(WorkerTest):
 class BadInputTest(WorkerTest):
     """Wrong from the start: said clearly, with a code, and nothing is lost."""
 
+    def server(self, text):
+        subprocess.run(["psql", "-q", "-d", Setup.pg_url, "-c", text], check=True, stdout=subprocess.DEVNULL)
+
     def test_command_line(self):
         self.script("exit 0")
         (self.dir / "plain").write_text("x", encoding="utf-8")
@@ -321,10 +325,12 @@ class BadInputTest(WorkerTest):
 
     def test_waits_for_a_database(self):
         """covers: P29 P32 P34"""
-        if Setup.dialect != "sqlite":
-            self.skipTest("the soak restarts a server")
-        handler = self.script("exit 0")
         late = str(self.dir / "late.db")
+        if Setup.dialect == "postgres":
+            name = "late_" + uuid.uuid4().hex[:12]
+            late = Setup.pg_url.rsplit("/", 1)[0] + "/" + name
+            self.addCleanup(self.server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        handler = self.script("exit 0")
         self.start("--on", f"*=exec:{handler}", "--wait", DATABASE_URL=late)
         seen = b""
         while b"event=database_not_ready checks=2" not in seen:
@@ -333,6 +339,8 @@ class BadInputTest(WorkerTest):
             seen += line
         self.assertIn(b"event=start_skipped", seen)
         env = {"DATABASE_URL": late}
+        if Setup.dialect == "postgres":
+            self.server(f"CREATE DATABASE {name}")
         self.ok("migrate", env=env)
         self.ok("send", "T", env=env)
         self.wait(lambda: self.ok("status", env=env)["kinds"][0]["done"] == 1, what="the late work")
