@@ -15,7 +15,7 @@ enum {
     STEPS_MAX = 3000000,
     DRAINED_MS = 100,
     /* After the faults stop, everything has ended after this and some multiples of the leases. */
-    BOUND_MS = 20000,
+    BOUND_MS = 30000,
     BOUND_LEASES = 12,
     LEAVE_MS = 20000
 };
