@@ -255,6 +255,91 @@ TEST(functions_take_typed_arrays_and_answer_each_item_in_one_call) {
     close_place(&place);
 }
 
+/* The whole result of one process_work_batch as text, "claimed/answers". */
+static const char *work(struct place *place, const char *arguments, char text[static VALUE_BYTES]) {
+    char sql[2 * VALUE_BYTES];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT (SELECT coalesce(string_agg(right(x ->> 'MessageId', 2), ' ' ORDER BY n), '') "
+        "FROM jsonb_array_elements(b.claimed_outbox || b.claimed_inbox) WITH ORDINALITY AS e(x, n)) "
+        "|| ' / ' || (b.answers::text) "
+        "FROM pawl.process_work_batch('01900000-0000-7000-8000-aa0000000001', 'orders', 'host', 1%s%s) AS b",
+        arguments[0] != '\0' ? ", " : "", arguments);
+    return value(place, sql, text);
+}
+
+/* covers: W38 W01 W22 W36 B3.3 */
+TEST(one_json_call_does_the_whole_batch_in_one_round_trip) {
+    struct place place;
+    char text[VALUE_BYTES], arguments[VALUE_BYTES];
+    open_place(&place, 100, 1);
+    assert_string_equal(work(&place,
+                             "p_new_outbox_messages => '[{\"MessageId\": "
+                             "\"01900000-0000-7000-8000-010000000001\", \"MessageType\": \"T\", "
+                             "\"Payload\": {\"a\": 1}, \"Topic\": \"t\", \"StreamKey\": \"x\"}, "
+                             "{\"MessageId\": \"01900000-0000-7000-8000-010000000002\", \"MessageType\": "
+                             "\"T\", \"Payload\": {}, "
+                             "\"StreamKey\": \"x\"}]', "
+                             "p_new_inbox_messages => '[{\"MessageId\": "
+                             "\"01900000-0000-7000-8000-010000000011\", \"MessageType\": \"T\", "
+                             "\"Payload\": {}, \"StreamKey\": \"x\"}, {\"MessageId\": "
+                             "\"01900000-0000-7000-8000-010000000011\", "
+                             "\"MessageType\": \"T\", \"Payload\": {}, \"StreamKey\": \"x\"}]'",
+                             text),
+                        "01 02 11 / {\"Inbox\": {\"NewMessages\": [\"applied\", \"duplicate\"]}, "
+                        "\"Outbox\": {\"NewMessages\": [\"applied\", \"applied\"]}}");
+    long long token = number(&place, "SELECT token FROM pawl.claim WHERE kind = 1");
+    snprintf(arguments, sizeof arguments,
+             "p_outbox_completions => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", \"Token\": "
+             "%lld, "
+             "\"Status\": 2}, {\"MessageId\": \"01900000-0000-7000-8000-010000000002\", \"Token\": %lld, "
+             "\"Status\": 0}, "
+             "{\"MessageId\": \"01900000-0000-7000-8000-010000000002\", \"Token\": 1, \"Status\": 2}]'",
+             token, token);
+    assert_string_equal(work(&place, arguments, text),
+                        " / {\"Outbox\": {\"Completions\": [\"applied\", \"invalid\", \"stale\"]}}");
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message WHERE kind = 1"), 1);
+    close_place(&place);
+}
+
+/* The SQLSTATE of a batch that must be refused. */
+static const char *refused(struct place *place, const char *arguments, char text[static VALUE_BYTES]) {
+    snprintf(text, VALUE_BYTES,
+             "SELECT * FROM pawl.process_work_batch('01900000-0000-7000-8000-aa0000000001', 'orders', "
+             "'host', 1, %s)",
+             arguments);
+    PGresult *result = PQexec(place->conn, text);
+    snprintf(text, VALUE_BYTES, "%s",
+             PQresultStatus(result) == PGRES_FATAL_ERROR ? PQresultErrorField(result, PG_DIAG_SQLSTATE)
+                                                         : "accepted");
+    PQclear(result);
+    return text;
+}
+
+/* covers: W02 B2.13 B3.1 W17 */
+TEST(a_json_call_that_is_wrong_changes_nothing) {
+    struct place place;
+    char text[VALUE_BYTES];
+    open_place(&place, 100, 1);
+    assert_string_equal(
+        refused(&place,
+                "p_new_outbox_messages => '[{\"MessageType\": \"T\", \"Payload\": {}, \"StreamKey\": \"x\"}, "
+                "{\"MessageType\": \"T\", \"Payload\": {}, \"StreamKey\": \"x\", \"PartitionKey\": \"y\"}]'",
+                text),
+        "PW001"); /* one key: a stream cannot lie in two partitions */
+    assert_string_equal(
+        refused(&place,
+                "p_new_outbox_messages => '[{\"MessageType\": \"T\", \"Payload\": {}}]', "
+                "p_outbox_completions => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", "
+                "\"Status\": 2}]'",
+                text),
+        "PW001"); /* an id without its token proves nothing */
+    assert_string_equal(refused(&place, "p_partition_count => 10001", text), "PW001");
+    assert_string_equal(refused(&place, "p_lease_seconds => -1", text), "PW001");
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message"), 0);
+    close_place(&place);
+}
+
 TEST(every_function_pins_its_search_path) {
     struct place place;
     char text[VALUE_BYTES];
@@ -314,6 +399,8 @@ int main(void) {
         cmocka_unit_test(nothing_to_do_writes_nothing_and_takes_no_transaction_id),
         cmocka_unit_test(a_batch_with_nothing_to_do_costs_less_than_a_millisecond),
         cmocka_unit_test(functions_take_typed_arrays_and_answer_each_item_in_one_call),
+        cmocka_unit_test(one_json_call_does_the_whole_batch_in_one_round_trip),
+        cmocka_unit_test(a_json_call_that_is_wrong_changes_nothing),
         cmocka_unit_test(every_function_pins_its_search_path),
         cmocka_unit_test(two_services_in_two_schemas_of_one_database_do_not_see_each_other),
     };

@@ -111,6 +111,26 @@ static void a_first_batch_sent_again_finds_the_instance_its_ghost_registered(voi
     refused(s, 1, "1@1", 1);
 }
 
+/* covers: B3.8 */
+static void a_whole_batch_in_one_call_sent_again_waits_and_returns_the_same_claim(void **state) {
+    struct scene *s = *state;
+    const char *batch =
+        "SELECT (claimed_outbox #>> '{0,MessageId}') || ' ' || (claimed_outbox #>> '{0,Token}') "
+        "FROM pawl.process_work_batch('01900000-0000-7000-8000-aa0000000001', 'orders', 'host', 1, "
+        "p_new_outbox_messages => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", "
+        "\"MessageType\": \"T\", "
+        "\"Payload\": {}, \"StreamKey\": \"x\"}]', p_request_id => '01900000-0000-7000-8000-ee0000000007')";
+    run(s, s->a, "BEGIN");
+    const char *ghost = run(s, s->a, batch);
+    start(s, s->b, batch);
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), ghost);
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.message"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim"), "1");
+    refused(s, 1, "1@1", 1);
+}
+
 /* covers: B2.10 B3.4 */
 static void the_same_inbox_message_twice_at_once_is_stored_once(void **state) {
     struct scene *s = *state;
@@ -154,6 +174,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_claim_sent_again_after_a_ghost_that_died_is_granted_anew),
     SCENE_TEST(a_batch_sent_again_waits_for_the_ghost_and_puts_nothing_twice),
     SCENE_TEST(a_first_batch_sent_again_finds_the_instance_its_ghost_registered),
+    SCENE_TEST(a_whole_batch_in_one_call_sent_again_waits_and_returns_the_same_claim),
     SCENE_TEST(the_same_inbox_message_twice_at_once_is_stored_once),
     SCENE_TEST(an_inbox_message_whose_first_delivery_rolled_back_is_stored_by_the_second),
 };
