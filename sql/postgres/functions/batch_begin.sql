@@ -4,7 +4,7 @@
 -- returns: now_ms, lease_until_ms
 -- raises: PW004 the instance is evicted or gone; PW001 another partition count
 -- tables: instance, request, those of heartbeat
--- locks: those of heartbeat, the request key
+-- locks: the request key, then those of heartbeat
 CREATE OR REPLACE FUNCTION pawl.batch_begin(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
     p_max_partitions integer, p_partition_count integer, p_request uuid, OUT now_ms bigint, OUT lease_until_ms bigint)
@@ -25,6 +25,11 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
             'partition_count is %s in this schema, not %s; it is fixed when the schema is made', v_partitions, p_partition_count);
     END IF;
+    -- First the key: a batch sent again waits here for its ghost, and then finds the instance that the ghost registered.
+    IF p_request IS NOT NULL THEN
+        INSERT INTO pawl.request (key, made_ms, batch_xid) VALUES (p_request, v_now, pg_current_xact_id())
+        ON CONFLICT (key) DO NOTHING;
+    END IF;
     SELECT i.state, i.beat_ms, i.lease_until_ms INTO v_instance FROM pawl.instance i WHERE i.id = p_id;
     IF (FOUND AND v_instance.state <> 1) OR EXISTS (SELECT 1 FROM pawl.tombstone t WHERE t.id = p_id) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
@@ -38,10 +43,6 @@ BEGIN
         SELECT h.lease_until_ms INTO lease_until_ms FROM pawl.heartbeat(p_id) h;
     ELSE
         lease_until_ms := v_instance.lease_until_ms;
-    END IF;
-    IF p_request IS NOT NULL THEN
-        INSERT INTO pawl.request (key, made_ms, batch_xid) VALUES (p_request, v_now, pg_current_xact_id())
-        ON CONFLICT (key) DO NOTHING;
     END IF;
 END
 $$;
