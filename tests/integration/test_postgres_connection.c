@@ -20,7 +20,8 @@ static void url_with(const struct fixture *f, const char *from, const char *to, 
     assert_in_range(written, 1, PGSERVER_URL_BYTES - 1);
 }
 
-/* 2130706433 is 127.0.0.1, but its name does not say so: it is treated as a host somewhere else. */
+/* 2130706433 is 127.0.0.1, but its name does not say so: it is treated as a host somewhere else.
+ * covers: J51 */
 static void a_host_elsewhere_needs_a_verified_certificate(void **state) {
     struct fixture *f = *state;
     struct store *store = NULL;
@@ -35,6 +36,7 @@ static void a_host_elsewhere_needs_a_verified_certificate(void **state) {
     store_close(store);
 }
 
+/* covers: J51 */
 static void no_password_is_ever_shown(void **state) {
     struct fixture *f = *state;
     static const char *const urls[] = {

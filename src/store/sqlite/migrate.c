@@ -28,7 +28,7 @@ static pawl_status ask(struct operation *op, enum sqlite_query query, bool *yes)
 }
 
 /* The number in front of a migration's name. */
-static int version_of(size_t index) { return atoi(sql_sqlite_migrations[index].name); }
+static int version_of(size_t index) { return (int)strtol(sql_sqlite_migrations[index].name, NULL, 10); }
 
 static int newest(void) { return version_of(sql_sqlite_migrations_count - 1); }
 
