@@ -25,6 +25,7 @@ enum {
     ENGINE_REFUSALS_MAX = 3, /* of one batch, before everything is dropped and registered anew */
     ENGINE_LOOK_MS = 100,    /* a lock that is absent for 300 ms is believed: three looks later */
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
+    ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
     ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others */

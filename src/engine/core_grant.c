@@ -18,8 +18,18 @@ static void grant_release(struct engine_core *core, struct grant *grant) {
     free(grant);
 }
 
+/* Every change of an entry's state goes through here: a claim knows how many of its entries are not finished.
+ */
+void core_entry_state(struct entry *entry, enum entry_state state) {
+    bool was_open = entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING;
+    bool is_open = state == ENTRY_WAITING || state == ENTRY_RUNNING;
+    if (was_open != is_open)
+        entry->claim->open = is_open ? entry->claim->open + 1 : entry->claim->open - 1;
+    entry->state = state;
+}
+
 void core_entry_free(struct engine_core *core, struct entry *entry) {
-    entry->state = ENTRY_GONE;
+    core_entry_state(entry, ENTRY_GONE);
     free(entry->error);
     entry->error = NULL;
     struct grant *grant = entry->claim->grant;
@@ -89,7 +99,7 @@ static bool entry_place(struct engine_core *core, struct entry *entry) {
     if (handler < 0 || entry->fence_ms <= core->now_ms)
         handler = (int)core->config.handler_count;
     entry->handler = handler;
-    entry->state = ENTRY_WAITING;
+    core_entry_state(entry, ENTRY_WAITING);
     if (item->attempt > 1)
         core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
     if (str_absent(item->stream)) {

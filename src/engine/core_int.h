@@ -41,6 +41,8 @@ struct claim {
     int64_t fence_ms; /* the earliest of its unfinished entries */
     int64_t renew_at_ms;
     bool renewing;
+    size_t open;              /* entries that wait or run */
+    int64_t pending_since_ms; /* the first result that waits to be sent; 0 = none */
     bool split; /* some of it is over: naming the whole token would keep that alive in the store */
 };
 
@@ -132,6 +134,8 @@ struct engine_core {
     struct entry_list sending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
     int64_t pending_since_ms;
     size_t pending_count;
+    size_t held_count;           /* of them, left back for the rest of their claims by the last batch */
+    int64_t report_due_ms;       /* when what is pending goes out at the latest */
     struct report_open *reports; /* instant strategy */
     size_t report_count, report_capacity;
     uint32_t report_number;
@@ -199,6 +203,7 @@ void core_streams_free(struct engine_core *core);
 
 /* core_grant.c */
 void core_grant_take(struct engine_core *core, const struct engine_event *event);
+void core_entry_state(struct entry *entry, enum entry_state state);
 void core_entry_free(struct engine_core *core, struct entry *entry);
 void core_grant_unpin(struct engine_core *core, struct grant *grant);
 void core_grants_free(struct engine_core *core);

@@ -13,7 +13,15 @@ static void list_push(struct engine_core *core, struct entry_list *list, struct 
 }
 
 static void pend(struct engine_core *core, struct entry *entry, enum report_type type) {
-    entry->state = ENTRY_PENDING;
+    core_entry_state(entry, ENTRY_PENDING);
+    struct claim *claim = entry->claim;
+    if (type == REPORT_COMPLETE && claim->pending_since_ms == 0)
+        claim->pending_since_ms = core->now_ms;
+    /* A little while for company; a little longer for the rest of its claim. */
+    bool waits = type == REPORT_COMPLETE && claim->open > 0;
+    int64_t due_ms = waits ? claim->pending_since_ms + ENGINE_HOLD_MS : core->now_ms + ENGINE_LINGER_MS;
+    if (core->pending_count == 0 || due_ms < core->report_due_ms)
+        core->report_due_ms = due_ms;
     if (core->pending_count++ == 0)
         core->pending_since_ms = core->now_ms;
     list_push(core, &core->pending[type][entry->item->kind], entry);
@@ -44,7 +52,7 @@ static void send_alone(struct engine_core *core, struct entry *entry, bool faile
         return;
     uint32_t number = ++core->report_number;
     core->reports[core->report_count++] = (struct report_open){number, entry, failed, false};
-    entry->state = ENTRY_SENDING;
+    core_entry_state(entry, ENTRY_SENDING);
     struct engine_action *action = core_act(core, ACTION_REPORT);
     if (action == NULL)
         return;
@@ -270,6 +278,7 @@ void core_report_forget(struct engine_core *core) {
         }
     }
     core->pending_count = 0;
+    core->held_count = 0;
     core->batch_void = in_flight;
     if (!in_flight)
         core_lease_unpin(core);
@@ -302,7 +311,8 @@ bool core_report_due(struct engine_core *core) {
         return true;
     if (core->config.strategy.type == STRATEGY_CUSTOM)
         return core->config.strategy.flush(core->config.strategy.self, core->pending_count, age_ms);
-    return age_ms >= ENGINE_LINGER_MS || core->pending_count * 2 >= (size_t)core->config.batch ||
+    size_t fresh = core->pending_count - core->held_count;
+    return core->now_ms >= core->report_due_ms || fresh * 2 >= (size_t)core->config.batch ||
            nothing_to_wait_for(core);
 }
 
@@ -311,5 +321,5 @@ int64_t core_report_due_ms(const struct engine_core *core) {
         return INT64_MAX;
     if (core->config.strategy.type == STRATEGY_CUSTOM)
         return core->now_ms + ENGINE_LINGER_MS; /* its clock is ours: ask again soon */
-    return core->pending_since_ms + ENGINE_LINGER_MS;
+    return core->report_due_ms;
 }

@@ -64,7 +64,7 @@ static void slot_add(struct engine_core *core, struct slot *slot, struct entry *
     slot->items[slot->count] = entry->item;
     slot->groups[slot->count] = group;
     slot->count++;
-    entry->state = ENTRY_RUNNING;
+    core_entry_state(entry, ENTRY_RUNNING);
     core->queues[entry->handler].waiting--;
 }
 
@@ -203,7 +203,7 @@ static void measure(struct engine_core *core, const struct slot *slot, const str
  */
 static void not_run(struct engine_core *core, struct entry *entry) {
     struct handler_queue *queue = &core->queues[entry->handler];
-    entry->state = ENTRY_WAITING;
+    core_entry_state(entry, ENTRY_WAITING);
     queue->waiting++;
     if (entry->stream != NULL)
         return;

@@ -70,7 +70,7 @@ static void test_what_is_behind_a_conflict_does_not_run(void **state) {
     driver_init(&d);
     up_with_stream(&d, 3);
     driver_done(&d, 0);
-    driver_wait(&d, ENGINE_LINGER_MS);
+    driver_wait(&d, ENGINE_HOLD_MS);
     driver_ready(&d);
     assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
     struct driver_grant *grant = driver_grant_new(&d);

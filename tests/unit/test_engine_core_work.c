@@ -76,6 +76,7 @@ static void test_only_acknowledged_results_are_cleared(void **state) {
     driver_init(&d);
     up_with(&d, "s1:a s2:a s3:a");
     driver_done(&d, 0);
+    d.now_ms += ENGINE_HOLD_MS;
     driver_ready(&d);
     assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
     pawl_uuid first = d.batch->completions[KIND_OUTBOX][0].ref.id;
@@ -168,21 +169,47 @@ static void test_custom_strategy_decides(void **state) {
     driver_free(&d);
 }
 
-static void test_results_wait_a_little_for_company(void **state) {
+static void test_results_wait_a_little_for_the_rest_of_their_claim(void **state) {
     (void)state;
     struct driver d;
     driver_init(&d);
     up_with(&d, "s1:a s2:a");
+    driver_done(&d, 0);
+    driver_ready(&d); /* a batch that goes out meanwhile leaves it behind */
+    assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 0);
+    driver_answer_empty(&d);
+    assert_false(d.checking);
+    assert_int_equal(d.timer_ms, d.now_ms + ENGINE_HOLD_MS);
+    driver_wait(&d, ENGINE_HOLD_MS - 1);
+    assert_false(d.checking);
+    driver_wait(&d, 1);
+    driver_ready(&d);
+    assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
+    driver_answer_empty(&d);
+    driver_done(&d, 1); /* nothing left that it could wait for */
+    driver_ready(&d);
+    assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
+/* Two claims: what is finished goes out whole while the other still runs. */
+static void test_a_finished_claim_does_not_wait_for_another(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a");
+    driver_item(&d, grant, "s2", "a")->token = 200;
+    driver_answer(&d, grant);
     poll_empty(&d);
     driver_done(&d, 0);
-    assert_false(d.checking);
     assert_int_equal(d.timer_ms, d.now_ms + ENGINE_LINGER_MS);
     driver_wait(&d, ENGINE_LINGER_MS);
     driver_ready(&d);
     assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
     driver_answer_empty(&d);
-    driver_done(&d, 1); /* nothing left that it could wait for */
-    assert_true(d.checking);
     driver_free(&d);
 }
 
@@ -243,7 +270,7 @@ static void test_bundles_grow_with_speed_and_keep_order(void **state) {
     driver_finish(&d, 0, types);
     assert_int_equal(busy_slots(&d), 0); /* the rest of s1 waits for the answer */
     assert_int_equal(engine_metrics(d.core).waiting, 2);
-    driver_wait(&d, ENGINE_LINGER_MS);
+    driver_wait(&d, ENGINE_HOLD_MS);
     driver_ready(&d);
     assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 3);
     assert_int_equal(d.batch->failure_count[KIND_OUTBOX], 1);
@@ -297,7 +324,7 @@ static void test_what_runs_is_renewed_and_hung_work_is_not(void **state) {
     up_with(&d, "s1:a s2:a");
     poll_empty(&d);
     driver_done(&d, 1);
-    driver_wait(&d, ENGINE_LINGER_MS);
+    driver_wait(&d, ENGINE_HOLD_MS);
     driver_ready(&d);
     driver_answer_empty(&d);
     driver_beat_ok(&d, 0, false);
@@ -449,7 +476,8 @@ int main(void) {
         cmocka_unit_test(test_only_acknowledged_results_are_cleared),
         cmocka_unit_test(test_instant_strategy_keeps_nothing),
         cmocka_unit_test(test_custom_strategy_decides),
-        cmocka_unit_test(test_results_wait_a_little_for_company),
+        cmocka_unit_test(test_results_wait_a_little_for_the_rest_of_their_claim),
+        cmocka_unit_test(test_a_finished_claim_does_not_wait_for_another),
         cmocka_unit_test(test_a_failure_holds_its_stream_until_the_store_has_spoken),
         cmocka_unit_test(test_bundles_grow_with_speed_and_keep_order),
         cmocka_unit_test(test_handler_limits),
