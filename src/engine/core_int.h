@@ -172,6 +172,7 @@ struct engine_core {
     int64_t next_beat_ms;
     int64_t beat_sent_ms;
     bool beating;
+    bool beat_for_lanes, beat_in_vain; /* the last one was for free lanes; it got none */
     int64_t next_look_ms;
     int64_t look_until_ms;
     bool looking;
