@@ -31,6 +31,7 @@ static enum nature draw_nature(struct world *world) {
 static void message_new(struct world *world, int kind_index, int stream) {
     const struct swarm *swarm = &world->swarm;
     enum nature nature = draw_nature(world);
+    world->failing += nature != NATURE_NORMAL;
     int handler = (int)rng_range(&world->rng, 0, swarm->handler_count - 1);
     bool innocent = nature == NATURE_NORMAL && swarm->handlers[handler].timeout_ms == 0;
     enum store_kind kind = (enum store_kind)swarm->kinds[kind_index];

@@ -15,8 +15,8 @@ enum {
     STEPS_MAX = 3000000,
     DRAINED_MS = 100,
     /* After the faults stop, everything has ended after this and some multiples of the leases. */
-    BOUND_MS = 30000,
-    BOUND_LEASES = 12,
+    BOUND_MS = 10000,
+    BOUND_LEASES = 8,
     LEAVE_MS = 20000
 };
 
@@ -145,9 +145,13 @@ static void heal(struct world *world) {
     world_push(world, DRAINED_MS, (struct occasion){.what = HAPPENS_DRAINED});
 }
 
+/* A message that fails uses up its attempts, with a wait of at most a second and a poll for each, before an
+ * operator sees it; in the worst case one after the other, because they are of one stream. */
 static int64_t bound_ms(const struct world *world) {
-    return BOUND_MS + BOUND_LEASES * (world->swarm.lease_ms + world->swarm.instance_lease_ms) +
-           (int64_t)world->swarm.messages * (world->swarm.lease_ms / 4 + 200);
+    const struct swarm *swarm = &world->swarm;
+    int64_t failing_ms = swarm->max_attempts * (1000 + swarm->poll_ms) + 1000;
+    return BOUND_MS + BOUND_LEASES * (swarm->lease_ms + swarm->instance_lease_ms) +
+           swarm->messages * (swarm->lease_ms / 4 + 200) + world->failing * failing_ms;
 }
 
 /* Looks whether everything has ended; then the workers are told to leave. */

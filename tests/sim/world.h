@@ -129,6 +129,7 @@ struct world {
     int puts_open; /* requests of producers without an answer */
     int wires;
     int messages_left, poisons;
+    int failing; /* messages that do not go well at once */
     uint64_t faults[FAULT_COUNT];
     uint64_t requests, executed;
     struct mutant_memory mutant_memory;
