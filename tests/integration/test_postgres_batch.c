@@ -167,10 +167,9 @@ static void receptors_and_perspectives_are_recorded(void **state) {
 /* covers: W17 W20 B2.4 B2.13 B3.3 */
 static void what_belongs_to_the_schema_is_not_the_calls_to_change(void **state) {
     struct fixture *f = *state;
-    const char *const wrong[] = {
-        "p_partition_count => 17", "p_stale_threshold_seconds => 17",
-        "p_new_outbox_messages => '[{\"MessageType\": \"t\", \"Payload\": {}, \"StreamKey\": \"a\", "
-        "\"PartitionKey\": \"b\"}]'"};
+    static const char two_keys[] = "p_new_outbox_messages => '[{\"MessageType\": \"t\", \"Payload\": {}, "
+                                   "\"StreamKey\": \"a\", \"PartitionKey\": \"b\"}]'";
+    const char *const wrong[] = {"p_partition_count => 17", "p_stale_threshold_seconds => 17", two_keys};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char sql[400];
         snprintf(sql, sizeof sql, "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, %s)",
