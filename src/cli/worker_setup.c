@@ -47,7 +47,10 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .metadata = text_or_null(options, OPTION_METADATA),
         .instance = text_or_null(options, OPTION_WORKER_ID),
         .concurrency = (int)options_number(options, OPTION_CONCURRENCY),
-        .batch = (int)options_number(options, OPTION_BATCH),
+        /* A batch that nobody chose may grow under load. */
+        .batch = options->values[OPTION_BATCH].source == OPTION_FROM_DEFAULT
+                     ? 0
+                     : (int)options_number(options, OPTION_BATCH),
         .lease_ms = options_number(options, OPTION_LEASE),
         .instance_lease_ms = options_number(options, OPTION_INSTANCE_LEASE),
         .heartbeat_ms = options_number(options, OPTION_HEARTBEAT),

@@ -77,6 +77,7 @@ struct engine_core *engine_core_create(const struct engine_config *config) {
     core->random = config->seed != 0 ? config->seed : 0x9e3779b97f4a7c15u;
     core->grants.next = &core->grants;
     core->grants.prev = &core->grants;
+    core->claim_size = config->batch;
     core->metrics.state = ENGINE_STARTING;
     core->slots = calloc((size_t)config->slots, sizeof(*core->slots));
     core->queues = calloc(config->handler_count + 1, sizeof(*core->queues));

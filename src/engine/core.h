@@ -57,6 +57,7 @@ struct engine_config {
     struct instance_new instance; /* template; its id is replaced at every registration */
     int slots;
     int batch;
+    int batch_max; /* what a batch may grow to while full ones come; 0 = batch */
     int64_t lease_ms;
     int64_t instance_lease_ms;
     int64_t heartbeat_ms;

@@ -19,7 +19,7 @@ static size_t ahead_max(const struct engine_core *core) {
     }
     double slots = (double)core->config.slots;
     double ahead = item_us > 0 ? slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us : slots * 16;
-    double most = 2.0 * core->config.batch;
+    double most = 2.0 * core->claim_size;
     if (ahead < slots * 2)
         ahead = slots * 2;
     return (size_t)(ahead < most ? ahead : most);
@@ -34,7 +34,7 @@ static int claim_wanted(const struct engine_core *core) {
     if (waiting >= ahead || (waiting > 0 && (ahead - waiting) * 4 < ahead))
         return 0;
     size_t wanted = ahead - waiting;
-    return wanted < (size_t)core->config.batch ? (int)wanted : core->config.batch;
+    return wanted < (size_t)core->claim_size ? (int)wanted : core->claim_size;
 }
 
 static bool renewals_due(struct engine_core *core) {
@@ -234,6 +234,18 @@ static void count_poll(struct engine_core *core, size_t claimed) {
     }
 }
 
+/* Full batches ask for bigger ones: what a commit costs is shared by more messages. */
+static void size_batch(struct engine_core *core, size_t claimed) {
+    int asked = 0;
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        asked += core->batch.claim_max[kind];
+    int most = core->config.batch_max > core->config.batch ? core->config.batch_max : core->config.batch;
+    if (asked >= core->claim_size && claimed >= (size_t)asked)
+        core->claim_size = core->claim_size * 2 < most ? core->claim_size * 2 : most;
+    else if (asked > 0 && claimed * 2 < (size_t)asked)
+        core->claim_size = core->config.batch;
+}
+
 static void batch_done(struct engine_core *core, const struct engine_event *event) {
     const struct work_batch_result *result = event->result;
     struct engine_metrics before = core->metrics;
@@ -247,6 +259,7 @@ static void batch_done(struct engine_core *core, const struct engine_event *even
     core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
              core->metrics.failed - before.failed);
     count_poll(core, claimed);
+    size_batch(core, claimed);
     if (core->failures > 0)
         core->next_poll_ms = core->now_ms;
     core->failures = 0;

@@ -153,6 +153,7 @@ struct engine_core {
     bool batch_void; /* everything was dropped while the batch was on its way */
     int64_t batch_sent_ms;
     uint64_t batch_number;
+    int claim_size; /* how many messages one batch asks for: grows while all of them come */
     int refusals;
 
     int failures; /* of the store, in a row */
@@ -255,7 +256,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
 void core_life_evicted(struct engine_core *core);
 void core_life_failed(struct engine_core *core);
 void core_life_decide(struct engine_core *core);
-int64_t core_life_due_ms(const struct engine_core *core);
+int64_t core_life_due_ms(struct engine_core *core);
 
 /* core_wait.c */
 void core_wait_decide(struct engine_core *core);

@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
-enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 50, REBALANCE_MS_VAIN = 1000 };
+enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 50, REBALANCE_MS_VAIN = 1000, LOOK_BEHIND_MS = 3000 };
 
 void core_life_failed(struct engine_core *core) {
     int64_t delay_ms = BACKOFF_BASE_MS;
@@ -152,9 +152,12 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     }
 }
 
-/* Peers are watched while they, or we ourselves, have work in flight: an idle fleet costs nothing. */
-static bool look_wanted(const struct engine_core *core) {
-    bool busy = core->grants.next != &core->grants || core->now_ms < core->look_until_ms || !core->was_idle;
+/* Peers are watched while they, or we ourselves, have work in flight, and a little longer: who has just
+ * finished its share is the one to notice that another has not. An idle fleet costs nothing. */
+static bool look_wanted(struct engine_core *core) {
+    if (core->grants.next != &core->grants && core->look_until_ms < core->now_ms + LOOK_BEHIND_MS)
+        core->look_until_ms = core->now_ms + LOOK_BEHIND_MS;
+    bool busy = core->now_ms < core->look_until_ms || !core->was_idle;
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
 }
 
@@ -182,7 +185,7 @@ void core_life_decide(struct engine_core *core) {
     }
 }
 
-int64_t core_life_due_ms(const struct engine_core *core) {
+int64_t core_life_due_ms(struct engine_core *core) {
     int64_t due_ms = INT64_MAX;
     if (!core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping)
         due_ms = core->backoff_until_ms;

@@ -11,7 +11,13 @@
 #include "base/uuid.h"
 #include "engine/runtime.h"
 
-enum { CONCURRENCY_DEFAULT = 4, CONCURRENCY_MAX = 1024, DRAIN_MS_DEFAULT = 25000, QUIET_BEATS = 2 };
+enum {
+    CONCURRENCY_DEFAULT = 4,
+    CONCURRENCY_MAX = 1024,
+    DRAIN_MS_DEFAULT = 25000,
+    QUIET_BEATS = 2,
+    BATCH_GROWTH = 5
+};
 
 struct pawl_worker {
     struct arena *arena; /* owns the texts of config */
@@ -49,6 +55,7 @@ static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ?
 static void fill_engine(struct engine_config *engine, const pawl_worker_config *in) {
     engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
     engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
+    engine->batch_max = in->batch == 0 ? BATCH_GROWTH * PAWL_BATCH_DEFAULT : in->batch;
     engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);
     engine->instance_lease_ms = in->instance_lease_ms;
     engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
