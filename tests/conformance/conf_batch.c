@@ -36,7 +36,7 @@ static struct both_held hold_both(struct conf *c) {
     return (struct both_held){claim(c, 1, KIND_OUTBOX, 10), claim(c, 1, KIND_INBOX, 10)};
 }
 
-/* covers: W01 W04 W05 W06 W07 W08 W09 W10 W11 W12 W13 W14 W15 W22 W36 B3.3 BX.4 P53 P54 */
+/* covers: W01 W04 W05 W06 W07 W08 W09 W10 W11 W12 W13 W14 W15 W22 W36 B3.3 BX.4 P54 */
 static void one_call_does_every_step_and_answers_each_item(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);
@@ -173,7 +173,7 @@ static void an_evicted_instance_is_stale_and_nothing_happens(void **state) {
     expect(c, PAWL_STALE, c->core->batch_process(c->store, &in, c->arena, &result, &c->err));
 }
 
-/* covers: W02 */
+/* covers: W02 P53 */
 static void an_error_rolls_everything_back(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);

@@ -349,6 +349,9 @@ static void a_claim_that_one_call_ended_whole_answers_duplicate_for_every_id(voi
     struct item other = held.items[0];
     for (int n = 1; n <= 3; n++)
         assert_int_equal(complete(c, 1, item_of(c, held, n)), ANSWER_DUPLICATE);
+    other.id = message_id(99);
+    assert_int_equal(complete(c, 1, &other), ANSWER_DUPLICATE); /* its lists are forgotten */
+    other = held.items[0];
     other.token--; /* but only under its own token */
     assert_int_equal(complete(c, 1, &other), ANSWER_STALE);
 }

@@ -160,6 +160,8 @@ static void instances_and_lanes_say_what_they_hold(void **state) {
         assert_false(lanes.rows[i].draining);
     }
     assert_int_equal(lanes.rows[4].token, item_of(c, held, 4)->token);
+    assert_int_equal(lanes.rows[4].high, item_of(c, held, 4)->seq);
+    assert_int_equal(lanes.rows[5].high, 0); /* 5 was not read yet */
     advance(c, 7000);
     assert_int_equal(instance_row(c, 1).beat_age_ms, 7000);
 }
@@ -231,6 +233,27 @@ static void why_names_suspects_and_blocked_streams(void **state) {
     assert_int_equal(why_of(c, 4).cause, WHY_SUSPECT);
 }
 
+static void why_names_the_first_unfinished_message_of_the_stream(void **state) {
+    struct conf *c = *state;
+    pawl_str stream = stream_on(c, 1, 0);
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 4, stream);
+    struct why why = why_of(c, 3);
+    assert_int_equal(why.cause, WHY_BEHIND); /* behind one that nobody has read yet */
+    assert_true(uuid_equal(why.blocker_id, message_id(1)));
+    assert_int_equal(why.blocker_cause, WHY_READY);
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 2);
+    why = why_of(c, 3);
+    assert_int_equal(why.cause, WHY_BEHIND); /* behind one in flight */
+    assert_true(uuid_equal(why.blocker_id, message_id(1)));
+    assert_int_equal(why.blocker_cause, WHY_RUNNING);
+    assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_APPLIED);
+    assert_true(uuid_equal(why_of(c, 4).blocker_id, message_id(2)));
+    assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_APPLIED);
+    assert_int_equal(why_of(c, 3).cause, WHY_READY);
+    assert_true(uuid_equal(why_of(c, 4).blocker_id, message_id(3)));
+}
+
 static void the_first_unfinished_message_of_an_id_is_explained(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -294,6 +317,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(why_names_the_state_of_the_message),
     CONF_TEST(why_names_the_owner_that_is_missing_silent_or_handing_over),
     CONF_TEST(why_names_suspects_and_blocked_streams),
+    CONF_TEST(why_names_the_first_unfinished_message_of_the_stream),
     CONF_TEST(the_first_unfinished_message_of_an_id_is_explained),
     CONF_TEST(dead_letters_are_grouped_by_fingerprint),
     CONF_TEST(the_dump_tells_the_state_and_no_surrogate_number),
