@@ -173,7 +173,8 @@ struct engine_core {
     int64_t next_beat_ms;
     int64_t beat_sent_ms;
     bool beating;
-    bool beat_for_lanes, beat_in_vain; /* the last one was for free lanes; it got none */
+    bool beat_for_lanes; /* the one on its way is for free lanes */
+    int beats_in_vain;   /* so many in a row got none: they are sent further and further apart */
     int64_t next_look_ms;
     int64_t look_until_ms;
     bool looking;

@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
-enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 50, REBALANCE_MS_VAIN = 1000, LOOK_BEHIND_MS = 3000 };
+enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 50, REBALANCE_VAIN_MAX = 5, LOOK_BEHIND_MS = 3000 };
 
 void core_life_failed(struct engine_core *core) {
     int64_t delay_ms = BACKOFF_BASE_MS;
@@ -127,7 +127,10 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core->metrics.peers = event->peers;
     if (event->peers_busy)
         core->look_until_ms = core->now_ms + core->config.heartbeat_ms + ENGINE_LOOK_MS;
-    core->beat_in_vain = core->beat_for_lanes && beat->lanes_taken == 0;
+    if (!core->beat_for_lanes || beat->lanes_taken > 0)
+        core->beats_in_vain = 0;
+    else if (core->beats_in_vain < REBALANCE_VAIN_MAX)
+        core->beats_in_vain++;
     core->beat_for_lanes = false;
     if (beat->lanes_taken > 0)
         core->next_poll_ms = core->now_ms;
@@ -142,9 +145,9 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     /* A beat takes the lanes that became free; the poll behind it takes their work. Lanes that nobody may
      * take must not make everybody beat without end. */
     if (!event->look->rebalance_wanted)
-        core->beat_in_vain = false;
+        core->beats_in_vain = 0;
     if (event->look->evicted > 0 || event->look->rebalance_wanted) {
-        int64_t apart_ms = core->beat_in_vain ? REBALANCE_MS_VAIN : REBALANCE_MS_MIN;
+        int64_t apart_ms = (int64_t)REBALANCE_MS_MIN << core->beats_in_vain;
         int64_t soonest_ms = core->beat_sent_ms + (event->look->evicted > 0 ? 0 : apart_ms);
         core->beat_for_lanes = true;
         if (soonest_ms < core->next_beat_ms)
