@@ -133,3 +133,4 @@ struct store_config backend_ready(struct backend *backend) {
 }
 
 bool backend_shared(const struct backend *backend) { return backend->place != PLACE_MODEL; }
+bool backend_pooled(const struct backend *backend) { return backend->pooler != NULL; }

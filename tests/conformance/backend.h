@@ -26,4 +26,7 @@ struct store_config backend_current(struct backend *backend);
 /* Whether a second handle sees what the first one wrote. */
 bool backend_shared(const struct backend *backend);
 
+/* Whether a pooler stands before the store. */
+bool backend_pooled(const struct backend *backend);
+
 #endif

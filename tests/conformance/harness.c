@@ -86,6 +86,21 @@ struct store *open_again(struct conf *c) {
     return store;
 }
 
+struct store_waker *open_waker(struct conf *c) {
+    struct store_config config = backend_current(chosen);
+    struct store_waker *waker = NULL;
+    pawl_status status = store_waker_open(&config, &waker, &c->err);
+    if (status == PAWL_CONFLICT)
+        return NULL;
+    ok(c, status);
+    return waker;
+}
+
+bool pooled(struct conf *c) {
+    (void)c;
+    return backend_pooled(chosen);
+}
+
 struct store *open_defaults(struct conf *c) {
     struct migrate_config migrate = {0};
     struct migrate_result migrated;

@@ -60,6 +60,13 @@ int conf_teardown(void **state);
 struct store *open_again(struct conf *c);
 void close_again(struct store *store);
 
+/* Something that rings when the test's store is put into, or NULL where there is none; store_waker_close()
+ * it. */
+struct store_waker *open_waker(struct conf *c);
+
+/* Whether a pooler stands before the store, so that a session keeps nothing. */
+bool pooled(struct conf *c);
+
 /* A store made without naming the counts, instead of the test's; close_again() it. */
 struct store *open_defaults(struct conf *c);
 
