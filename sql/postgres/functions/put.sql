@@ -20,6 +20,7 @@ DECLARE
     v_partitions integer;
     v_lanes integer;
     v_wrap bigint;
+    v_xid xid8;
     v_hash bigint;
     v_partition integer;
     v_now bigint;
@@ -27,7 +28,7 @@ BEGIN
     IF p_kind NOT BETWEEN 1 AND 3 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', p_kind);
     END IF;
-    PERFORM pg_current_xact_id();
+    v_xid := pg_current_xact_id();
     SELECT s.partition_count, s.lane_count,
            CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       INTO v_partitions, v_lanes, v_now FROM pawl.settings s;

@@ -4,9 +4,12 @@
 -- tables: waiter (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.put_wake(p_kind smallint, p_now bigint) RETURNS void
-LANGUAGE sql VOLATILE
+LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pg_notify('pawl.wake', '')
-     WHERE EXISTS (SELECT 1 FROM pawl.waiter w WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > p_now)
+BEGIN
+    IF EXISTS (SELECT 1 FROM pawl.waiter w WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > p_now) THEN
+        PERFORM pg_notify('pawl.wake', '');
+    END IF;
+END
 $$;
