@@ -2,6 +2,7 @@
 #include "conformance/pooler.h"
 
 #include <arpa/inet.h>
+#include <grp.h>
 #include <libpq-fe.h>
 #include <pwd.h>
 #include <signal.h>
@@ -76,7 +77,7 @@ static bool write_config(const struct pooler *pooler, const struct address *serv
     return fclose(file) == 0;
 }
 
-/* PgBouncer refuses to run as root. */
+/* The pooler's own user writes its log there. */
 static bool hand_over_directory(const struct pooler *pooler) {
     if (geteuid() != 0)
         return true;
@@ -85,17 +86,25 @@ static bool hand_over_directory(const struct pooler *pooler) {
            chmod(pooler->dir, 0755) == 0;
 }
 
+/* In the child: PgBouncer refuses to run as root. False when the user cannot be changed. */
+static bool become_postgres(void) {
+    if (geteuid() != 0)
+        return true;
+    const struct passwd *user = getpwnam("postgres");
+    return user != NULL && setgroups(0, NULL) == 0 && setgid(user->pw_gid) == 0 && setuid(user->pw_uid) == 0;
+}
+
 static pid_t run(const struct pooler *pooler) {
     char path[128];
     snprintf(path, sizeof path, "%s/pgbouncer.ini", pooler->dir);
+    pid_t parent = getpid();
     pid_t pid = fork();
     if (pid != 0)
         return pid;
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* a test that is killed takes its pooler along */
-    if (geteuid() == 0)
-        execlp("pgbouncer", "pgbouncer", "-q", "-u", "postgres", path, (char *)NULL);
-    else
-        execlp("pgbouncer", "pgbouncer", "-q", path, (char *)NULL);
+    /* A test that is killed takes its pooler along. A change of user would cancel that, so it comes first. */
+    if (!become_postgres() || prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
+        _exit(127);
+    execlp("pgbouncer", "pgbouncer", "-q", path, (char *)NULL);
     _exit(127);
 }
 
