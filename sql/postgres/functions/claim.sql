@@ -59,11 +59,11 @@ BEGIN
     -- The lanes are read once: under a long-open transaction their old versions pile up. low_token keeps the claims that
     -- ended out of sight. Overdue claims anywhere, drained lanes of ours, then what we may visit, in turn.
     SELECT bool_or(x.overdue), bool_or(x.mine AND x.draining AND x.began IS NULL),
-           array_agg(x.lane ORDER BY x.token) FILTER (WHERE x.visit),
-           array_agg(x.token ORDER BY x.token) FILTER (WHERE x.visit),
-           array_agg(x.start ORDER BY x.token) FILTER (WHERE x.visit),
-           array_agg(x.high ORDER BY x.token) FILTER (WHERE x.visit),
-           array_agg(x.began IS NOT NULL ORDER BY x.token) FILTER (WHERE x.visit)
+           array_agg(x.lane) FILTER (WHERE x.visit),
+           array_agg(x.token) FILTER (WHERE x.visit),
+           array_agg(x.start) FILTER (WHERE x.visit),
+           array_agg(x.high) FILTER (WHERE x.visit),
+           array_agg(x.began IS NOT NULL) FILTER (WHERE x.visit)
       INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
       FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
                    l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit,
@@ -75,7 +75,7 @@ BEGIN
                                         bool_or(a.lease_until_ms <= v_now) AS overdue
                                    FROM pawl.claim a WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
                                     AND a.token >= l.low_token) c
-             WHERE l.kind = p_kind) x;
+             WHERE l.kind = p_kind ORDER BY l.token OFFSET 0) x;
     IF v_overdue THEN
         PERFORM pawl.claims_expire(p_instance, p_kind, v_now);
     END IF;

@@ -4,11 +4,14 @@
 -- tables: none
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.xid_widen(p_xid xid) RETURNS xid8
-LANGUAGE sql VOLATILE
+LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_own bigint := pg_current_xact_id()::text::bigint;
+    v_wide bigint := ((v_own >> 32) << 32) | p_xid::text::bigint;
+BEGIN
     -- The lower half of a subtransaction's id may have wrapped since the transaction began.
-    SELECT (w.wide + CASE WHEN w.wide < w.own THEN 4294967296 ELSE 0 END)::text::xid8
-      FROM (SELECT o.own, ((o.own >> 32) << 32) | p_xid::text::bigint AS wide
-              FROM (SELECT pg_current_xact_id()::text::bigint AS own) o) w
+    RETURN (v_wide + CASE WHEN v_wide < v_own THEN 4294967296 ELSE 0 END)::text::xid8;
+END
 $$;
