@@ -12,7 +12,6 @@
 #define PAWL_PATTERN_BYTES_MAX 256
 #define PAWL_NAME_BYTES_MAX 128       /* service, host, handler, perspective, consumer */
 #define PAWL_SCHEMA_NAME_BYTES_MAX 31 /* leaves room for suffixes inside PostgreSQL's 63-byte identifiers */
-#define PAWL_REQUEST_KEY_BYTES_MAX 200
 #define PAWL_ERROR_BYTES_MAX 4096 /* stored text of a failure */
 #define PAWL_JSON_DEPTH_MAX 64
 #define PAWL_JSON_NUMBER_BYTES_MAX 400 /* with the exponent's limit: inside what numeric can hold */
@@ -46,7 +45,6 @@
 
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5
-#define PAWL_JOB_ATTEMPTS_DEFAULT 25
 #define PAWL_ATTEMPTS_MAX 1000
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
