@@ -23,6 +23,17 @@
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
 
+/* Events and perspectives. */
+#define PAWL_APPEND_MAX 1000 /* events in one call */
+#define PAWL_PATTERNS_MAX 64 /* of one perspective */
+#define PAWL_PERSPECTIVES_MAX 1000
+#define PAWL_PERSPECTIVE_VERSION_MAX 1000000
+#define PAWL_PERSPECTIVE_BATCH_DEFAULT 100
+#define PAWL_PERSPECTIVE_SQL_BYTES_MAX 65536
+#define PAWL_REGISTER_WAIT_MS 5000 /* for appends that are open */
+#define PAWL_SWITCH_WAIT_MS_MAX 30000
+#define PAWL_SNAPSHOTS_KEPT 2
+
 /* Sharding; fixed when a schema is created. */
 #define PAWL_PARTITIONS_DEFAULT 10000
 #define PAWL_PARTITIONS_MAX 100000

@@ -1,0 +1,382 @@
+/* The events interface of the seam: the event store and its perspectives (docs/events.md). */
+#ifndef STORE_EVENTS_H
+#define STORE_EVENTS_H
+
+#include "store/types.h"
+
+struct store;
+
+/* ---- Events */
+
+/* What events_append.expected may be besides a version. */
+enum { EXPECT_ANY = -1, EXPECT_NONE = 0 };
+
+/* One event as it is appended. ptr NULL = absent, where absence is allowed. */
+struct event_new {
+    pawl_uuid id;             /* nil: a UUIDv7 is drawn and written to append_result.ids */
+    pawl_str type;            /* required */
+    pawl_str payload;         /* required, JSON */
+    pawl_str metadata;        /* JSON object, may be absent */
+    pawl_uuid correlation_id; /* nil = absent */
+    pawl_uuid causation_id;   /* nil = absent */
+    pawl_str traceparent;     /* may be absent */
+    bool publish;             /* also an outbox message of the same id, type and payload */
+    pawl_str topic;           /* of that message; may be absent */
+};
+
+struct events_append {
+    pawl_str stream;
+    int64_t expected; /* EXPECT_ANY, EXPECT_NONE, or the version that the stream must have */
+    const struct event_new *events;
+    size_t count;             /* 1 … PAWL_APPEND_MAX */
+    size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
+};
+
+struct append_result {
+    enum store_answer answer; /* APPLIED; DUPLICATE: these ids are there already; CONFLICT: nothing written */
+    int64_t version;          /* the stream's, after the call; CONFLICT: its actual one */
+    int64_t first_version;    /* of the first event; 0 when CONFLICT */
+    pawl_uuid *ids;           /* count of the call */
+};
+
+struct event {
+    pawl_str stream;
+    int64_t version;
+    int64_t position; /* reading everything only; else 0 */
+    pawl_uuid id;
+    pawl_str type, payload, metadata;
+    pawl_uuid correlation_id, causation_id;
+    pawl_str traceparent;
+    int64_t appended_ms;
+    bool replay; /* the perspective was rebuilt or registered later: leave side effects out */
+};
+
+struct event_list {
+    struct event *events;
+    size_t count;
+    int64_t head; /* the stream's version, or the last position given; 0 = none */
+};
+
+/* Stream absent: everything, by position. Limits are combined with AND. */
+struct events_query {
+    pawl_str stream;
+    int64_t from; /* the first version or position wanted, inclusive; 0 = the first (backward: the last) */
+    bool backward;
+    int64_t as_of_ms;      /* only events appended then or before; 0 = any */
+    pawl_uuid as_of_event; /* a stream only: nothing behind that event of it; nil = any */
+    int limit;             /* 1 … PAWL_LIST_MAX */
+};
+
+struct stamp_result {
+    int64_t stamped;  /* events that got a position in this call */
+    int64_t position; /* the last one given */
+};
+
+/* ---- Perspectives. A version of a perspective is named "name@version": its key. */
+
+enum pattern_mode { PATTERN_EXACT = 1, PATTERN_SUFFIX, PATTERN_GLOB, PATTERN_REGEX };
+
+struct event_pattern {
+    enum pattern_mode mode;
+    pawl_str text;
+};
+
+enum perspective_run { RUN_SQL = 1, RUN_FUNCTION, RUN_COMMAND, RUN_HTTP };
+
+/* LIVE: what readers use. FILLING: a newer version beside it. RETIRED, REMOVED: no longer fed. */
+enum perspective_state {
+    PERSPECTIVE_LIVE = 1,
+    PERSPECTIVE_FILLING,
+    PERSPECTIVE_RETIRED,
+    PERSPECTIVE_REMOVED
+};
+
+struct perspective_new {
+    pawl_str name;
+    int version; /* 1 … PAWL_PERSPECTIVE_VERSION_MAX */
+    const struct event_pattern *patterns;
+    size_t pattern_count; /* 1 … PAWL_PATTERNS_MAX */
+    enum perspective_run run;
+    pawl_str target;  /* RUN_SQL: the statement; RUN_COMMAND, RUN_HTTP: command, address; else absent */
+    pawl_str clear;   /* SQL that empties the model before a rebuild; may be absent */
+    int batch;        /* events per transaction; 0 = PAWL_PERSPECTIVE_BATCH_DEFAULT */
+    int max_attempts; /* 0 = the schema's */
+    enum dead_policy
+        policy; /* at the last attempt: BLOCK (default) stops the stream, SKIP leaves the event out */
+};
+
+struct perspective_registered {
+    enum store_answer answer; /* APPLIED, DUPLICATE (the same again), CONFLICT (the version is another one) */
+    enum perspective_state state;
+    bool backfilled; /* false: perspective_backfill until it says done */
+};
+
+enum perspective_action { PERSPECTIVE_PAUSE = 1, PERSPECTIVE_RESUME, PERSPECTIVE_REMOVE };
+
+struct perspective_switch {
+    pawl_str name;
+    int version;         /* becomes LIVE; the live one is RETIRED */
+    int64_t wait_ms;     /* how long the store may hold appends back until all is applied; 0 = look once */
+    pawl_str digest_old; /* SQL that gives one text each; absent = do not compare */
+    pawl_str digest_new;
+};
+
+struct switch_result {
+    enum store_answer answer; /* APPLIED; DUPLICATE: it is live; CONFLICT: behind, or the digests differ */
+    int64_t behind;           /* streams in which the new version has not applied everything */
+    pawl_str digest_old, digest_new;
+};
+
+enum reset_mode {
+    RESET_FAILED = 1, /* failed ones are tried again at once: no error, no attempts, same version */
+    RESET_REBUILD     /* from the first event again, behind `clear`; what is being applied becomes stale */
+};
+
+struct perspective_reset {
+    pawl_str perspective; /* key */
+    enum reset_mode mode;
+    const pawl_str *streams; /* count 0 = all */
+    size_t stream_count;
+};
+
+struct perspective_row {
+    pawl_str key, name;
+    int version;
+    enum perspective_state state;
+    bool paused, backfilled;
+    struct event_pattern *patterns;
+    size_t pattern_count;
+    enum perspective_run run;
+    pawl_str target, clear;
+    int batch, max_attempts;
+    enum dead_policy policy;
+    int64_t registered_ms;
+    int64_t checkpoints, pending, processing, completed, failed; /* failed: stopped ones included */
+    int64_t stopped;          /* failed and out of attempts: wait for a person */
+    int64_t matched, applied; /* events: of its types, and behind its checkpoints */
+    int64_t lag_events;       /* matched - applied */
+    int64_t lag_ms;           /* age of the oldest event that is not applied, as far as positions are given */
+    int64_t position;         /* everything up to here is applied, as far as perspective_reached has looked */
+};
+
+struct perspective_rows {
+    struct perspective_row *rows;
+    size_t count;
+};
+
+/* ---- Checkpoints */
+
+struct checkpoints_claim {
+    pawl_uuid instance;
+    const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
+    size_t stream_count;
+    const pawl_str *perspectives; /* keys that the caller can run; others are left for somebody else */
+    size_t perspective_count;
+    int max;
+    int64_t lease_ms;
+};
+
+struct checkpoint_grant {
+    pawl_str stream, perspective;
+    int64_t version; /* applied through */
+    int64_t head;    /* of the stream */
+    int64_t token, lease_until_ms;
+    int64_t replay_to; /* events up to here are a replay */
+    int attempt;       /* from 1 */
+};
+
+struct checkpoint_grants {
+    struct checkpoint_grant *grants;
+    size_t count;
+    pawl_str *busy; /* streams that somebody else is at: give their messages back with a delay */
+    size_t busy_count;
+};
+
+struct checkpoint_ref {
+    pawl_str stream, perspective;
+    int64_t token;
+};
+
+struct checkpoints_renew {
+    const struct checkpoint_ref *refs;
+    size_t count;
+    int64_t lease_ms;
+};
+
+/* The next events for a handler outside of the store. */
+struct checkpoint_batch {
+    struct event_list list; /* matching, not skipped, in order; may be empty */
+    int64_t through;        /* report this version when they are handled */
+    bool more;              /* there is more behind `through` */
+};
+
+/* What a perspective in C gets: the store's own transaction. */
+struct perspective_call {
+    void *connection; /* PGconn or sqlite3, inside the transaction; NULL in the model */
+    const char *dialect;
+    pawl_str perspective;
+    const struct event *events; /* of one stream, or of several in the order of the call */
+    size_t count;
+};
+/* Not PAWL_OK: nothing that it wrote stays. */
+typedef pawl_status (*perspective_fn)(const struct perspective_call *call, void *self, pawl_error *err);
+
+struct perspective_apply {
+    pawl_str perspective;
+    int64_t token; /* of the grants */
+    const pawl_str *streams;
+    size_t stream_count;
+    int batch;               /* events in this transaction; 0 = the perspective's */
+    perspective_fn function; /* NULL: the registered SQL */
+    void *self;
+};
+
+struct apply_item {
+    enum store_answer answer;  /* APPLIED; STALE: the grant is over; INVALID: an event failed, see error */
+    int64_t version;           /* of the checkpoint now */
+    int64_t events;            /* given to the perspective */
+    bool more;                 /* still granted: call again; false: released */
+    enum fail_outcome outcome; /* INVALID: RETRY or DEAD (stopped) */
+    int64_t failed_version;
+    pawl_str error;
+};
+
+struct apply_result {
+    struct apply_item *items; /* per stream of the call */
+    size_t count;
+};
+
+struct checkpoint_skip {
+    pawl_str perspective, stream;
+    int64_t version; /* must be behind the checkpoint's */
+    pawl_str reason; /* required */
+};
+
+struct checkpoint_filter {
+    pawl_str perspective, stream;             /* absent = any */
+    int status;                               /* enum checkpoint_status as seen; -1 = any */
+    pawl_str after_stream, after_perspective; /* keyset cursor; absent = from the start */
+    int limit;
+};
+
+struct checkpoint_view {
+    pawl_str stream, perspective, error, fingerprint;
+    int64_t version, head, token;
+    enum checkpoint_status status; /* PENDING also when it completed and more has come */
+    bool stopped;
+    int attempts;
+    pawl_uuid instance; /* nil unless PROCESSING */
+    int64_t lease_until_ms, next_ms, created_ms, updated_ms, replay_to, failed_version;
+};
+
+struct checkpoint_views {
+    struct checkpoint_view *rows;
+    size_t count;
+};
+
+struct checkpoint_error {
+    pawl_str perspective, fingerprint, sample;
+    int64_t count;
+};
+
+struct checkpoint_errors {
+    struct checkpoint_error *rows;
+    size_t count;
+};
+
+/* Either stream and version, or position. */
+struct perspective_target {
+    pawl_str perspective; /* key, or a name: its live version */
+    pawl_str stream;
+    int64_t version, position;
+};
+
+struct perspective_reached {
+    bool reached;
+    int64_t at;  /* the version or the position it has reached */
+    bool failed; /* it does not get there by itself right now: see error */
+    pawl_str error;
+};
+
+struct snapshot {
+    pawl_str stream, name;
+    int64_t version;
+    pawl_str state; /* JSON */
+    int64_t made_ms;
+};
+
+/* Every slot is filled by every store; rules as for store_core_ops. */
+struct store_events_ops {
+    pawl_status (*events_append)(struct store *store, const struct events_append *in, struct arena *arena,
+                                 struct append_result *out, pawl_error *err);
+    /* PAWL_NOT_FOUND: as_of_event is not in the stream. A stream that is not there is empty. */
+    pawl_status (*events_read)(struct store *store, const struct events_query *in, struct arena *arena,
+                               struct event_list *out, pawl_error *err);
+    /* Gives positions to events that were committed since; limit: at most so many appends. */
+    pawl_status (*events_stamp)(struct store *store, int limit, struct stamp_result *out, pawl_error *err);
+
+    pawl_status (*snapshot_put)(struct store *store, const struct snapshot *in, enum store_answer *answer,
+                                pawl_error *err);
+    /* The newest with version <= version_max (0 = any); PAWL_NOT_FOUND. */
+    pawl_status (*snapshot_get)(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
+                                struct arena *arena, struct snapshot *out, pawl_error *err);
+
+    pawl_status (*perspective_register)(struct store *store, const struct perspective_new *in,
+                                        struct perspective_registered *out, pawl_error *err);
+    /* Makes the checkpoints of streams that were there before, at most streams_max streams per call. */
+    pawl_status (*perspective_backfill)(struct store *store, pawl_str perspective, int streams_max,
+                                        bool *done, pawl_error *err);
+    pawl_status (*perspective_change)(struct store *store, pawl_str perspective,
+                                      enum perspective_action action, enum store_answer *answer,
+                                      pawl_error *err);
+    pawl_status (*perspective_reset)(struct store *store, const struct perspective_reset *in, int64_t *count,
+                                     pawl_error *err);
+    pawl_status (*perspective_switch)(struct store *store, const struct perspective_switch *in,
+                                      struct arena *arena, struct switch_result *out, pawl_error *err);
+    /* name absent: all of them, removed ones left out; else every version of that name. */
+    pawl_status (*perspective_list)(struct store *store, pawl_str name, struct arena *arena,
+                                    struct perspective_rows *out, pawl_error *err);
+    pawl_status (*perspective_reached)(struct store *store, const struct perspective_target *in,
+                                       struct arena *arena, struct perspective_reached *out, pawl_error *err);
+    pawl_status (*perspective_apply)(struct store *store, const struct perspective_apply *in,
+                                     struct arena *arena, struct apply_result *out, pawl_error *err);
+
+    /* Progress and failures of handlers outside are reported with checkpoints_report (core.h). */
+    pawl_status (*checkpoints_claim)(struct store *store, const struct checkpoints_claim *in,
+                                     struct arena *arena, struct checkpoint_grants *out, pawl_error *err);
+    pawl_status (*checkpoints_renew)(struct store *store, const struct checkpoints_renew *in,
+                                     struct arena *arena, struct answer_list *out, pawl_error *err);
+    /* PAWL_STALE: the grant is over. */
+    pawl_status (*checkpoint_events)(struct store *store, const struct checkpoint_ref *ref, int limit,
+                                     struct arena *arena, struct checkpoint_batch *out, pawl_error *err);
+    pawl_status (*checkpoint_skip)(struct store *store, const struct checkpoint_skip *in,
+                                   enum store_answer *answer, pawl_error *err);
+    pawl_status (*checkpoints_list)(struct store *store, const struct checkpoint_filter *filter,
+                                    struct arena *arena, struct checkpoint_views *out, pawl_error *err);
+    /* The most common errors of failed checkpoints; perspective absent = of all. */
+    pawl_status (*checkpoint_errors)(struct store *store, pawl_str perspective, int limit,
+                                     struct arena *arena, struct checkpoint_errors *out, pawl_error *err);
+};
+
+/* Input checks shared by all stores. */
+PAWL_MUSTCHECK pawl_status check_append(const struct events_append *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_events_query(const struct events_query *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_perspective(const struct perspective_new *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_key(const char *op, pawl_str key, pawl_error *err); /* name@version */
+PAWL_MUSTCHECK pawl_status check_reset(const struct perspective_reset *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_switch(const struct perspective_switch *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoints_claim(const struct checkpoints_claim *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoints_renew(const struct checkpoints_renew *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoint_events(const struct checkpoint_ref *ref, int limit,
+                                                   pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_apply(const struct perspective_apply *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_skip(const struct checkpoint_skip *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, int max, pawl_error *err);
+
+/* "name@version" in the arena. */
+PAWL_MUSTCHECK pawl_status perspective_key(struct arena *arena, pawl_str name, int version, pawl_str *key,
+                                           pawl_error *err);
+
+#endif
