@@ -12,7 +12,7 @@
 #define PAWL_PATTERN_BYTES_MAX 256
 #define PAWL_NAME_BYTES_MAX 128       /* service, host, handler, perspective, consumer */
 #define PAWL_SCHEMA_NAME_BYTES_MAX 31 /* leaves room for suffixes inside PostgreSQL's 63-byte identifiers */
-#define PAWL_ERROR_BYTES_MAX 4096 /* stored text of a failure */
+#define PAWL_ERROR_BYTES_MAX 4096     /* stored text of a failure */
 #define PAWL_JSON_DEPTH_MAX 64
 #define PAWL_JSON_NUMBER_BYTES_MAX 400 /* with the exponent's limit: inside what numeric can hold */
 #define PAWL_JSON_EXPONENT_MAX 9999
@@ -60,6 +60,23 @@
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
 #define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */
+
+/* Pooled work (docs/jobs.md); sql/postgres repeats these numbers. */
+#define PAWL_JOB_ATTEMPTS_DEFAULT 25
+#define PAWL_JOB_PRIORITY_MAX 1000
+#define PAWL_JOB_AGING_MS 60000 /* what one step of priority is worth in waiting */
+#define PAWL_JOB_SWEEP_MS 1000  /* how often overdue leases are looked for */
+#define PAWL_JOB_SWEEP_CLAIMS 100
+#define PAWL_JOB_PROMOTE_MAX 1000         /* jobs that become due in one claim */
+#define PAWL_JOB_DELAY_MS_MAX 31536000000 /* 365 days */
+#define PAWL_JOB_KEY_BYTES_MAX 200
+#define PAWL_JOB_WEIGHT_MAX 1000
+#define PAWL_JOB_RATE_MAX 1000000
+#define PAWL_JOB_STEPS_MAX 1000 /* in one call */
+#define PAWL_INSTANTS_MAX 1000  /* in one fire */
+#define PAWL_FIRE_MS 604800000  /* fire rows are kept for 7 days */
+#define PAWL_REFUSAL_MS 2592000000
+#define PAWL_RUN_RETENTION_MS_DEFAULT 2592000000 /* 30 days */
 
 /* What is kept. */
 #define PAWL_DEDUPE_MS_DEFAULT 604800000  /* 7 days */

@@ -18,7 +18,8 @@ enum store_answer {
     ANSWER_STALE,     /* the grant is over */
     ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
     ANSWER_INVALID,   /* the item itself is wrong */
-    ANSWER_NOT_FOUND
+    ANSWER_NOT_FOUND,
+    ANSWER_REFUSED /* an agent lacks a scope */
 };
 
 /* What fail() decided for an applied item. */

@@ -1,0 +1,504 @@
+/* The jobs interface of the seam: pooled work, tasks, schedules, agents, audit and spine (docs/jobs.md). */
+#ifndef STORE_JOBS_H
+#define STORE_JOBS_H
+
+#include "store/types.h"
+
+struct store;
+
+/* Bit of pooled work in instance_new.kinds and in wait_begin: jobs have no lanes. */
+#define KIND_BIT_JOBS (1 << 4)
+
+enum job_state { JOB_READY = 1, JOB_RUNNING, JOB_LATER, JOB_WAITING, JOB_DEAD };
+
+/* Bits of job_new.flags. */
+enum job_flags {
+    JOB_AUDIT = 1, /* every execution leaves a task_run row */
+    JOB_EVENTS = 2 /* and an event on the spine */
+};
+
+/* One job as it is enqueued. ptr NULL = absent. */
+struct job_new {
+    pawl_str task;        /* absent: none; a task fills in what is left out here (docs/jobs.md) */
+    pawl_str type;        /* who handles it; required without a task */
+    pawl_str payload;     /* JSON; absent: the task's parameters, else {} */
+    pawl_str queue;       /* absent: "default" */
+    pawl_str key;         /* concurrency, rate and fairness; absent: none, the cheap path */
+    pawl_str unique_key;  /* held while the job is unfinished; absent: none */
+    pawl_str traceparent; /* may be absent */
+    int priority;         /* -1000 … 1000; one step is worth PAWL_JOB_AGING_MS of waiting */
+    int max_attempts;     /* 0 = PAWL_JOB_ATTEMPTS_DEFAULT */
+    int flags;            /* enum job_flags */
+    int64_t due_ms;       /* absolute; 0 = now + delay_ms */
+    int64_t delay_ms;     /* 0 or more */
+    int64_t deadline_ms;  /* absolute; not started or retried from then on; 0 = none */
+    int64_t timeout_ms;   /* of one execution, enforced by the worker; 0 = the worker's own */
+};
+
+struct jobs_enqueue {
+    const struct job_new *jobs;
+    size_t count;
+    pawl_uuid request;        /* nil = none */
+    size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
+};
+
+/* ids[i] is 0 unless answers[i] is applied, or duplicate by a unique key (then the job that holds it). */
+struct enqueue_result {
+    enum store_answer *answers; /* applied, duplicate, not found (task), refused (scopes) */
+    int64_t *ids;
+};
+
+/* One job, granted or shown. */
+struct job {
+    int64_t id;
+    int64_t token;          /* 0 unless running */
+    int64_t lease_until_ms; /* 0 unless running */
+    pawl_str type, queue, payload, task, key, unique_key, traceparent, schedule, progress;
+    int priority;
+    int attempts; /* leases taken that were not given back; the running one included */
+    int max_attempts;
+    int flags;
+    int64_t put_ms, due_ms, deadline_ms, timeout_ms;
+    int64_t instant_ms; /* of the schedule that fired it; 0 = none */
+    int64_t cancel_ms;  /* when somebody asked to cancel it; 0 = nobody */
+};
+
+struct job_list {
+    struct job *jobs;
+    size_t count;
+};
+
+struct jobs_claim {
+    pawl_uuid instance;
+    pawl_str queue;    /* absent: "default" */
+    int max;           /* 0 … PAWL_BATCH_MAX; 0 = nothing (finish only) */
+    int64_t lease_ms;  /* PAWL_LEASE_MS_MIN … MAX */
+    pawl_uuid request; /* nil = none */
+};
+
+enum job_outcome {
+    JOB_COMPLETE = 1,
+    JOB_FAIL,
+    JOB_SNOOZE,  /* the handler wants it later: the attempt is given back */
+    JOB_RELEASE, /* the worker gives it back unfinished: so is the attempt */
+    JOB_WAIT     /* parked until jobs_wake(wait_key) or delay_ms; the attempt is given back */
+};
+
+/* What became of an applied item that was not completed. */
+enum job_result { JOB_RESULT_NONE = 0, JOB_RESULT_RETRY, JOB_RESULT_DEAD, JOB_RESULT_CANCELLED };
+
+struct job_ref {
+    int64_t token;
+    int64_t id;
+};
+
+struct finish_item {
+    struct job_ref ref;
+    enum job_outcome outcome;
+    enum error_class_in error_class;  /* FAIL only */
+    bool refused;                     /* FAIL, permanent: scopes were missing; error says which */
+    int64_t delay_ms;                 /* FAIL: -1 = backoff; SNOOZE, RELEASE: from now; WAIT: -1 = no end */
+    int64_t duration_ms;              /* of the execution, by the worker's monotonic clock */
+    pawl_str output;                  /* COMPLETE: JSON, may be absent */
+    pawl_str error;                   /* FAIL */
+    pawl_str steps;                   /* step timings for the audit, JSON, may be absent */
+    pawl_str input_hash, output_hash; /* hex, for the audit, may be absent */
+    pawl_str wait_key, wait_step;     /* WAIT: the signal, and the step that takes its payload */
+};
+
+/* Reports of many jobs and the next claim, one transaction, one round trip. */
+struct jobs_finish {
+    pawl_uuid instance;
+    const struct finish_item *items;
+    size_t count;
+    struct jobs_claim claim; /* .instance is ignored; .max 0 = none */
+};
+
+struct finish_result {
+    enum store_answer *answers; /* applied, duplicate, stale */
+    enum job_result *results;
+    size_t count;
+    struct job_list jobs; /* the next claim */
+};
+
+struct renew_item {
+    struct job_ref ref;
+    pawl_str progress; /* JSON the handler can resume from; absent = leave it */
+};
+
+struct jobs_renew {
+    pawl_uuid instance;
+    const struct renew_item *items;
+    size_t count;
+    int64_t lease_ms;
+};
+
+struct renew_result {
+    enum store_answer *answers; /* applied or stale */
+    bool *cancel;               /* somebody asked to cancel it: stop, then report it as failed */
+    size_t count;
+};
+
+struct job_answers {
+    enum store_answer *answers;
+    size_t count;
+};
+
+/* A finished step of a pipeline. */
+enum step_state { STEP_DONE = 1, STEP_FAILED, STEP_SKIPPED };
+
+struct job_step {
+    pawl_str step;
+    int index; /* of foreach; 0 without */
+    enum step_state state;
+    int attempt;
+    pawl_str output, error; /* may be absent */
+    pawl_str input_hash, output_hash;
+    int64_t started_ms,
+        finished_ms;     /* written: finished_ms is the store's now, started_ms = now - duration */
+    int64_t duration_ms; /* of the call */
+};
+
+struct steps_put {
+    pawl_uuid instance;
+    struct job_ref ref;
+    const struct job_step *steps;
+    size_t count;
+};
+
+struct job_steps {
+    struct job_step *steps; /* by (step, index) */
+    size_t count;
+};
+
+struct job_wake {
+    pawl_str wait_key;
+    pawl_str payload; /* JSON; absent: null */
+    int64_t keep_ms;  /* nobody waits: keep it so long for who waits later; 0 = forget it */
+};
+
+struct wake_result {
+    int64_t woken;
+    bool kept;
+};
+
+/* Limits of a key, or of each key that begins with the text before "*" ("tenant:*"; the part before the first
+ * colon decides). */
+struct job_limit {
+    pawl_str key;
+    int concurrency; /* running at once in the whole fleet; 0 = no limit */
+    int rate;        /* starts per rate_ms, 0 = no limit */
+    int64_t rate_ms;
+    int weight; /* share against other keys, 1 … 1000 */
+};
+
+struct job_limits {
+    struct job_limit *limits;
+    size_t count;
+};
+
+/* A job wherever it is. */
+struct job_row {
+    struct job job;
+    enum job_state state;
+    pawl_uuid instance; /* nil unless running */
+    pawl_str error, wait_key, wait_step, fingerprint;
+    int reason; /* enum job_dead_reason */
+    int64_t died_ms;
+};
+
+enum job_dead_reason {
+    JOB_DEAD_ATTEMPTS = 1,
+    JOB_DEAD_PERMANENT,
+    JOB_DEAD_KILLED, /* its last attempt ended with its worker or its lease */
+    JOB_DEAD_DEADLINE,
+    JOB_DEAD_REFUSED
+};
+
+struct job_rows {
+    struct job_row *rows;
+    size_t count;
+};
+
+/* AND; absent or 0 = any. By id; after_id is the keyset cursor. */
+struct job_filter {
+    int64_t id;
+    int state; /* enum job_state */
+    pawl_str queue, task, type, key, fingerprint;
+    int64_t after_id;
+    int limit;
+};
+
+struct job_counts {
+    pawl_str queue;
+    int64_t ready, running, later, waiting, dead;                                 /* gauges */
+    int64_t put, done, failed, lost, died, cancelled, redriven, discarded, stale; /* counters */
+    int64_t oldest_ready_ms; /* due_ms of the first in order; 0 = none */
+};
+
+struct job_counts_list {
+    struct job_counts *queues; /* by name */
+    size_t count;
+    int64_t now_ms;
+};
+
+struct job_dead_group {
+    pawl_str fingerprint, sample_error;
+    int64_t count, first_ms, last_ms;
+};
+
+struct job_dead_groups {
+    struct job_dead_group *groups; /* biggest first */
+    size_t count;
+};
+
+enum job_why_cause {
+    JOB_WHY_RUNNING = 1,
+    JOB_WHY_LEASE_OVER,  /* it comes back at the next sweep */
+    JOB_WHY_READY,       /* `ahead` others of its queue come first (counted up to PAWL_LIST_MAX) */
+    JOB_WHY_NO_WORKER,   /* ready, but nobody alive is registered for jobs */
+    JOB_WHY_CONCURRENCY, /* its key runs as many as it may */
+    JOB_WHY_RATE,        /* its key may start again at until_ms */
+    JOB_WHY_LATER,       /* not before until_ms */
+    JOB_WHY_WAITING,     /* for row.wait_key, at most until until_ms (0: no end) */
+    JOB_WHY_DEAD
+};
+
+struct job_why {
+    enum job_why_cause cause;
+    struct job_row row;
+    int64_t until_ms, ahead, now_ms;
+    int limit, running; /* CONCURRENCY */
+};
+
+/* What a schedule does while an earlier job of it is unfinished. */
+enum overlap { OVERLAP_ALLOW = 1, OVERLAP_SKIP, OVERLAP_QUEUE };
+
+struct task {
+    pawl_str name;
+    pawl_str agent;  /* who made it; absent: nobody's, no scopes are checked */
+    pawl_str type;   /* of its jobs */
+    pawl_str spec;   /* JSON: pipeline, schema of the parameters …; the store does not look into it */
+    pawl_str params; /* JSON: payload of a job that names none; absent: {} */
+    pawl_str scopes; /* JSON array of text: what its tools require; absent: [] */
+    pawl_str queue, key;
+    int priority, max_attempts, flags;
+    int64_t timeout_ms;
+    int64_t retention_ms; /* of its task_run rows; 0 = PAWL_RUN_RETENTION_MS_DEFAULT */
+    int64_t version;      /* grows with every put; put: the expected one, 0 = any */
+    int64_t updated_ms;
+};
+
+struct task_list {
+    struct task *tasks; /* by name */
+    size_t count;
+};
+
+/* What a put answered: applied, conflict (another version), refused (missing holds a scope), not found (agent
+ * or task). */
+struct put_answer {
+    enum store_answer answer;
+    int64_t version;
+    pawl_str missing;
+};
+
+enum schedule_kind { SCHEDULE_ONCE = 1, SCHEDULE_AT, SCHEDULE_INTERVAL, SCHEDULE_CRON };
+enum missed_policy { MISSED_SKIP = 1, MISSED_ONE, MISSED_ALL };
+
+struct schedule {
+    pawl_str name, task;
+    enum schedule_kind kind;
+    pawl_str expr;   /* cron text, interval or instant as written */
+    pawl_str zone;   /* IANA name; absent: UTC */
+    pawl_str params; /* payload of its jobs; absent: the task's */
+    enum missed_policy missed;
+    int missed_max; /* MISSED_ALL */
+    enum overlap overlap;
+    int64_t jitter_ms;
+    int64_t start_ms, end_ms; /* 0 = none */
+    bool paused;
+    int64_t next_ms; /* the next instant, computed by domain/cron; 0 = none */
+    int64_t last_ms; /* the highest instant that fired or was passed over */
+    int64_t version; /* as task.version; schedule_fire does not change it */
+    int64_t updated_ms;
+};
+
+struct schedule_list {
+    struct schedule *schedules; /* by name; due ones by (next_ms, name) */
+    size_t count;
+    int64_t now_ms;
+};
+
+struct schedule_filter {
+    pawl_str name, task; /* absent = any */
+    bool due;            /* only those that are not paused with 0 < next_ms <= now */
+    pawl_str after_name; /* keyset cursor; not with due */
+    int limit;
+};
+
+/* Fires some instants and moves the schedule on. */
+struct schedule_fire {
+    pawl_str name;
+    int64_t version;         /* that the instants were computed from: else nothing happens, conflict */
+    const int64_t *instants; /* ascending; those to fire */
+    const int64_t *due_ms;   /* when each job is due (instant + jitter) */
+    size_t count;
+    int64_t through_ms; /* every instant up to here is decided: fired, or passed over */
+    int64_t next_ms;    /* the first instant after through_ms; 0 = none */
+};
+
+struct fire_result {
+    enum store_answer answer; /* applied, conflict (version), not found */
+    enum store_answer
+        *answers; /* per instant: applied, duplicate (it had fired), conflict (overlap: skipped) */
+    int64_t *ids; /* jobs; 0 unless applied */
+};
+
+struct agent {
+    pawl_str name;
+    pawl_str scopes; /* JSON array of text */
+    bool disabled;
+    int64_t updated_ms;
+};
+
+struct agent_list {
+    struct agent *agents;
+    size_t count;
+};
+
+struct refusal {
+    int64_t id;
+    pawl_str agent, task, missing;
+    int64_t job_id; /* 0: refused before there was one */
+    int64_t made_ms;
+};
+
+struct refusal_list {
+    struct refusal *refusals; /* newest first */
+    size_t count;
+};
+
+enum run_outcome { RUN_SUCCEEDED = 1, RUN_FAILED, RUN_DEAD, RUN_CANCELLED, RUN_LOST };
+
+/* One execution (J49). success is outcome == RUN_SUCCEEDED; lease_owner is instance. */
+struct task_run {
+    int64_t id, job_id;
+    pawl_str task, type, queue;
+    int attempt;
+    pawl_uuid instance;
+    int64_t token, started_ms, finished_ms;
+    enum run_outcome outcome;
+    pawl_str output, error, steps, input_hash, output_hash;
+    pawl_str hash; /* hex */
+};
+
+struct task_run_list {
+    struct task_run *runs; /* newest first */
+    size_t count;
+};
+
+struct run_filter {
+    pawl_str task; /* absent = any */
+    int64_t job_id;
+    int outcome;
+    int64_t since_ms;  /* finished then or later */
+    int64_t before_id; /* keyset cursor; 0 = from the newest */
+    int limit;
+};
+
+struct audit_report {
+    int64_t chains, blocks, rows, removed; /* removed: rows that retention took; their hashes are there */
+    bool sound;
+    pawl_str fault; /* the first one */
+};
+
+struct spine_event {
+    int64_t id, job_id;
+    pawl_str event_type; /* job.succeeded, job.failed, job.dead, job.cancelled, job.lost */
+    pawl_str task, type;
+    pawl_uuid instance;
+    int attempt;
+    int64_t made_ms;
+    pawl_str payload; /* the output; absent unless succeeded */
+    pawl_str error;
+};
+
+struct spine_events {
+    struct spine_event *events;
+    size_t count;
+};
+
+struct jobs_maintain_result {
+    int64_t runs_removed, claims_removed, fires_removed, signals_removed, refusals_removed, tally_folded;
+};
+
+/* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
+struct store_jobs_ops {
+    pawl_status (*enqueue)(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+                           struct enqueue_result *out, pawl_error *err);
+    pawl_status (*claim)(struct store *store, const struct jobs_claim *in, struct arena *arena,
+                         struct job_list *out, pawl_error *err);
+    pawl_status (*finish)(struct store *store, const struct jobs_finish *in, struct arena *arena,
+                          struct finish_result *out, pawl_error *err);
+    pawl_status (*renew)(struct store *store, const struct jobs_renew *in, struct arena *arena,
+                         struct renew_result *out, pawl_error *err);
+    /* applied (gone, or asked to stop), not found. */
+    pawl_status (*cancel)(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
+                          struct job_answers *out, pawl_error *err);
+    /* Dead jobs go back to work, or for good: applied, not found, conflict (its unique key is taken). */
+    pawl_status (*redrive)(struct store *store, const int64_t *ids, size_t count, bool discard,
+                           struct arena *arena, struct job_answers *out, pawl_error *err);
+    pawl_status (*wake)(struct store *store, const struct job_wake *in, struct wake_result *out,
+                        pawl_error *err);
+    /* applied, duplicate (it was done), stale. */
+    pawl_status (*steps_put)(struct store *store, const struct steps_put *in, struct arena *arena,
+                             struct job_answers *out, pawl_error *err);
+    pawl_status (*steps_read)(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
+                              pawl_error *err);
+    /* concurrency 0, rate 0 and weight 1 remove it. */
+    pawl_status (*limit_set)(struct store *store, const struct job_limit *in, pawl_error *err);
+    pawl_status (*limits)(struct store *store, struct arena *arena, struct job_limits *out, pawl_error *err);
+
+    pawl_status (*jobs)(struct store *store, const struct job_filter *filter, struct arena *arena,
+                        struct job_rows *out, pawl_error *err);
+    pawl_status (*why)(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
+                       pawl_error *err);
+    pawl_status (*dead_groups)(struct store *store, int limit, struct arena *arena,
+                               struct job_dead_groups *out, pawl_error *err);
+    pawl_status (*counts)(struct store *store, struct arena *arena, struct job_counts_list *out,
+                          pawl_error *err);
+
+    pawl_status (*task_put)(struct store *store, const struct task *in, struct arena *arena,
+                            struct put_answer *out, pawl_error *err);
+    /* not found, or conflict while a schedule names it. Its jobs and runs stay. */
+    pawl_status (*task_remove)(struct store *store, pawl_str name, pawl_error *err);
+    /* name absent: by name after after_name. */
+    pawl_status (*tasks)(struct store *store, pawl_str name, pawl_str after_name, int limit,
+                         struct arena *arena, struct task_list *out, pawl_error *err);
+    pawl_status (*schedule_put)(struct store *store, const struct schedule *in, struct put_answer *out,
+                                pawl_error *err);
+    pawl_status (*schedule_remove)(struct store *store, pawl_str name, pawl_error *err);
+    pawl_status (*schedules)(struct store *store, const struct schedule_filter *filter, struct arena *arena,
+                             struct schedule_list *out, pawl_error *err);
+    pawl_status (*schedule_fire)(struct store *store, const struct schedule_fire *in, struct arena *arena,
+                                 struct fire_result *out, pawl_error *err);
+    pawl_status (*agent_put)(struct store *store, const struct agent *in, pawl_error *err);
+    pawl_status (*agents)(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err);
+    pawl_status (*refusals)(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
+                            pawl_error *err);
+
+    pawl_status (*runs)(struct store *store, const struct run_filter *filter, struct arena *arena,
+                        struct task_run_list *out, pawl_error *err);
+    pawl_status (*audit_verify)(struct store *store, struct arena *arena, struct audit_report *out,
+                                pawl_error *err);
+    /* The oldest events, by id; removing what was passed on is what moves a reader forward, so that an event
+     * whose transaction commits late is never skipped. */
+    pawl_status (*spine_read)(struct store *store, int limit, struct arena *arena, struct spine_events *out,
+                              pawl_error *err);
+    pawl_status (*spine_remove)(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
+                                pawl_error *err);
+    pawl_status (*maintain)(struct store *store, int rows_max, struct jobs_maintain_result *out,
+                            pawl_error *err);
+};
+
+#endif
