@@ -145,12 +145,12 @@ struct job_answers {
 };
 
 /* A finished step of a pipeline. */
-enum step_state { STEP_DONE = 1, STEP_FAILED, STEP_SKIPPED };
+enum job_step_state { JOB_STEP_DONE = 1, JOB_STEP_FAILED, JOB_STEP_SKIPPED };
 
 struct job_step {
     pawl_str step;
     int index; /* of foreach; 0 without */
-    enum step_state state;
+    enum job_step_state state;
     int attempt;
     pawl_str output, error; /* may be absent */
     pawl_str input_hash, output_hash;
@@ -302,12 +302,12 @@ struct put_answer {
     pawl_str missing;
 };
 
-enum schedule_kind { SCHEDULE_ONCE = 1, SCHEDULE_AT, SCHEDULE_INTERVAL, SCHEDULE_CRON };
+enum job_schedule_kind { JOB_SCHEDULE_ONCE = 1, JOB_SCHEDULE_AT, JOB_SCHEDULE_INTERVAL, JOB_SCHEDULE_CRON };
 enum missed_policy { MISSED_SKIP = 1, MISSED_ONE, MISSED_ALL };
 
-struct schedule {
+struct job_schedule {
     pawl_str name, task;
-    enum schedule_kind kind;
+    enum job_schedule_kind kind;
     pawl_str expr;   /* cron text, interval or instant as written */
     pawl_str zone;   /* IANA name; absent: UTC */
     pawl_str params; /* payload of its jobs; absent: the task's */
@@ -323,8 +323,8 @@ struct schedule {
     int64_t updated_ms;
 };
 
-struct schedule_list {
-    struct schedule *schedules; /* by name; due ones by (next_ms, name) */
+struct job_schedule_list {
+    struct job_schedule *schedules; /* by name; due ones by (next_ms, name) */
     size_t count;
     int64_t now_ms;
 };
@@ -475,11 +475,11 @@ struct store_jobs_ops {
     /* name absent: by name after after_name. */
     pawl_status (*tasks)(struct store *store, pawl_str name, pawl_str after_name, int limit,
                          struct arena *arena, struct task_list *out, pawl_error *err);
-    pawl_status (*schedule_put)(struct store *store, const struct schedule *in, struct put_answer *out,
+    pawl_status (*schedule_put)(struct store *store, const struct job_schedule *in, struct put_answer *out,
                                 pawl_error *err);
     pawl_status (*schedule_remove)(struct store *store, pawl_str name, pawl_error *err);
     pawl_status (*schedules)(struct store *store, const struct schedule_filter *filter, struct arena *arena,
-                             struct schedule_list *out, pawl_error *err);
+                             struct job_schedule_list *out, pawl_error *err);
     pawl_status (*schedule_fire)(struct store *store, const struct schedule_fire *in, struct arena *arena,
                                  struct fire_result *out, pawl_error *err);
     pawl_status (*agent_put)(struct store *store, const struct agent *in, pawl_error *err);
