@@ -146,6 +146,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         break;
     case EVENT_WAKE:
         core->next_poll_ms = core->now_ms;
+        core_life_woken(core);
         break;
     case EVENT_WAKER:
         core->wakes = event->wakes;

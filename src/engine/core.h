@@ -84,15 +84,14 @@ enum engine_event_type {
     EVENT_READY,
     EVENT_NOT_READY,
     EVENT_REGISTERED, /* status; instance */
-    EVENT_BEAT,       /* status; beat, peers_busy, peers */
+    EVENT_BEAT,       /* status; beat, peers, peers_busy, lanes_short */
     EVENT_LOOKED,     /* status; look */
     EVENT_BATCH,      /* status; result, grant */
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_WAKE,
-    EVENT_WAKER,
-    EVENT_WAITING,
-    /* status; wait_late */ /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAKER,   /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAITING, /* status; wait_late */
     EVENT_STOP,
     EVENT_STOP_NOW,
     EVENT_DEREGISTERED
@@ -121,8 +120,9 @@ struct engine_event {
     int64_t instance_lease_ms;
     enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
     const struct beat_result *beat;
-    int peers;       /* other live instances */
-    bool peers_busy; /* one of them has work in flight */
+    int peers;        /* other live instances */
+    bool peers_busy;  /* one of them has work in flight */
+    bool lanes_short; /* the instance owns fewer lanes than its share */
     const struct peers_look *look;
     const struct work_batch_result *result;
     void *grant; /* owns the memory of result->claimed; handed back by ACTION_FREE_GRANT */

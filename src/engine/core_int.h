@@ -173,8 +173,6 @@ struct engine_core {
     int64_t next_beat_ms;
     int64_t beat_sent_ms;
     bool beating;
-    bool beat_for_lanes; /* the one on its way is for free lanes */
-    int beats_in_vain;   /* so many in a row got none: they are sent further and further apart */
     int64_t next_look_ms;
     int64_t look_until_ms;
     bool looking;
@@ -253,6 +251,7 @@ void core_batch_answered(struct engine_core *core, const struct engine_event *ev
 void core_life_ready(struct engine_core *core, bool ready);
 void core_life_registered(struct engine_core *core, const struct engine_event *event);
 void core_life_beat(struct engine_core *core, const struct engine_event *event);
+void core_life_woken(struct engine_core *core);
 void core_life_looked(struct engine_core *core, const struct engine_event *event);
 void core_life_evicted(struct engine_core *core);
 void core_life_failed(struct engine_core *core);

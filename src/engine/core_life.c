@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
-enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 50, REBALANCE_VAIN_MAX = 5, LOOK_BEHIND_MS = 3000 };
+enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 20, LOOK_BEHIND_MS = 3000, LOOK_SOON_MS = 10 };
 
 void core_life_failed(struct engine_core *core) {
     int64_t delay_ms = BACKOFF_BASE_MS;
@@ -108,6 +108,14 @@ void core_life_evicted(struct engine_core *core) {
     core_drop_everything(core);
 }
 
+static void look_for(struct engine_core *core, int64_t ms) {
+    if (core->look_until_ms < core->now_ms + ms)
+        core->look_until_ms = core->now_ms + ms;
+}
+
+/* Work has arrived, maybe for a peer that died while all were idle. */
+void core_life_woken(struct engine_core *core) { look_for(core, LOOK_BEHIND_MS); }
+
 void core_life_beat(struct engine_core *core, const struct engine_event *event) {
     core->beating = false;
     if (!core->registered || core->deregistering)
@@ -125,15 +133,13 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
     core->next_beat_ms = core->beat_sent_ms + core->config.heartbeat_ms;
     core->metrics.peers = event->peers;
-    if (event->peers_busy)
-        core->look_until_ms = core->now_ms + core->config.heartbeat_ms + ENGINE_LOOK_MS;
-    if (!core->beat_for_lanes || beat->lanes_taken > 0)
-        core->beats_in_vain = 0;
-    else if (core->beats_in_vain < REBALANCE_VAIN_MAX)
-        core->beats_in_vain++;
-    core->beat_for_lanes = false;
-    if (beat->lanes_taken > 0)
+    /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
+    if (event->peers_busy || event->lanes_short)
+        look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
+    if (beat->lanes_taken > 0) {
         core->next_poll_ms = core->now_ms;
+        core->next_look_ms = core->now_ms; /* what it took may have moved its share by one more */
+    }
 }
 
 void core_life_looked(struct engine_core *core, const struct engine_event *event) {
@@ -142,24 +148,25 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
         return;
     if (event->look->evicted > 0)
         core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
-    /* A beat takes the lanes that became free; the poll behind it takes their work. Lanes that nobody may
-     * take must not make everybody beat without end. */
-    if (!event->look->rebalance_wanted)
-        core->beats_in_vain = 0;
+    /* A lock is gone: everybody looks at the moment when that is believed. */
+    int64_t believe_ms = event->look->believe_ms;
+    if (believe_ms >= 0) {
+        int64_t again_ms = core->now_ms + (believe_ms > LOOK_SOON_MS ? believe_ms : LOOK_SOON_MS);
+        core->next_look_ms = again_ms < core->next_look_ms ? again_ms : core->next_look_ms;
+        look_for(core, LOOK_BEHIND_MS);
+    }
+    /* A beat takes the lanes that became free; the poll behind it takes their work. */
     if (event->look->evicted > 0 || event->look->rebalance_wanted) {
-        int64_t apart_ms = (int64_t)REBALANCE_MS_MIN << core->beats_in_vain;
-        int64_t soonest_ms = core->beat_sent_ms + (event->look->evicted > 0 ? 0 : apart_ms);
-        core->beat_for_lanes = true;
-        if (soonest_ms < core->next_beat_ms)
-            core->next_beat_ms = soonest_ms;
+        int64_t soonest_ms = core->beat_sent_ms + REBALANCE_MS_MIN;
+        core->next_beat_ms = soonest_ms < core->next_beat_ms ? soonest_ms : core->next_beat_ms;
     }
 }
 
 /* Peers are watched while they, or we ourselves, have work in flight, and a little longer: who has just
  * finished its share is the one to notice that another has not. An idle fleet costs nothing. */
 static bool look_wanted(struct engine_core *core) {
-    if (core->grants.next != &core->grants && core->look_until_ms < core->now_ms + LOOK_BEHIND_MS)
-        core->look_until_ms = core->now_ms + LOOK_BEHIND_MS;
+    if (core->grants.next != &core->grants)
+        look_for(core, LOOK_BEHIND_MS);
     bool busy = core->now_ms < core->look_until_ms || !core->was_idle;
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
 }

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, LEAVE_MS = 2000, EVENTS_MAX = 64 };
+enum { TICK_MS = 200, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
 
 static int match(void *self, const struct item *item) { return handler_table_match(self, item->type); }
 
@@ -158,6 +158,17 @@ static void publish_metrics(struct runtime *runtime) {
     pthread_mutex_unlock(&runtime->metrics_lock);
 }
 
+/* Housekeeping goes behind a beat, whose answer must not wait for it. A fleet that was started together does
+ * not do it all at once. */
+static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
+    int64_t now_ms = clock_boot_ms();
+    if (beat != PAWL_OK || now_ms < runtime->maintain_ms)
+        return;
+    if (runtime->maintain_ms > 0)
+        runtime_ask_control(runtime, CALL_MAINTAIN);
+    runtime->maintain_ms = now_ms + MAINTAIN_MS / 2 + (int64_t)(runtime->config.engine.seed % MAINTAIN_MS);
+}
+
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
 static void answered(struct runtime *runtime, struct call *call) {
     struct engine_event event = {.status = call->status, .error = &call->error};
@@ -184,6 +195,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.beat = &call->beat;
         event.peers = call->peers;
         event.peers_busy = call->peers_busy;
+        event.lanes_short = call->lanes_short;
+        maintain_sometimes(runtime, call->status);
         break;
     case CALL_LOOK:
         event.type = EVENT_LOOKED;
@@ -214,6 +227,7 @@ static void answered(struct runtime *runtime, struct call *call) {
         runtime_waker_opened(runtime, call);
         call_free(call);
         return;
+    case CALL_MAINTAIN:
     case CALL_WAIT_END:
     case CALL_WAKE:
         call_free(call); /* nobody waits for these */

@@ -39,7 +39,7 @@ struct runtime {
     uint64_t runs; /* processes started */
     char run_prefix[24];
     int live_processes;
-    int64_t core_timer_ms, sweep_ms, tick_ms;
+    int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
     bool ready_inline; /* a check that can be answered without asking anybody */
     int *failed_slots; /* whose program could not be started; as many as there are slots */
     char (*failed_errors)[512];

@@ -2,9 +2,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/uuid.h"
+#include "domain/share.h"
 #include "engine/store_thread.h"
 
-enum { MAINTAIN_MS = 30000, MAINTAIN_ROWS = 10000 };
+enum { MAINTAIN_ROWS = 10000 };
 
 static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
     if (thread->store != NULL)
@@ -54,14 +55,29 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
     return status;
 }
 
+static bool serves(int kinds, int kind) { return (kinds & KIND_BIT(kind)) != 0; }
+
+/* Whether the share of some kind is not reached: others have to give up lanes, or have just done so. */
+static bool lanes_short(const struct store_thread *thread, const struct call *call,
+                        const int live[KIND_COUNT + 1]) {
+    const struct settings *settings = &thread->settings;
+    int cap = share_cap_lanes(call->instance.max_partitions, settings->lane_count, settings->partition_count);
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        int share = settings->lane_count / (live[kind] + 1);
+        if (cap > 0 && cap < share)
+            share = cap;
+        if (serves(call->instance.kinds, kind) && call->beat.lanes_owned[kind] < share)
+            return true;
+    }
+    return false;
+}
+
 /* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone. */
 static pawl_status count_peers(struct store_thread *thread, struct call *call) {
-    int owned = 0, kinds = 0;
+    int owned = 0, kinds = 0, live[KIND_COUNT + 1] = {0};
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
-        if ((call->instance.kinds & KIND_BIT(kind)) == 0)
-            continue;
-        owned += call->beat.lanes_owned[kind];
-        kinds++;
+        owned += serves(call->instance.kinds, kind) ? call->beat.lanes_owned[kind] : 0;
+        kinds += serves(call->instance.kinds, kind);
     }
     if (owned >= kinds * thread->settings.lane_count)
         return PAWL_OK;
@@ -73,25 +89,24 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
             continue;
         call->peers++;
         call->peers_busy = call->peers_busy || row->claims > 0;
+        for (int kind = 1; kind <= KIND_COUNT; kind++)
+            live[kind] += serves(row->kinds, kind);
     }
+    call->lanes_short = status == PAWL_OK && lanes_short(thread, call, live);
     return status;
 }
 
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status = ops->heartbeat(thread->store, thread->instance, &call->beat, &call->error);
-    if (status == PAWL_OK)
-        status = count_peers(thread, call);
-    int64_t now_ms = clock_boot_ms();
-    if (status == PAWL_OK && now_ms >= thread->maintained_ms + MAINTAIN_MS) {
-        struct maintain_in in = {thread->instance, MAINTAIN_ROWS};
-        struct maintain_result result;
-        pawl_error ignored;
-        /* Housekeeping that fails is done at the next turn, by us or by a peer. */
-        pawl_status kept = ops->maintain(thread->store, &in, &result, &ignored);
-        thread->maintained_ms = kept == PAWL_OK ? now_ms : thread->maintained_ms;
-    }
-    return status;
+    return status == PAWL_OK ? count_peers(thread, call) : status;
+}
+
+/* Housekeeping that fails is done at the next turn, by us or by a peer. */
+static pawl_status run_maintain(struct store_thread *thread, struct call *call) {
+    struct maintain_in in = {thread->instance, MAINTAIN_ROWS};
+    struct maintain_result result;
+    return thread->store->ops->core.maintain(thread->store, &in, &result, &call->error);
 }
 
 static pawl_status run_report(struct store_thread *thread, struct call *call) {
@@ -132,6 +147,9 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_LOOK:
         call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
+        break;
+    case CALL_MAINTAIN:
+        call->status = run_maintain(thread, call);
         break;
     case CALL_BATCH:
         call->status =

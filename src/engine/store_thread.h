@@ -13,6 +13,7 @@ enum call_type {
     CALL_REGISTER,
     CALL_BEAT,
     CALL_LOOK,
+    CALL_MAINTAIN,
     CALL_BATCH,
     CALL_REPORT,
     CALL_DEREGISTER,
@@ -41,6 +42,7 @@ struct call {
     struct peers_look look;
     int peers;
     bool peers_busy;
+    bool lanes_short;
     enum store_answer answer;
     enum fail_outcome fate;
     bool late;                 /* wait_begin */
@@ -69,7 +71,6 @@ struct store_thread {
     struct store *store;
     pawl_uuid instance; /* whose liveness is held; nil = nobody's */
     struct settings settings;
-    int64_t maintained_ms;
 };
 
 PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);

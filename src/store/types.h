@@ -202,7 +202,8 @@ struct beat_result {
 
 struct peers_look {
     int evicted;
-    bool rebalance_wanted; /* a lane of one of the caller's kinds is free */
+    bool rebalance_wanted; /* a lane is free that the caller would take */
+    int64_t believe_ms;    /* until the first peer whose lock is gone counts as dead; -1 = no lock is gone */
 };
 
 struct receptor_report {

@@ -269,22 +269,27 @@ static void a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms(void **st
     advance(c, 1000);
     ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
     assert_int_equal(look.evicted, 0); /* the lock is held */
+    assert_int_equal(look.believe_ms, -1);
     close_again(peer);
     for (int tries = 0; tries < 10000 && look.evicted == 0; tries++) {
         ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err)); /* notes the absence */
+        bool absent = look.believe_ms >= 0;
+        assert_true(!absent || look.believe_ms == 300);
         advance(c, 299);
         ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
         assert_int_equal(look.evicted, 0);
+        assert_true(!absent || look.believe_ms == 1); /* everybody knows when to look again */
         advance(c, 1);
         /* A server may need a moment to notice that the peer's connection is gone. */
         ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
     }
     assert_int_equal(look.evicted, 1);
+    assert_int_equal(look.believe_ms, -1);
     assert_int_equal(instance_row(c, 2).state, INSTANCE_EVICTED);
     assert_int_equal(instance_row(c, 1).state, INSTANCE_ACTIVE);
 }
 
-static void peers_look_says_when_a_lane_of_ones_kinds_is_free(void **state) {
+static void peers_look_says_when_a_lane_is_free_that_one_would_take(void **state) {
     struct conf *c = *state;
     struct peers_look look = {0};
     join(c, 1, KIND_BIT(KIND_OUTBOX));
@@ -296,6 +301,35 @@ static void peers_look_says_when_a_lane_of_ones_kinds_is_free(void **state) {
     ok(c, c->core->instance_evict(c->store, instance_id(2), &c->err));
     ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
     assert_true(look.rebalance_wanted);
+    beat(c, 1);
+    join(c, 3, KIND_BIT(KIND_OUTBOX));
+    beat(c, 1); /* gives half of them up */
+    ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
+    assert_false(look.rebalance_wanted); /* there are free ones, but they are not for it */
+    ok(c, c->core->peers_look(c->store, instance_id(3), &look, &c->err));
+    assert_true(look.rebalance_wanted);
+    beat(c, 3);
+    ok(c, c->core->peers_look(c->store, instance_id(3), &look, &c->err));
+    assert_false(look.rebalance_wanted);
+}
+
+static void peers_look_evicts_the_silent(void **state) {
+    struct conf *c = *state;
+    struct peers_look look = {0};
+    struct instance_new mortal = instance_named(1, KIND_BIT(KIND_OUTBOX));
+    mortal.lease_ms = 15000;
+    join_with(c, mortal);
+    join(c, 2, KIND_BIT(KIND_OUTBOX));
+    advance(c, 14999);
+    ok(c, c->core->peers_look(c->store, instance_id(2), &look, &c->err));
+    assert_int_equal(look.evicted, 0);
+    advance(c, 1);
+    ok(c, c->core->peers_look(c->store, instance_id(2), &look, &c->err));
+    assert_int_equal(look.evicted, 1);
+    assert_true(look.rebalance_wanted);
+    assert_int_equal(count_free(c, KIND_OUTBOX), c->lanes);
+    ok(c, c->core->peers_look(c->store, instance_id(2), &look, &c->err));
+    assert_int_equal(look.evicted, 0);
 }
 
 static void the_clock_stands_still_when_frozen_and_runs_when_not(void **state) {
@@ -365,7 +399,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(evict_frees_lanes_and_ends_claims),
     CONF_TEST(deregister_gives_everything_back_without_an_attempt),
     CONF_TEST(a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms),
-    CONF_TEST(peers_look_says_when_a_lane_of_ones_kinds_is_free),
+    CONF_TEST(peers_look_says_when_a_lane_is_free_that_one_would_take),
+    CONF_TEST(peers_look_evicts_the_silent),
     CONF_TEST(the_clock_stands_still_when_frozen_and_runs_when_not),
     CONF_TEST(what_is_gone_cannot_act),
     CONF_TEST(a_rebalance_evicts_the_silent_of_every_kind),

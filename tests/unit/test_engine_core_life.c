@@ -380,7 +380,7 @@ static void test_peers_are_watched_only_while_there_is_work(void **state) {
     driver_ready(&d);
     driver_answer_empty(&d); /* idle */
     int looks = d.looks;
-    struct peers_look look = {0};
+    struct peers_look look = {.believe_ms = -1};
     driver_step(&d, (struct engine_event){.type = EVENT_LOOKED, .look = &look});
     driver_wait(&d, 500);
     driver_wait(&d, 400);
@@ -397,8 +397,105 @@ static void test_peers_are_watched_only_while_there_is_work(void **state) {
     driver_free(&d);
 }
 
+static void looked(struct driver *d, int evicted, bool wanted, int64_t believe_ms) {
+    struct peers_look look = {evicted, wanted, believe_ms};
+    driver_step(d, (struct engine_event){.type = EVENT_LOOKED, .look = &look});
+}
+
+/* One of a fleet whose work is done, with nothing on its way. */
+static void up_among_peers(struct driver *d) {
+    driver_init(d);
+    driver_up(d);
+    driver_beat_ok(d, 3, false);
+    driver_answer_empty(d);
+    driver_wait(d, 1000);
+    driver_ready(d);
+    driver_answer_empty(d); /* idle */
+    looked(d, 0, false, -1);
+}
+
+/* When a peer's lock is gone all the others look at the moment when that is believed, not up to 100 ms later.
+ */
+static void test_everybody_looks_when_a_missing_lock_is_believed(void **state) {
+    (void)state;
+    struct driver d;
+    up_among_peers(&d);
+    while (d.beats < 2)
+        driver_wait(&d, 100);
+    driver_beat_ok(&d, 3, true);
+    int looks = d.looks;
+    looked(&d, 0, false, 30);
+    driver_wait(&d, 29);
+    assert_int_equal(d.looks, looks);
+    driver_wait(&d, 1);
+    assert_int_equal(d.looks, looks + 1);
+    looked(&d, 0, false, 0); /* somebody is evicting it right now: what becomes free is seen at once */
+    driver_wait(&d, 10);
+    assert_int_equal(d.looks, looks + 2);
+    int beats = d.beats;
+    looked(&d, 0, true, -1);
+    driver_wait(&d, 20);
+    assert_int_equal(d.beats, beats + 1);
+    driver_free(&d);
+}
+
+/* A lane may move in two steps: what was taken can move one's share by one more. */
+static void test_who_took_lanes_looks_at_once_whether_there_are_more(void **state) {
+    (void)state;
+    struct driver d;
+    up_among_peers(&d);
+    while (d.beats < 2)
+        driver_wait(&d, 100);
+    driver_beat_ok(&d, 3, true);
+    looked(&d, 0, true, -1);
+    int looks = d.looks;
+    driver_wait(&d, 20);
+    struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000, .lanes_taken = 1};
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3});
+    assert_int_equal(d.looks, looks + 1);
+    driver_free(&d);
+}
+
+/* A newcomer to an idle fleet must not wait for its next beat when the others give up lanes. */
+static void test_who_owns_too_few_lanes_keeps_looking(void **state) {
+    (void)state;
+    struct driver d;
+    up_among_peers(&d);
+    while (d.beats < 2)
+        driver_wait(&d, 100);
+    int looks = d.looks;
+    struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
+    driver_step(&d,
+                (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3, .lanes_short = true});
+    driver_wait(&d, ENGINE_LOOK_MS);
+    assert_int_equal(d.looks, looks + 1);
+    looked(&d, 0, false, -1);
+    driver_wait(&d, ENGINE_LOOK_MS);
+    assert_int_equal(d.looks, looks + 2);
+    driver_free(&d);
+}
+
+/* A peer that died while all were idle is noticed when work arrives, not when its lease ends. */
+static void test_work_that_arrives_makes_an_idle_fleet_look(void **state) {
+    (void)state;
+    struct driver d;
+    up_among_peers(&d);
+    while (d.beats < 2)
+        driver_wait(&d, 100);
+    driver_beat_ok(&d, 3, false);
+    driver_wait(&d, 500);
+    int looks = d.looks;
+    driver_event(&d, EVENT_WAKE);
+    assert_int_equal(d.looks, looks + 1);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everybody_looks_when_a_missing_lock_is_believed),
+        cmocka_unit_test(test_who_took_lanes_looks_at_once_whether_there_are_more),
+        cmocka_unit_test(test_who_owns_too_few_lanes_keeps_looking),
+        cmocka_unit_test(test_work_that_arrives_makes_an_idle_fleet_look),
         cmocka_unit_test(test_state_table),
         cmocka_unit_test(test_start_works_before_the_first_delay),
         cmocka_unit_test(test_not_ready_counts_warns_and_recovers),

@@ -234,10 +234,10 @@ pawl_status model_peers_look(struct store *store, pawl_uuid id, struct peers_loo
     pawl_status status = model_instance_active(model, id, "peers_look", &instance, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
-    struct peers_look look = {0};
+    struct peers_look look = {.believe_ms = -1};
+    look.evicted = model_instances_evict_silent(model, id);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        if ((instance->kinds & KIND_BIT(kind)) != 0 &&
-            model_lanes_owned(model, (enum store_kind)kind, uuid_nil()) > 0)
+        if (model_lanes_wanted(model, (enum store_kind)kind, instance))
             look.rebalance_wanted = true;
     }
     *out = look;

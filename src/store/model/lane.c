@@ -117,6 +117,12 @@ void model_lanes_balance(struct model *model, enum store_kind kind, struct insta
     }
 }
 
+bool model_lanes_wanted(const struct model *model, enum store_kind kind, const struct instance *caller) {
+    return model_instance_live(model, caller) && (caller->kinds & KIND_BIT(kind)) != 0 &&
+           lanes_count(model, kind, uuid_nil(), true) > 0 &&
+           lanes_count(model, kind, caller->id, false) < caller_quota(model, kind, caller);
+}
+
 pawl_status model_lanes_rebalance(struct store *store, pawl_uuid id, enum store_kind kind,
                                   struct beat_result *out, pawl_error *err) {
     struct place at = {.op = "lanes_rebalance", .err = err};

@@ -12,6 +12,8 @@ int model_lanes_drained(struct model *model, enum store_kind kind, pawl_uuid ins
 /* Adds what it did to out->lanes_taken, lanes_given and evicted. */
 void model_lanes_balance(struct model *model, enum store_kind kind, struct instance *caller,
                          struct beat_result *out);
+/* Whether a lane is free that the instance would take. */
+bool model_lanes_wanted(const struct model *model, enum store_kind kind, const struct instance *caller);
 
 pawl_status model_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
                                   struct beat_result *out, pawl_error *err);

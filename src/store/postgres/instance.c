@@ -190,7 +190,8 @@ pawl_status postgres_peers_look(struct store *store, pawl_uuid instance, struct 
     pawl_status status = instance_run(store, &call, &statement, &arena, err);
     if (status == PAWL_OK)
         *out = (struct peers_look){.evicted = (int)pg_cell_int((struct cell){statement.result, 0, 0}),
-                                   .rebalance_wanted = pg_cell_bool((struct cell){statement.result, 0, 1})};
+                                   .rebalance_wanted = pg_cell_bool((struct cell){statement.result, 0, 1}),
+                                   .believe_ms = pg_cell_int((struct cell){statement.result, 0, 2})};
     pg_statement_clear(&statement);
     arena_free(arena);
     return status;

@@ -178,6 +178,14 @@ pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *e
     return evict_listed(op, &s, evicted);
 }
 
+pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SILENT);
+    bind_uuid(&s, caller);
+    bind_int(&s, op->now_ms);
+    *any = statement_next(&s);
+    return statement_end(&s);
+}
+
 pawl_status instance_expel_all(struct operation *op) {
     int evicted = 0;
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_ACTIVE);

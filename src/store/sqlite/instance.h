@@ -31,6 +31,7 @@ PAWL_MUSTCHECK pawl_status instance_touch(struct operation *op, struct instance_
                                           struct beat_result *beat);
 PAWL_MUSTCHECK pawl_status instance_expel(struct operation *op, pawl_uuid id);
 PAWL_MUSTCHECK pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *evicted);
+PAWL_MUSTCHECK pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any);
 PAWL_MUSTCHECK pawl_status instance_expel_all(struct operation *op);
 
 /* The row goes, a tombstone stays. */

@@ -142,6 +142,30 @@ pawl_status lane_balance(struct operation *op, enum store_kind kind, const struc
     return status;
 }
 
+/* Most of the time no lane is free, and the shares need not be looked at. */
+pawl_status lane_wanted(struct operation *op, const struct instance_brief *caller, bool *wanted) {
+    *wanted = false;
+    if (caller->lease_until_ms <= op->now_ms)
+        return PAWL_OK;
+    for (int kind = 1; kind <= KIND_COUNT && !*wanted; kind++) {
+        if ((caller->kinds & KIND_BIT(kind)) == 0)
+            continue;
+        struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_LIST);
+        bind_int(&s, kind);
+        bind_int(&s, 1);
+        int64_t lane = 0;
+        bool free = false;
+        pawl_status status = statement_number(&s, &lane, &free);
+        int quota = 0, owned = 0;
+        if (status == PAWL_OK && free)
+            status = read_share(op, (enum store_kind)kind, caller, &quota, &owned);
+        if (status != PAWL_OK)
+            return status;
+        *wanted = free && owned < quota;
+    }
+    return PAWL_OK;
+}
+
 pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uuid owner, struct arena *arena,
                             int **lanes, size_t *count) {
     int owned = 0;

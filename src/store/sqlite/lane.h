@@ -8,6 +8,10 @@
 PAWL_MUSTCHECK pawl_status lane_balance(struct operation *op, enum store_kind kind,
                                         const struct instance_brief *caller, struct beat_result *beat);
 
+/* Whether a lane is free that the instance would take. */
+PAWL_MUSTCHECK pawl_status lane_wanted(struct operation *op, const struct instance_brief *caller,
+                                       bool *wanted);
+
 /* Time, lease and lanes owned of *beat. */
 PAWL_MUSTCHECK pawl_status lane_fill_beat(struct operation *op, const struct instance_brief *brief,
                                           struct beat_result *beat);

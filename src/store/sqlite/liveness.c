@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
-#include "store/sqlite/instance.h"
+#include "store/sqlite/lane.h"
 
 /* A lock that is absent for so long belongs to a process that is gone. */
 enum { ABSENT_MS_MAX = 300 };
@@ -135,6 +135,11 @@ struct peer {
     bool present;
 };
 
+/* Until the peer, whose lock is gone, is believed to be dead. */
+static int64_t believe_ms(const struct operation *op, const struct peer *peer) {
+    return peer->absent_since_ms < 0 ? ABSENT_MS_MAX : peer->absent_since_ms + ABSENT_MS_MAX - op->now_ms;
+}
+
 /* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
 static pawl_status read_peers(struct operation *op, pawl_uuid self, struct peer **peers, bool *change) {
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_PEERS_LOCKED);
@@ -151,8 +156,7 @@ static pawl_status read_peers(struct operation *op, pawl_uuid self, struct peer 
         peer->next = *peers;
         *peers = peer;
         bool noted = peer->absent_since_ms >= 0;
-        bool over = noted && op->now_ms - peer->absent_since_ms >= ABSENT_MS_MAX;
-        if (peer->present == noted || (!peer->present && over))
+        if (peer->present == noted || (!peer->present && believe_ms(op, peer) <= 0))
             *change = true;
     }
     return statement_end(&s);
@@ -168,13 +172,18 @@ static pawl_status note_absence(struct operation *op, const struct peer *peer) {
     return statement_run(&s);
 }
 
-static pawl_status judge(struct operation *op, const struct peer *peer, int *evicted) {
+static pawl_status judge(struct operation *op, const struct peer *peer, struct peers_look *look) {
     bool noted = peer->absent_since_ms >= 0;
+    int64_t left_ms = believe_ms(op, peer);
+    if (!peer->present && left_ms > 0 && (look->believe_ms < 0 || left_ms < look->believe_ms))
+        look->believe_ms = left_ms;
+    if (!op->writes)
+        return PAWL_OK;
     if (peer->present == noted)
         return note_absence(op, peer);
-    if (peer->present || op->now_ms - peer->absent_since_ms < ABSENT_MS_MAX)
+    if (peer->present || left_ms > 0)
         return PAWL_OK;
-    *evicted += 1;
+    look->evicted++;
     return instance_expel(op, peer->id);
 }
 
@@ -188,18 +197,18 @@ static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid
         return status;
     struct instance_brief brief;
     struct peer *peers = NULL;
-    struct peers_look result = {0};
+    struct peers_look result = {.believe_ms = -1};
     status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK && op.writes)
+        status = instance_expel_silent(&op, instance, &result.evicted);
+    else if (status == PAWL_OK)
+        status = instance_any_silent(&op, instance, change);
     if (status == PAWL_OK)
         status = read_peers(&op, instance, &peers, change);
-    for (struct peer *peer = peers; peer != NULL && op.writes && status == PAWL_OK; peer = peer->next)
-        status = judge(&op, peer, &result.evicted);
-    if (status == PAWL_OK) {
-        struct statement s = statement_begin(&op, SQLITE_Q_LANE_ANY_FREE);
-        int64_t one = 0;
-        bind_int(&s, brief.kinds);
-        status = statement_number(&s, &one, &result.rebalance_wanted);
-    }
+    for (struct peer *peer = peers; peer != NULL && status == PAWL_OK; peer = peer->next)
+        status = judge(&op, peer, &result);
+    if (status == PAWL_OK)
+        status = lane_wanted(&op, &brief, &result.rebalance_wanted);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = result;
