@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "alloc.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "world.h"
@@ -41,7 +42,10 @@ pawl_status execute_put(struct world *world, struct wire *wire, struct arena *ar
         history_put(&world->history, wire->first_message + i, out.answers[i]);
         any = any || out.answers[i] == ANSWER_APPLIED;
     }
-    for (int i = 0; any && world->swarm.wakes && i < world->swarm.workers; i++) {
+    bool wished = false;
+    for (int i = 0; i < world->swarm.workers; i++)
+        wished = wished || world->workers[i].wish_until_ms > world_db_ms(world);
+    for (int i = 0; any && wished && i < world->swarm.workers; i++) {
         if (world_strikes(world, FAULT_DEAF_WAKE))
             world_fault(world, FAULT_DEAF_WAKE);
         else
@@ -187,15 +191,30 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
     struct instance_rows rows = {0};
     status = ops->view.instances(world->store, arena, &rows, &wire->error);
     wire->peers = 0;
-    wire->peers_busy = false;
+    wire->peers_busy = wire->lanes_short = false;
+    int live[KIND_COUNT + 1] = {0};
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
         if (rows.rows[i].state != INSTANCE_ACTIVE || uuid_equal(rows.rows[i].id, wire->instance))
             continue;
         wire->peers++;
         wire->peers_busy = wire->peers_busy || rows.rows[i].claims > 0;
+        for (int kind = 1; kind <= KIND_COUNT; kind++)
+            live[kind] += (rows.rows[i].kinds & KIND_BIT(kind)) != 0;
+    }
+    const struct instance_new *self = &world->workers[wire->worker].config.instance;
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        int share = world->swarm.lanes / (live[kind] + 1);
+        if ((self->kinds & KIND_BIT(kind)) != 0 && wire->beat.lanes_owned[kind] < share)
+            wire->lanes_short = true;
     }
     arena_free(arena);
     return status;
+}
+
+/* A put that was on its way when the wish was made may not have seen it. */
+void execute_wait_begin(struct world *world, struct wire *wire) {
+    world->workers[wire->worker].wish_until_ms = world_db_ms(world) + PAWL_WAIT_MS;
+    wire->late = world->puts_open > 0 && rng_chance(&world->rng, 5000);
 }
 
 pawl_status execute_deregister(struct world *world, struct wire *wire) {

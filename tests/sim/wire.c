@@ -208,6 +208,14 @@ static void execute(struct world *world, struct wire *wire, struct delivery *del
     case WIRE_DEREGISTER:
         wire->status = execute_deregister(world, wire);
         break;
+    case WIRE_WAIT_BEGIN:
+        execute_wait_begin(world, wire);
+        wire->status = PAWL_OK;
+        break;
+    case WIRE_WAIT_END:
+        world->workers[wire->worker].wish_until_ms = 0;
+        wire->status = PAWL_OK;
+        break;
     case WIRE_PUT:
         wire->status = execute_put(world, wire, delivery->arena);
         break;
@@ -315,6 +323,7 @@ void wire_reply(struct world *world, struct wire *wire) {
         event.beat = &wire->beat;
         event.peers = wire->peers;
         event.peers_busy = wire->peers_busy;
+        event.lanes_short = wire->lanes_short;
         break;
     case WIRE_LOOK:
         event.type = EVENT_LOOKED;
@@ -329,6 +338,12 @@ void wire_reply(struct world *world, struct wire *wire) {
         event.answers = &wire->answer;
         event.fails = &wire->fail;
         break;
+    case WIRE_WAIT_BEGIN:
+        event.type = EVENT_WAITING;
+        event.wait_late = wire->late;
+        break;
+    case WIRE_WAIT_END:
+        return; /* nobody waits for it */
     default:
         event.type = EVENT_DEREGISTERED;
         break;

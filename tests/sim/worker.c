@@ -204,8 +204,12 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_LOG:
         world_note(world, "log", index, (int64_t)action->log, action->numbers[0]);
         break;
-    case ACTION_WAIT_BEGIN: /* the wish is not answered: a simulated worker polls */
+    case ACTION_WAIT_BEGIN:
+        wire_send(world, index, WIRE_WAIT_BEGIN, action);
+        break;
     case ACTION_WAIT_END:
+        wire_send(world, index, WIRE_WAIT_END, action);
+        break;
     case ACTION_NOTIFY_STARTED:
     case ACTION_NOTIFY_IDLE:
         break;

@@ -48,6 +48,8 @@ enum wire_type {
     WIRE_BATCH,
     WIRE_REPORT,
     WIRE_DEREGISTER,
+    WIRE_WAIT_BEGIN,
+    WIRE_WAIT_END,
     WIRE_PUT
 };
 enum wire_fate { FATE_FINE, FATE_LOST, FATE_UNKNOWN, FATE_GHOST };
@@ -75,7 +77,7 @@ struct wire {
     struct beat_result beat;
     struct peers_look look;
     int peers;
-    bool peers_busy;
+    bool peers_busy, lanes_short, late;
     enum store_answer answer;
     enum fail_outcome fail;
 };
@@ -110,7 +112,8 @@ struct worker {
     uint64_t timer;
     bool troubled; /* its last request failed */
     struct sim_slot *slots;
-    struct delivery held; /* ring, this is its anchor */
+    struct delivery held;  /* ring, this is its anchor */
+    int64_t wish_until_ms; /* the store's note that it wants to be woken; outlives it */
 };
 
 struct world {
@@ -193,6 +196,7 @@ pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *
 pawl_status execute_report(struct world *world, struct wire *wire, struct arena *arena);
 pawl_status execute_register(struct world *world, struct wire *wire);
 pawl_status execute_beat(struct world *world, struct wire *wire);
+void execute_wait_begin(struct world *world, struct wire *wire);
 pawl_status execute_deregister(struct world *world, struct wire *wire);
 
 /* outside.c */
