@@ -30,6 +30,7 @@ const struct command *const commands[] = {
     &command_history_archive,
     &command_settings_show,
     &command_settings_set,
+    &command_transport_list,
     &command_maintain,
     &command_version,
     &command_help,

@@ -25,6 +25,7 @@ extern const struct command command_send;
 extern const struct command command_settings_set;
 extern const struct command command_settings_show;
 extern const struct command command_status;
+extern const struct command command_transport_list;
 extern const struct command command_up;
 extern const struct command command_version;
 extern const struct command command_why;

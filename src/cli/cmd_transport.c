@@ -1,0 +1,43 @@
+/* pawl transport list: which brokers this installation can talk to. */
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "transport/module.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "transport", .type = CELL_TEXT},
+                                            {.key = "available", .type = CELL_BOOL},
+                                            {.key = "schemes", .type = CELL_TEXT},
+                                            {.key = "library", .type = CELL_TEXT},
+                                            {.key = "receives", .type = CELL_BOOL, .show = SHOW_WIDE},
+                                            {.key = "summary", .type = CELL_TEXT, .drop = 1},
+                                            {.key = "reason", .type = CELL_TEXT, .cut = true}};
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < transport_known_count; i++) {
+        const struct transport_known *known = &transport_known_rows[i];
+        const struct transport_module *module = NULL;
+        pawl_error why = {.text = ""};
+        bool here = transport_load(known->name, &module, &why) == PAWL_OK;
+        struct cell cells[] = {cell_cstr(known->name),
+                               cell_bool(here),
+                               cell_cstr(known->schemes),
+                               cell_cstr(here ? module->library : NULL),
+                               here ? cell_bool(module->subscribe != NULL) : cell_none(),
+                               cell_cstr(known->summary),
+                               here ? cell_none() : cell_cstr(why.text)};
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no transports", err);
+}
+
+const struct command command_transport_list = {
+    .path = "transport list",
+    .alias = "transport",
+    .summary = "List the brokers that can be used, and why others cannot",
+    .details =
+        "Every transport is a module of its own, pawl-transport-NAME.so, that may be missing. They are "
+        "looked "
+        "for in PAWL_TRANSPORT_DIR, beside a program that runs from its build directory, and where pawl is "
+        "installed.",
+    .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
+    .run = list,
+};

@@ -1,0 +1,123 @@
+/* The address of a broker. */
+#include "transport/address.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+static const char *const tls_schemes[] = {"rediss", "amqps", "nats+tls", "kafka+tls", "amqp1+tls", "sb"};
+
+static int hex(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* NULL: a % without two hex digits, a NUL byte, or no memory. */
+static const char *decode(struct arena *arena, pawl_str text) {
+    char *copy = arena_alloc(arena, text.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '%') {
+            if (i + 2 >= text.len || hex(text.ptr[i + 1]) < 0 || hex(text.ptr[i + 2]) < 0)
+                return NULL;
+            c = (char)(hex(text.ptr[i + 1]) * 16 + hex(text.ptr[i + 2]));
+            i += 2;
+            if (c == '\0')
+                return NULL;
+        }
+        copy[len++] = c;
+    }
+    return copy;
+}
+
+static pawl_str split(pawl_str *rest, char at) {
+    const char *found = rest->len > 0 ? memchr(rest->ptr, at, rest->len) : NULL;
+    pawl_str head = *rest;
+    if (found == NULL) {
+        *rest = (pawl_str){NULL, 0};
+        return head;
+    }
+    head.len = (size_t)(found - rest->ptr);
+    *rest = (pawl_str){found + 1, rest->len - head.len - 1};
+    return head;
+}
+
+static pawl_status parse_user(struct arena *arena, pawl_str text, struct address *address, pawl_error *err) {
+    pawl_str password = text;
+    pawl_str user = split(&password, ':');
+    if (user.len > 0)
+        address->user = decode(arena, user);
+    if (password.ptr != NULL)
+        address->password = decode(arena, password);
+    if ((user.len > 0 && address->user == NULL) || (password.ptr != NULL && address->password == NULL))
+        return error_set(err, PAWL_INVALID, "address",
+                         "user or password is not percent-encoded: write %% as %%25 and @ as %%40");
+    return PAWL_OK;
+}
+
+static pawl_status parse_host(struct arena *arena, pawl_str text, struct address *address, pawl_error *err) {
+    address->hosts = arena_copy(arena, text.ptr, text.len);
+    pawl_str rest = text;
+    pawl_str first = split(&rest, ',');
+    pawl_str port = {NULL, 0};
+    if (first.len > 0 && first.ptr[0] == '[') {
+        port = (pawl_str){first.ptr + 1, first.len - 1};
+        first = split(&port, ']');
+        if (port.len > 0 && port.ptr[0] == ':')
+            port = (pawl_str){port.ptr + 1, port.len - 1};
+    } else {
+        port = first;
+        first = split(&port, ':');
+    }
+    if (first.len == 0)
+        return error_set(err, PAWL_INVALID, "address", "the address names no host");
+    int64_t number = 0;
+    if (port.len > 0 && !str_to_i64(port, 1, 65535, &number))
+        return error_set(err, PAWL_INVALID, "address", "the port '%.*s' is not a number from 1 to 65535",
+                         STR_ARG(port));
+    address->port = (int)number;
+    address->host = arena_copy(arena, first.ptr, first.len);
+    if (address->host == NULL || address->hosts == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+    return PAWL_OK;
+}
+
+pawl_status address_parse(struct arena *arena, const char *url, struct address *out, pawl_error *err) {
+    struct address address = {0};
+    pawl_str rest = str_from(url);
+    const char *slashes = rest.ptr != NULL ? strstr(rest.ptr, "://") : NULL;
+    if (slashes == NULL || slashes == url)
+        return error_set(
+            err, PAWL_INVALID, "address",
+            "the address is not of the form scheme://host:port, for example redis://localhost:6379");
+    address.scheme = arena_copy(arena, url, (size_t)(slashes - url));
+    rest = (pawl_str){slashes + 3, rest.len - (size_t)(slashes + 3 - url)};
+    pawl_str path = rest;
+    pawl_str host = split(&path, '/');
+    /* A password may hold an @: the last one counts. */
+    const char *at = host.len > 0 ? memrchr(host.ptr, '@', host.len) : NULL;
+    pawl_status status = PAWL_OK;
+    if (at != NULL) {
+        status = parse_user(arena, (pawl_str){host.ptr, (size_t)(at - host.ptr)}, &address, err);
+        host = (pawl_str){at + 1, (size_t)(host.ptr + host.len - at - 1)};
+    }
+    if (status == PAWL_OK)
+        status = parse_host(arena, host, &address, err);
+    if (status != PAWL_OK)
+        return status;
+    if (path.len > 0) {
+        address.path = decode(arena, path);
+        if (address.path == NULL)
+            return error_set(err, PAWL_INVALID, "address", "the path of the address is not percent-encoded");
+    }
+    if (address.scheme == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+    for (size_t i = 0; i < sizeof(tls_schemes) / sizeof(*tls_schemes); i++)
+        address.tls = address.tls || strcmp(address.scheme, tls_schemes[i]) == 0;
+    *out = address;
+    return PAWL_OK;
+}

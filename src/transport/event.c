@@ -1,0 +1,123 @@
+/* A CloudEvent: its attributes, and its JSON form written. */
+#include "transport/event.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "domain/name.h"
+
+/* In the order in which they are written. */
+static const struct {
+    const char *name;
+    size_t offset;
+} attribute_rows[] = {
+    {"id", offsetof(struct event, id)},
+    {"source", offsetof(struct event, source)},
+    {"type", offsetof(struct event, type)},
+    {"time", offsetof(struct event, time)},
+    {"datacontenttype", offsetof(struct event, data_type)},
+    {"partitionkey", offsetof(struct event, stream)},
+    {"sequence", offsetof(struct event, sequence)},
+    {"correlationid", offsetof(struct event, correlation_id)},
+    {"causationid", offsetof(struct event, causation_id)},
+    {"traceparent", offsetof(struct event, traceparent)},
+    {"pawlheaders", offsetof(struct event, headers)},
+};
+
+enum { ROWS = sizeof(attribute_rows) / sizeof(*attribute_rows) };
+_Static_assert(ROWS + 1 <= EVENT_ATTRIBUTES_MAX, "specversion and every row fit");
+
+static pawl_str *field(struct event *event, size_t row) {
+    return (pawl_str *)((char *)event + attribute_rows[row].offset);
+}
+
+size_t event_attributes(const struct event *event, struct event_attribute out[static EVENT_ATTRIBUTES_MAX]) {
+    size_t count = 0;
+    out[count++] = (struct event_attribute){"specversion", STR("1.0")};
+    for (size_t i = 0; i < ROWS; i++) {
+        pawl_str value = *(const pawl_str *)((const char *)event + attribute_rows[i].offset);
+        if (!str_absent(value))
+            out[count++] = (struct event_attribute){attribute_rows[i].name, value};
+    }
+    return count;
+}
+
+bool event_set(struct event *event, pawl_str name, pawl_str value) {
+    if (str_equal_cstr(name, "specversion"))
+        return str_equal_cstr(value, "1.0");
+    for (size_t i = 0; i < ROWS; i++) {
+        if (str_equal_cstr(name, attribute_rows[i].name)) {
+            *field(event, i) = value;
+            break;
+        }
+    }
+    return true;
+}
+
+void event_json(struct buf *buf, const struct event *event) {
+    struct event_attribute attributes[EVENT_ATTRIBUTES_MAX];
+    size_t count = event_attributes(event, attributes);
+    struct json_writer json;
+    json_writer_init(&json, buf);
+    json_begin_object(&json);
+    for (size_t i = 0; i < count; i++) {
+        json_key(&json, attributes[i].name);
+        json_str(&json, attributes[i].value);
+    }
+    if (!str_absent(event->data)) {
+        json_key(&json, "data");
+        json_raw(&json, event->data);
+    }
+    json_end_object(&json);
+}
+
+static pawl_status check_required(const struct event *event, pawl_error *err) {
+    const struct event_attribute required[] = {
+        {"id", event->id}, {"source", event->source}, {"type", event->type}};
+    for (size_t i = 0; i < sizeof(required) / sizeof(*required); i++) {
+        if (required[i].value.len == 0)
+            return error_set(err, PAWL_INVALID, "event", "the attribute %s is missing", required[i].name);
+    }
+    struct event_attribute all[EVENT_ATTRIBUTES_MAX];
+    size_t count = event_attributes(event, all);
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].value.len > EVENT_ATTRIBUTE_BYTES_MAX)
+            return error_set(err, PAWL_INVALID, "event",
+                             "the attribute %s has %zu bytes; at most %d are allowed", all[i].name,
+                             all[i].value.len, EVENT_ATTRIBUTE_BYTES_MAX);
+    }
+    return PAWL_OK;
+}
+
+static bool is_json_type(pawl_str type) {
+    if (str_absent(type))
+        return true;
+    size_t len = 0;
+    while (len < type.len && type.ptr[len] != ';' && type.ptr[len] != ' ')
+        len++;
+    pawl_str media = {type.ptr, len};
+    return str_equal_cstr(media, EVENT_DATA_TYPE) || str_equal_cstr(media, "text/json") ||
+           (len > 5 && memcmp(media.ptr + len - 5, "+json", 5) == 0);
+}
+
+pawl_status event_check(const struct event *event, pawl_error *err) {
+    pawl_status status = check_required(event, err);
+    if (status == PAWL_OK)
+        status = name_check_type(event->type, err);
+    if (status == PAWL_OK && !str_absent(event->stream))
+        status = name_check_stream(event->stream, err);
+    if (status == PAWL_OK && !is_json_type(event->data_type))
+        return error_set(err, PAWL_INVALID, "event", "the data is %.*s; an inbox takes JSON",
+                         STR_ARG(event->data_type));
+    if (status == PAWL_OK && str_absent(event->data))
+        return error_set(err, PAWL_INVALID, "event", "the event has no data");
+    pawl_error inner;
+    if (status == PAWL_OK && json_check(event->data, "event", &inner) != PAWL_OK)
+        return error_set(err, PAWL_INVALID, "event", "the data is not JSON: %s", inner.text);
+    if (status == PAWL_OK && !str_absent(event->headers) &&
+        (json_check(event->headers, "event", &inner) != PAWL_OK || event->headers.ptr[0] != '{'))
+        return error_set(err, PAWL_INVALID, "event", "the attribute pawlheaders is not a JSON object");
+    return status;
+}

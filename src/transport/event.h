@@ -1,0 +1,53 @@
+/* A CloudEvent 1.0: the form in which messages travel through brokers. */
+#ifndef TRANSPORT_EVENT_H
+#define TRANSPORT_EVENT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "pawl.h"
+
+#define EVENT_CONTENT_TYPE "application/cloudevents+json"
+#define EVENT_DATA_TYPE "application/json"
+
+enum { EVENT_ATTRIBUTES_MAX = 12, EVENT_ATTRIBUTE_BYTES_MAX = 65536 };
+
+/* Attributes that are absent have ptr NULL. Extension attributes have the names that CloudEvents documents
+ * (partitionkey, sequence, traceparent) or our own (correlationid, causationid, pawlheaders). */
+struct event {
+    pawl_str id;
+    pawl_str source;
+    pawl_str type;
+    pawl_str time;
+    pawl_str data_type; /* datacontenttype */
+    pawl_str stream;    /* partitionkey */
+    pawl_str sequence;
+    pawl_str correlation_id;
+    pawl_str causation_id;
+    pawl_str traceparent;
+    pawl_str headers; /* pawlheaders: a JSON object as text */
+    pawl_str data;    /* JSON, as it is */
+};
+
+struct event_attribute {
+    const char *name;
+    pawl_str value;
+};
+
+/* The attributes that are there, specversion first, without the data. Returns their number. */
+size_t event_attributes(const struct event *event, struct event_attribute out[static EVENT_ATTRIBUTES_MAX]);
+
+/* Takes one attribute by its CloudEvents name; names that are not known are ignored, as the standard says.
+ * False: a specversion that is not 1.0. */
+PAWL_MUSTCHECK bool event_set(struct event *event, pawl_str name, pawl_str value);
+
+/* Structured mode: the whole event as one JSON object. */
+void event_json(struct buf *buf, const struct event *event);
+
+/* Reads structured mode; texts live in the arena or in text. PAWL_INVALID says what is wrong. */
+PAWL_MUSTCHECK pawl_status event_parse(struct arena *arena, pawl_str text, struct event *event,
+                                       pawl_error *err);
+
+/* Whether all that CloudEvents and an inbox require is there and has a size that can be stored. */
+PAWL_MUSTCHECK pawl_status event_check(const struct event *event, pawl_error *err);
+
+#endif

@@ -1,0 +1,399 @@
+/* AMQP 1.0: the connection, its session, and the token of Azure Service Bus. */
+#include "transport/modules/amqp1.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "transport/address.h"
+#include "transport/modules/amqp1_sas.h"
+#include "transport/wire.h"
+
+enum {
+    PORT_DEFAULT = 5672,
+    PORT_TLS_DEFAULT = 5671,
+    ENCODED_BYTES_MIN = 4096,
+    IDLE_MS = 60000,
+    GOODBYE_MS = 1000,
+    SAS_AGAIN_MS = 45 * 60 * 1000
+};
+
+static void note_condition(struct transport *session, pn_condition_t *condition, const char *what) {
+    const char *name = condition != NULL ? pn_condition_get_name(condition) : NULL;
+    const char *text = condition != NULL ? pn_condition_get_description(condition) : NULL;
+    snprintf(session->reason, sizeof(session->reason), "%s%s%s%s%.120s", what, name != NULL ? ": " : "",
+             name != NULL ? name : "", text != NULL ? ": " : "", text != NULL ? text : "");
+}
+
+static void take_event(struct transport *session, pn_event_t *event) {
+    switch (pn_event_type(event)) {
+    case PN_CONNECTION_REMOTE_CLOSE:
+        note_condition(session, pn_connection_remote_condition(session->connection),
+                       "the broker ended the connection");
+        session->broken = true;
+        break;
+    case PN_SESSION_REMOTE_CLOSE:
+        if (pn_event_session(event) != session->session)
+            break;
+        note_condition(session, pn_session_remote_condition(session->session),
+                       "the broker ended the session");
+        session->ended = true;
+        break;
+    case PN_LINK_REMOTE_CLOSE:
+    case PN_LINK_REMOTE_DETACH:
+        note_condition(session, pn_link_remote_condition(pn_event_link(event)), "the broker ended the link");
+        break;
+    case PN_TRANSPORT_ERROR:
+        note_condition(session, pn_transport_condition(session->driver.transport), "the connection failed");
+        session->broken = true;
+        break;
+    case PN_TRANSPORT_CLOSED:
+        if (session->reason[0] == '\0')
+            snprintf(session->reason, sizeof(session->reason), "the connection is closed");
+        session->broken = true;
+        break;
+    default:
+        break;
+    }
+}
+
+pawl_status amqp1_flush(struct transport *session, int64_t until_ms, pawl_error *err) {
+    pn_event_t *event;
+    while ((event = pn_connection_driver_next_event(&session->driver)) != NULL)
+        take_event(session, event);
+    pn_bytes_t out = pn_connection_driver_write_buffer(&session->driver);
+    while (out.size > 0) {
+        pawl_status status = wire_write(session->wire, out.start, out.size, until_ms, err);
+        if (status != PAWL_OK) {
+            session->broken = true;
+            return status;
+        }
+        pn_connection_driver_write_done(&session->driver, out.size);
+        while ((event = pn_connection_driver_next_event(&session->driver)) != NULL)
+            take_event(session, event);
+        out = pn_connection_driver_write_buffer(&session->driver);
+    }
+    return PAWL_OK;
+}
+
+/* One turn: everything that is to be written goes out, then something comes in. PAWL_BUSY: nothing came in
+ * time. */
+pawl_status amqp1_turn(struct transport *session, int64_t until_ms, pawl_error *err) {
+    pawl_status status = amqp1_flush(session, clock_boot_ms() + session->confirm_ms, err);
+    if (status != PAWL_OK)
+        return status;
+    if (session->broken)
+        return error_set(err, PAWL_UNAVAILABLE, "amqp1", "%s", session->reason);
+    if (session->ended)
+        return error_set(err, PAWL_INVALID, "amqp1", "%s", session->reason);
+    pn_transport_tick(session->driver.transport, clock_boot_ms());
+    pn_rwbytes_t in = pn_connection_driver_read_buffer(&session->driver);
+    if (in.size == 0)
+        return error_set(err, PAWL_UNAVAILABLE, "amqp1", "%s",
+                         session->reason[0] != '\0' ? session->reason : "the connection is closed");
+    size_t got = 0;
+    status = wire_read(session->wire, in.start, in.size, until_ms, &got, err);
+    if (status == PAWL_OK)
+        pn_connection_driver_read_done(&session->driver, got);
+    else if (status != PAWL_BUSY)
+        session->broken = true;
+    pn_event_t *event;
+    while ((event = pn_connection_driver_next_event(&session->driver)) != NULL)
+        take_event(session, event);
+    return status;
+}
+
+/* Says goodbye and waits for the answer: a connection that is cut may take the last dispositions with it. */
+static void say_goodbye(struct transport *session) {
+    int64_t until_ms = clock_boot_ms() + GOODBYE_MS;
+    pawl_error ignored;
+    pn_connection_close(session->connection);
+    while (!session->broken && amqp1_turn(session, until_ms, &ignored) == PAWL_OK)
+        ;
+}
+
+void amqp1_close(struct transport *session) {
+    if (session == NULL)
+        return;
+    if (session->driver_open && session->wire != NULL && !session->broken && session->session != NULL) {
+        session->ended = false;
+        say_goodbye(session);
+    }
+    if (session->driver_open)
+        pn_connection_driver_destroy(&session->driver);
+    wire_close(session->wire);
+    arena_free(session->arena);
+    free(session->encoded);
+    free(session);
+}
+
+/* Waits until the broker has opened what we opened. */
+static pawl_status await_open(struct transport *session, int64_t until_ms, pawl_error *err) {
+    while ((pn_connection_state(session->connection) & PN_REMOTE_ACTIVE) == 0) {
+        pawl_status status = amqp1_turn(session, until_ms, err);
+        if (status == PAWL_BUSY)
+            return error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker does not answer");
+        bool refused = pn_transport_head_closed(session->driver.transport) ||
+                       pn_sasl_outcome(pn_sasl(session->driver.transport)) == PN_SASL_AUTH;
+        if (refused && pn_sasl_outcome(pn_sasl(session->driver.transport)) == PN_SASL_AUTH)
+            return error_set(err, PAWL_INVALID, "amqp1", "the broker refuses user or password");
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+pawl_status amqp1_await_link(struct transport *session, pn_link_t *link, pawl_error *err) {
+    int64_t until_ms = clock_boot_ms() + session->confirm_ms;
+    session->reason[0] = '\0';
+    while ((pn_link_state(link) & PN_REMOTE_ACTIVE) == 0 && (pn_link_state(link) & PN_REMOTE_CLOSED) == 0) {
+        pawl_status status = amqp1_turn(session, until_ms, err);
+        if (status == PAWL_BUSY)
+            return error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker does not open the link");
+        if (status != PAWL_OK)
+            return status;
+    }
+    if ((pn_link_state(link) & PN_REMOTE_CLOSED) != 0)
+        return error_set(err, PAWL_INVALID, "amqp1", "%s",
+                         session->reason[0] != '\0' ? session->reason : "the broker refuses the link");
+    return PAWL_OK;
+}
+
+size_t amqp1_encode(struct transport *session, pn_message_t *message) {
+    while (true) {
+        size_t size = session->encoded_size;
+        int code = size > 0 ? pn_message_encode(message, session->encoded, &size) : PN_OVERFLOW;
+        if (code == 0)
+            return size;
+        if (code != PN_OVERFLOW)
+            return 0;
+        size_t larger = session->encoded_size > 0 ? session->encoded_size * 2 : ENCODED_BYTES_MIN;
+        char *bytes = realloc(session->encoded, larger);
+        if (bytes == NULL)
+            return 0;
+        session->encoded = bytes;
+        session->encoded_size = larger;
+    }
+}
+
+pn_delivery_t *amqp1_send_encoded(struct transport *session, pn_link_t *link, size_t size) {
+    char tag[24];
+    int len = snprintf(tag, sizeof(tag), "%llu", (unsigned long long)++session->sent);
+    pn_delivery_t *delivery = pn_delivery(link, pn_dtag(tag, (size_t)len));
+    if (delivery == NULL || pn_link_send(link, session->encoded, size) != (ssize_t)size)
+        return NULL;
+    pn_link_advance(link);
+    return delivery;
+}
+
+pawl_status amqp1_await_credit(struct transport *session, pn_link_t *link, pawl_error *err) {
+    int64_t until_ms = clock_boot_ms() + session->confirm_ms;
+    while (pn_link_credit(link) <= 0) {
+        if ((pn_link_state(link) & PN_REMOTE_CLOSED) != 0)
+            return error_set(err, PAWL_INVALID, "amqp1", "%s", session->reason);
+        pawl_status status = amqp1_turn(session, until_ms, err);
+        if (status != PAWL_OK)
+            return status == PAWL_BUSY
+                       ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker gives no credit")
+                       : status;
+    }
+    return PAWL_OK;
+}
+
+void amqp1_put_text(pn_data_t *data, pawl_str text) {
+    pn_data_put_string(data, pn_bytes(text.len, text.ptr));
+}
+
+/* The token goes to $cbs as a message; the answer has a status code in its application properties. */
+static pn_message_t *token_message(const struct transport *session, const char *token, const char *audience,
+                                   const char *reply_to) {
+    pn_message_t *message = pn_message();
+    pn_data_t *properties = pn_message_properties(message);
+    pn_atom_t id = {.type = PN_STRING, .u.as_bytes = pn_bytes(1, "1")};
+    pn_message_set_id(message, id);
+    pn_message_set_reply_to(message, reply_to);
+    pn_data_put_map(properties);
+    pn_data_enter(properties);
+    amqp1_put_text(properties, STR("operation"));
+    amqp1_put_text(properties, STR("put-token"));
+    amqp1_put_text(properties, STR("type"));
+    amqp1_put_text(properties, STR("servicebus.windows.net:sastoken"));
+    amqp1_put_text(properties, STR("name"));
+    amqp1_put_text(properties, str_from(audience));
+    pn_data_exit(properties);
+    pn_data_put_string(pn_message_body(message), pn_bytes(strlen(token), token));
+    (void)session;
+    return message;
+}
+
+static int status_code_of(const char *bytes, size_t size) {
+    pn_message_t *message = pn_message();
+    int found = 0;
+    if (pn_message_decode(message, bytes, size) == 0) {
+        pn_data_t *properties = pn_message_properties(message);
+        pn_data_rewind(properties);
+        if (pn_data_next(properties) && pn_data_type(properties) == PN_MAP && pn_data_enter(properties)) {
+            while (pn_data_next(properties)) {
+                pn_bytes_t name = pn_data_type(properties) == PN_STRING ? pn_data_get_string(properties)
+                                                                        : pn_bytes(0, "");
+                bool wanted = name.size == 11 && memcmp(name.start, "status-code", 11) == 0;
+                if (!pn_data_next(properties))
+                    break;
+                if (wanted && pn_data_type(properties) == PN_INT)
+                    found = pn_data_get_int(properties);
+                if (wanted && pn_data_type(properties) == PN_LONG)
+                    found = (int)pn_data_get_long(properties);
+            }
+        }
+    }
+    pn_message_free(message);
+    return found;
+}
+
+static pawl_status await_token_answer(struct transport *session, pn_link_t *answers, pawl_error *err) {
+    int64_t until_ms = clock_boot_ms() + session->confirm_ms;
+    pn_link_flow(answers, 1);
+    while (true) {
+        pn_delivery_t *delivery = pn_link_current(answers);
+        if (delivery != NULL && pn_delivery_readable(delivery) && !pn_delivery_partial(delivery)) {
+            char bytes[2048];
+            ssize_t got = pn_link_recv(answers, bytes, sizeof(bytes));
+            pn_link_advance(answers);
+            pn_delivery_update(delivery, PN_ACCEPTED);
+            pn_delivery_settle(delivery);
+            int code = got > 0 ? status_code_of(bytes, (size_t)got) : 0;
+            if (code >= 200 && code < 300)
+                return PAWL_OK;
+            return error_set(err, PAWL_INVALID, "amqp1",
+                             "the broker refuses the shared access key (status %d)", code);
+        }
+        pawl_status status = amqp1_turn(session, until_ms, err);
+        if (status != PAWL_OK)
+            return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "$cbs does not answer")
+                                       : status;
+    }
+}
+
+/* Service Bus wants a fresh token now and then for every entity; one for the namespace covers them all. */
+pawl_status amqp1_put_token(struct transport *session, pawl_error *err) {
+    if (session->sas_key == NULL ||
+        (session->sas_ms != 0 && clock_boot_ms() - session->sas_ms < SAS_AGAIN_MS))
+        return PAWL_OK;
+    char audience[300], token[1024];
+    snprintf(audience, sizeof(audience), "amqp://%s/", session->host);
+    if (!amqp1_sas_token(audience, session->sas_name, session->sas_key, token, sizeof(token)))
+        return error_set(err, PAWL_INVALID, "amqp1", "no token can be made from the shared access key");
+    char name[48];
+    snprintf(name, sizeof(name), "pawl-cbs-%llu", (unsigned long long)++session->sent);
+    pn_link_t *sender = pn_sender(session->session, name);
+    pn_terminus_set_address(pn_link_target(sender), "$cbs");
+    pn_link_open(sender);
+    snprintf(name, sizeof(name), "pawl-cbs-%llu", (unsigned long long)++session->sent);
+    pn_link_t *answers = pn_receiver(session->session, name);
+    pn_terminus_set_address(pn_link_source(answers), "$cbs");
+    pn_terminus_set_address(pn_link_target(answers), name);
+    pn_link_open(answers);
+    pawl_status status = amqp1_await_link(session, sender, err);
+    if (status == PAWL_OK)
+        status = amqp1_await_link(session, answers, err);
+    if (status == PAWL_OK)
+        status = amqp1_await_credit(session, sender, err);
+    if (status == PAWL_OK) {
+        pn_message_t *message = token_message(session, token, audience, name);
+        size_t size = amqp1_encode(session, message);
+        pn_message_free(message);
+        pn_delivery_t *delivery = size > 0 ? amqp1_send_encoded(session, sender, size) : NULL;
+        if (delivery == NULL)
+            status = error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        else
+            pn_delivery_settle(delivery);
+    }
+    if (status == PAWL_OK)
+        status = await_token_answer(session, answers, err);
+    pn_link_close(sender);
+    pn_link_close(answers);
+    if (status == PAWL_OK)
+        session->sas_ms = clock_boot_ms();
+    return status;
+}
+
+static pawl_status start(struct transport *session, const struct transport_config *config,
+                         const struct address *address, pawl_error *err) {
+    const char *user = config->user != NULL ? config->user : address->user;
+    const char *password = config->password != NULL ? config->password : address->password;
+    bool sas = strcmp(address->scheme, "sb") == 0 || transport_option(config, "sas") != NULL;
+    session->connection = pn_connection();
+    if (session->connection == NULL ||
+        pn_connection_driver_init(&session->driver, session->connection, NULL) != 0)
+        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+    session->driver_open = true;
+    pn_connection_set_container(session->connection, "pawl");
+    pn_connection_set_hostname(session->connection, address->host);
+    pn_transport_set_idle_timeout(session->driver.transport, IDLE_MS);
+    pn_sasl_t *sasl = pn_sasl(session->driver.transport);
+    pn_sasl_set_allow_insecure_mechs(sasl, true); /* PLAIN without TLS is the user's choice of address */
+    if (sas) {
+        if (user == NULL || password == NULL)
+            return error_set(err, PAWL_INVALID, "amqp1",
+                             "the name and the value of the shared access key are missing");
+        session->sas_name = arena_strdup(session->arena, user);
+        session->sas_key = arena_strdup(session->arena, password);
+        pn_sasl_allowed_mechs(sasl, "ANONYMOUS");
+    } else if (user != NULL && password != NULL) {
+        pn_connection_set_user(session->connection, user);
+        pn_connection_set_password(session->connection, password);
+        pn_sasl_allowed_mechs(sasl, "PLAIN");
+    } else {
+        pn_sasl_allowed_mechs(sasl, "ANONYMOUS");
+    }
+    pn_connection_open(session->connection);
+    session->session = pn_session(session->connection);
+    pn_session_open(session->session);
+    pawl_status status = await_open(session, clock_boot_ms() + config->connect_ms, err);
+    return status == PAWL_OK ? amqp1_put_token(session, err) : status;
+}
+
+pawl_status amqp1_open(const struct transport_config *config, struct transport **out, pawl_error *err) {
+    struct transport *session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+    session->confirm_ms = config->confirm_ms;
+    session->arena = arena_create(0);
+    struct address address;
+    pawl_status status = session->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory")
+                                                : address_parse(session->arena, config->url, &address, err);
+    if (status == PAWL_OK) {
+        session->host = address.host;
+        struct wire_config wire = {.host = address.host,
+                                   .port = address.port != 0 ? address.port
+                                           : address.tls     ? PORT_TLS_DEFAULT
+                                                             : PORT_DEFAULT,
+                                   .tls = address.tls,
+                                   .ca_file = config->ca_file,
+                                   .cert_file = config->cert_file,
+                                   .key_file = config->key_file,
+                                   .connect_ms = config->connect_ms};
+        status = wire_open(&wire, &session->wire, err);
+    }
+    if (status == PAWL_OK)
+        status = start(session, config, &address, err);
+    if (status != PAWL_OK) {
+        amqp1_close(session);
+        return status;
+    }
+    *out = session;
+    return PAWL_OK;
+}
+
+/* A new session in the same connection; the links of the old one went with it. */
+void amqp1_session_again(struct transport *session) {
+    pn_session_close(session->session);
+    session->sender_count = 0;
+    session->receiver = NULL;
+    session->session = pn_session(session->connection);
+    pn_session_open(session->session);
+    session->ended = false;
+}

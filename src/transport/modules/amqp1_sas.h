@@ -1,0 +1,11 @@
+/* Shared access signatures: how Azure Service Bus wants a key to be proven. */
+#ifndef TRANSPORT_MODULES_AMQP1_SAS_H
+#define TRANSPORT_MODULES_AMQP1_SAS_H
+
+#include "pawl.h"
+
+/* A token for the audience that is good for an hour. False: it does not fit, or there is no HMAC. */
+PAWL_MUSTCHECK bool amqp1_sas_token(const char *audience, const char *name, const char *key, char *token,
+                                    size_t size);
+
+#endif

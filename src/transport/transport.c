@@ -1,0 +1,27 @@
+/* Small things that every transport needs. */
+#include "transport/transport.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *transport_option(const struct transport_config *config, const char *name) {
+    for (size_t i = 0; i < config->option_count; i++) {
+        if (strcmp(config->options[i].name, name) == 0)
+            return config->options[i].value;
+    }
+    return NULL;
+}
+
+void transport_result_set(struct transport_result *result, enum transport_fate fate, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    result->fate = fate;
+    vsnprintf(result->error, sizeof(result->error), fmt, args);
+    va_end(args);
+}
+
+void transport_results_unknown(struct transport_result *results, size_t count, const char *reason) {
+    for (size_t i = 0; i < count; i++)
+        transport_result_set(&results[i], FATE_UNAVAILABLE, "%s", reason);
+}

@@ -1,0 +1,117 @@
+/* What a broker is to pawl: one small interface that every transport module fills. */
+#ifndef TRANSPORT_TRANSPORT_H
+#define TRANSPORT_TRANSPORT_H
+
+#include "base/arena.h"
+#include "transport/event.h"
+
+enum {
+    TRANSPORT_ABI = 1,
+    TRANSPORT_ERROR_BYTES = 256,
+    TRANSPORT_OPTIONS_MAX = 16,
+    TRANSPORT_CONNECT_MS_DEFAULT = 5000,
+    TRANSPORT_CONFIRM_MS_DEFAULT = 10000,
+    TRANSPORT_RECEIVE_MAX = 500
+};
+
+/* A setting that only one module knows, such as max-length of Redis. */
+struct transport_option {
+    const char *name;
+    const char *value;
+};
+
+/* How a broker is reached. Texts are borrowed while the session is open; user and password come from the
+ * environment or a file and must not appear in any error. */
+struct transport_config {
+    const char *name; /* what the user calls it; for messages */
+    const char *url;
+    const char *user, *password;
+    const char *ca_file, *cert_file, *key_file; /* NULL: the system's authorities, no client certificate */
+    int connect_ms;
+    int confirm_ms; /* how long a published message may stay unconfirmed */
+    const struct transport_option *options;
+    size_t option_count;
+};
+
+/* One message on its way out; the event's id is the broker's message id and the same at every attempt. */
+struct transport_message {
+    pawl_str destination;
+    struct event event;
+};
+
+/* What became of one message. Only confirmed means that the broker has it; unavailable says nothing about
+ * the message itself, so it costs no attempt. */
+enum transport_fate {
+    FATE_UNAVAILABLE = 0, /* the broker is away or did not answer: it may have it */
+    FATE_CONFIRMED,
+    FATE_REFUSED, /* the broker said no, for now */
+    FATE_REJECTED /* the broker will never take this message there */
+};
+
+struct transport_result {
+    enum transport_fate fate;
+    char error[TRANSPORT_ERROR_BYTES];
+};
+
+/* What one session reads. */
+struct transport_subscription {
+    pawl_str from;   /* the broker's name of the queue, stream or topic */
+    pawl_str group;  /* whose position the broker keeps */
+    pawl_str reader; /* this reader inside the group; stable over reconnects */
+};
+
+/* One message that came in; texts live in the arena of the receive call. */
+struct transport_delivery {
+    uint64_t tag; /* for acknowledge; only of this session */
+    pawl_str from;
+    struct event event;
+    bool malformed; /* not a CloudEvent: reason says why, raw is what came */
+    char reason[TRANSPORT_ERROR_BYTES];
+    pawl_str raw;
+};
+
+enum transport_verdict {
+    VERDICT_ACCEPT = 1, /* stored: the broker may forget it */
+    VERDICT_RETURN      /* not stored: deliver it again */
+};
+
+struct transport;
+
+/*
+ * A module exports `const struct transport_module pawl_transport_module`. A session serves one thread at a
+ * time; sessions are independent of each other. Every call ends within its deadline.
+ */
+struct transport_module {
+    int abi;
+    const char *name;
+    const char *library; /* the client library and its version; NULL: none */
+    bool keeps_order;    /* after a failure nothing later of the same call and key can have been taken */
+
+    /* PAWL_UNAVAILABLE: the broker cannot be reached; PAWL_INVALID: address, credentials or certificate. */
+    pawl_status (*open)(const struct transport_config *config, struct transport **session, pawl_error *err);
+    /* Fills every result. Not PAWL_OK: the session is broken; results that have no answer are unavailable. */
+    pawl_status (*publish)(struct transport *session, const struct transport_message *messages, size_t count,
+                           struct transport_result *results, pawl_error *err);
+    /* NULL: the transport only publishes. */
+    pawl_status (*subscribe)(struct transport *session, const struct transport_subscription *subscription,
+                             pawl_error *err);
+    /* At most max deliveries, in the broker's order; waits wait_ms for the first. */
+    pawl_status (*receive)(struct transport *session, struct arena *arena, size_t max, int wait_ms,
+                           struct transport_delivery *deliveries, size_t *count, pawl_error *err);
+    pawl_status (*acknowledge)(struct transport *session, const uint64_t *tags, size_t count,
+                               enum transport_verdict verdict, pawl_error *err);
+    void (*close)(struct transport *session); /* takes NULL */
+};
+
+#define TRANSPORT_MODULE_SYMBOL "pawl_transport_module"
+
+/* The value of a module's own setting, or NULL. */
+const char *transport_option(const struct transport_config *config, const char *name);
+
+/* Marks every result unavailable with one reason: the state before anything was heard. */
+void transport_results_unknown(struct transport_result *results, size_t count, const char *reason);
+
+void transport_result_set(struct transport_result *result, enum transport_fate fate, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

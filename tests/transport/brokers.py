@@ -1,0 +1,224 @@
+"""Real brokers for tests: each on loopback, on a free port, in a temporary directory, and gone afterwards."""
+import ctypes
+import glob
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+START_SECONDS_MAX = 90
+PR_SET_PDEATHSIG = 1
+SKIP_CODE = 77
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+class Missing(Exception):
+    """The broker is not installed here; the text says what to install."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def need(program, package):
+    found = shutil.which(program) or shutil.which(program, path="/usr/sbin:/usr/local/sbin")
+    if not found:
+        raise Missing(f"{program} is not installed (package {package})")
+    return found
+
+
+def await_port(port, process, what):
+    deadline = time.monotonic() + START_SECONDS_MAX
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"{what} ended with {process.returncode}")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"{what} does not listen")
+
+
+def certificates(directory, name):
+    """An authority and a server certificate for name: ca.pem, cert.pem, key.pem."""
+    def openssl(*words):
+        subprocess.run(["openssl", *words], cwd=directory, check=True, capture_output=True)
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=pawl test authority",
+            "-keyout", "ca.key", "-out", "ca.pem")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", "key.pem", "-out", "cert.csr")
+    pathlib.Path(directory, "ext").write_text(f"subjectAltName=DNS:{name}\n", encoding="ascii")
+    openssl("x509", "-req", "-in", "cert.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "ext", "-out", "cert.pem")
+    for file in ("key.pem", "ca.pem", "cert.pem"):
+        os.chmod(os.path.join(directory, file), 0o644)
+
+
+class Broker:
+    """Starts, is killed without warning, starts again with what it had on disk."""
+
+    def __init__(self, tls=False):
+        self.dir = tempfile.mkdtemp(prefix="pawl-broker-")
+        os.chmod(self.dir, 0o755)
+        self.port, self.tls_port, self.process = free_port(), free_port() if tls else 0, None
+        if tls:
+            certificates(self.dir, "broker.test")
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    def close(self):
+        self.kill()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def launch(self, words, env=None, **kwargs):
+        log = open(self.path("log"), "ab")
+        self.process = subprocess.Popen(words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.dir,
+                                        env=env, preexec_fn=die_with_parent, **kwargs)
+        log.close()
+
+
+class Redis(Broker):
+    """Every acknowledged write is on disk, so that a kill loses none."""
+
+    def start(self):
+        words = [need("redis-server", "redis-server"), "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.dir,
+                 "--save", "", "--appendonly", "yes", "--appendfsync", "always"]
+        if self.tls_port:
+            words += ["--tls-port", str(self.tls_port), "--tls-cert-file", self.path("cert.pem"), "--tls-key-file",
+                      self.path("key.pem"), "--tls-ca-cert-file", self.path("ca.pem"), "--tls-auth-clients", "no"]
+        if getattr(self, "password", None):
+            words += ["--requirepass", self.password]
+        self.launch(words)
+        await_port(self.port, self.process, "redis-server")
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while "PONG" not in self.cli("PING") and "NOAUTH" not in self.cli("PING") and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def cli(self, *words):
+        env = dict(os.environ)
+        if getattr(self, "password", None):
+            env["REDISCLI_AUTH"] = self.password
+        return subprocess.run(["redis-cli", "-p", str(self.port), *words], capture_output=True, text=True,
+                              env=env, check=False).stdout
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}"
+
+
+class Nats(Broker):
+    def start(self):
+        config = [f'listen: "127.0.0.1:{self.port}"', f'jetstream {{ store_dir: "{self.dir}/js" }}',
+                  "max_payload: 1048576"]
+        if getattr(self, "password", None):
+            config.append(f'authorization {{ user: "pawl", password: "{self.password}" }}')
+        if self.tls_port:
+            config.append(f'tls {{ cert_file: "{self.path("cert.pem")}", key_file: "{self.path("key.pem")}" }}')
+        pathlib.Path(self.path("nats.conf")).write_text("\n".join(config), encoding="ascii")
+        self.launch([need("nats-server", "nats-server"), "-c", self.path("nats.conf")])
+        await_port(self.port, self.process, "nats-server")
+
+    @property
+    def url(self):
+        return f"nats://127.0.0.1:{self.port}"
+
+
+class Rabbit(Broker):
+    """RabbitMQ with its AMQP 1.0 plugin; a node of its own, with everything on loopback."""
+
+    def start(self):
+        found = sorted(glob.glob("/usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server"))
+        if not found:
+            raise Missing("rabbitmq-server is not installed (package rabbitmq-server)")
+        self.sbin = os.path.dirname(found[-1])
+        if not os.path.exists(self.path("rabbit.conf")):
+            self.dist_port, self.epmd_port = free_port(), free_port()
+            lines = [f"listeners.tcp.1 = 127.0.0.1:{self.port}", "loopback_users = none",
+                     "log.console = true", "log.file = false", "max_message_size = 1000000"]
+            if self.tls_port:
+                lines += [f"listeners.ssl.1 = 127.0.0.1:{self.tls_port}", f"ssl_options.cacertfile = {self.path('ca.pem')}",
+                          f"ssl_options.certfile = {self.path('cert.pem')}",
+                          f"ssl_options.keyfile = {self.path('key.pem')}", "ssl_options.verify = verify_none"]
+            pathlib.Path(self.path("rabbit.conf")).write_text("\n".join(lines) + "\n", encoding="ascii")
+            pathlib.Path(self.path("plugins")).write_text("[rabbitmq_amqp1_0].\n", encoding="ascii")
+            pathlib.Path(self.path(".erlang.cookie")).write_text("pawltestcookie", encoding="ascii")
+            os.chmod(self.path(".erlang.cookie"), 0o400)
+        self.env = dict(os.environ, HOME=self.dir, RABBITMQ_NODENAME=f"pawl{self.port}@localhost",
+                        RABBITMQ_MNESIA_BASE=self.path("mnesia"), RABBITMQ_LOG_BASE=self.path("logs"),
+                        RABBITMQ_CONFIG_FILE=self.path("rabbit.conf"), RABBITMQ_ENABLED_PLUGINS_FILE=self.path("plugins"),
+                        RABBITMQ_DIST_PORT=str(self.dist_port), ERL_EPMD_PORT=str(self.epmd_port),
+                        ERL_EPMD_ADDRESS="127.0.0.1", RABBITMQ_PID_FILE=self.path("pid"),
+                        RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1} +S 1:1 +sbwt none")
+        self.launch([found[-1]], env=self.env, start_new_session=True)
+        await_port(self.port, self.process, "rabbitmq-server")
+
+    def kill(self):
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        # epmd leaves the group; it belongs to this broker alone, by its port.
+        for entry in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                if f"ERL_EPMD_PORT={getattr(self, 'epmd_port', 0)}".encode() in pathlib.Path(entry).read_bytes().split(b"\0"):
+                    os.kill(int(entry.split("/")[2]), signal.SIGKILL)
+            except (OSError, PermissionError):
+                pass
+
+    def ctl(self, *words):
+        return subprocess.run([os.path.join(self.sbin, "rabbitmqctl"), "-q", *words], env=self.env, capture_output=True,
+                              text=True, check=False)
+
+    @property
+    def url(self):
+        return f"amqp://127.0.0.1:{self.port}"
+
+
+class Kafka(Broker):
+    """librdkafka's mock cluster; it keeps nothing on disk, so it goes down and up instead of being killed."""
+
+    def __init__(self, program):
+        super().__init__()
+        self.program = program
+
+    def start(self):
+        if not os.path.exists(self.program):
+            raise Missing("the Kafka mock was not built (package librdkafka-dev)")
+        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        self.bootstrap = self.process.stdout.readline().strip()
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+
+    @property
+    def url(self):
+        return f"kafka://{self.bootstrap}"

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""One transport against its real broker: the conformance program, then readers that are not ours.
+
+Usage: transport_test.py NAME CONFORMANCE_PROGRAM PAWL_PROGRAM [KAFKA_MOCK]
+Prints TAP; exit code 77 when the broker is not installed.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import brokers
+
+
+class Tap:
+    def __init__(self):
+        self.count, self.failed = 0, 0
+
+    def conformance(self, program, module, url, **words):
+        done = subprocess.run([program, module, url, *(f"{key.replace('__', '.')}={value}" for key, value in words.items())],
+                              capture_output=True, text=True, check=False, timeout=120)
+        for line in done.stdout.splitlines():
+            if line.startswith(("ok ", "not ok ")):
+                self.count += 1
+                good, rest = line.startswith("ok "), line.split(" - ", 1)[1]
+                self.failed += not good
+                print(f"{'ok' if good else 'not ok'} {self.count} - {rest}")
+            elif not line.startswith("1.."):
+                print("# " + line.lstrip("# "))
+        if done.returncode not in (0, 1):
+            self.case(False, f"{module} conformance ended with {done.returncode}", done.stderr)
+        elif done.returncode == 1 or done.stderr:
+            print("# " + done.stderr.replace("\n", "\n# "))
+
+    def case(self, good, name, detail=""):
+        self.count += 1
+        self.failed += not good
+        if not good:
+            print("# " + str(detail)[-2000:].replace("\n", "\n# "))
+        print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
+
+    def end(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0
+
+
+def redis(tap, program, _args):
+    with brokers.Redis(tls=True) as broker:
+        closed = brokers.free_port()
+        broker.cli("SET", "a.string", "not a stream")
+        tap.conformance(program, "redis", broker.url, to="pawl.test", **{"from": "pawl.test"},
+                        closed=f"redis://127.0.0.1:{closed}", denied=f"redis://:wrong-secret@127.0.0.1:{broker.port}",
+                        secret="wrong-secret", tls_wrong=f"rediss://127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"),
+                        unroutable="a.string")
+        # An independent reader: the server's own command-line client.
+        text = broker.cli("--json", "XRANGE", "pawl.test", "-", "+", "COUNT", "1")
+        fields = json.loads(text)[0][1] if text.strip().startswith("[") else []
+        event = json.loads(dict(zip(fields[::2], fields[1::2]))["event"]) if fields else {}
+        tap.case(event.get("specversion") == "1.0" and event.get("type") == "order.created" and event["data"]["n"] == 1,
+                 "redis-cli reads the CloudEvent", text)
+
+
+def file(tap, program, _args):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "events.jsonl")
+        tap.conformance(program, "file", "file:" + path, to="pawl.test", **{"from": "pawl.test"})
+        tap.conformance(program, "file", f"file:{directory}/", to="plain", **{"from": "plain"}, unroutable="../escape")
+        with open(path, encoding="utf-8") as lines:
+            events = [json.loads(line) for line in lines]
+        tap.case(events[0]["specversion"] == "1.0" and events[0]["partitionkey"] == "s-1", "a JSON parser reads the lines",
+                 events[:1])
+
+
+def nats(tap, program, _args):
+    with brokers.Nats() as broker:
+        add_stream(broker)
+        tap.conformance(program, "nats", broker.url, to="orders.one", **{"from": "orders.one"},
+                        closed=f"nats://127.0.0.1:{brokers.free_port()}", unroutable="nobody.listens", large=2000000)
+    secured = brokers.Nats(tls=True)
+    with secured:
+        tap.conformance(program, "nats", secured.url, only="open", ca=secured.path("ca.pem"),
+                        tls_wrong=f"nats+tls://127.0.0.1:{secured.port}")
+    guarded = brokers.Nats()
+    guarded.password = "right-secret"
+    with guarded:
+        tap.conformance(program, "nats", guarded.url, only="open", secret="wrong-secret",
+                        denied=f"nats://pawl:wrong-secret@127.0.0.1:{guarded.port}")
+
+
+def add_stream(broker, name="ORDERS", subjects="orders.>"):
+    """Speaks the NATS protocol by hand: a reader and maker of streams that shares no code with ours."""
+    import socket
+    body = json.dumps({"name": name, "subjects": [subjects], "storage": "file", "duplicate_window": 120000000000,
+                       "retention": "limits", "num_replicas": 1}).encode()
+    with socket.create_connection(("127.0.0.1", broker.port), 5) as connection:
+        connection.settimeout(10)
+        file = connection.makefile("rwb")
+        file.readline()
+        file.write(b'CONNECT {"verbose":false,"headers":true}\r\nSUB inbox.test 1\r\nPUB $JS.API.STREAM.CREATE.' + name.encode() +
+                   b" inbox.test %d\r\n" % len(body) + body + b"\r\n")
+        file.flush()
+        while True:
+            line = file.readline()
+            if line.startswith(b"MSG"):
+                answer = json.loads(file.readline())
+                if "error" in answer:
+                    raise RuntimeError(answer["error"])
+                return
+            if line.startswith(b"PING"):
+                file.write(b"PONG\r\n")
+                file.flush()
+
+
+def amqp(tap, program, _args):
+    with brokers.Rabbit(tls=True) as broker:
+        tap.conformance(program, "amqp", broker.url, to="pawl.test", **{"from": "pawl.test"},
+                        closed=f"amqp://127.0.0.1:{brokers.free_port()}",
+                        denied=f"amqp://guest:wrong-secret@127.0.0.1:{broker.port}", secret="wrong-secret",
+                        tls_wrong=f"amqps://127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"),
+                        unroutable="nobody.listens", large=2000000)
+
+
+def amqp1(tap, program, _args):
+    with brokers.Rabbit(tls=True) as broker:
+        url = f"amqp1://guest:guest@127.0.0.1:{broker.port}"
+        tap.conformance(program, "amqp1", url, to="/queue/pawl.test", **{"from": "/queue/pawl.test"},
+                        closed=f"amqp1://127.0.0.1:{brokers.free_port()}",
+                        denied=f"amqp1://guest:wrong-secret@127.0.0.1:{broker.port}", secret="wrong-secret",
+                        tls_wrong=f"amqp1+tls://guest:guest@127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"),
+                        unroutable="/exchange/nobody.listens/x")
+
+
+def kafka(tap, program, args):
+    with brokers.Kafka(args[0]) as broker:
+        broker.say("topic pawl.test 4")
+        tap.conformance(program, "kafka", broker.url, to="pawl.test", **{"from": "pawl.test"},
+                        closed=f"kafka://127.0.0.1:{brokers.free_port()}", large=21000000)
+
+
+def main():
+    name, program = sys.argv[1:3]
+    tap = Tap()
+    try:
+        globals()[name](tap, program, sys.argv[4:])
+    except brokers.Missing as problem:
+        print(f"1..0 # SKIP {problem}")
+        return brokers.SKIP_CODE
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
