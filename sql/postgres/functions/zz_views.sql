@@ -25,7 +25,7 @@ SELECT (ARRAY['outbox', 'inbox', 'perspective'])[d.kind] AS kind, d.seq, d.id, d
   FROM pawl.dead d;
 
 CREATE OR REPLACE VIEW pawl.counts WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[t.kind] AS kind, sum(t.put) AS put, sum(t.done) AS done,
-       sum(t.failed) AS failed, sum(t.aside) AS aside, sum(t.dead) AS dead, sum(t.stale) AS stale,
-       sum(t.duplicate) AS duplicate
+SELECT (ARRAY['outbox', 'inbox', 'perspective'])[t.kind] AS kind, coalesce(sum(t.put), 0) AS put, coalesce(sum(t.done), 0) AS done,
+       coalesce(sum(t.failed), 0) AS failed, coalesce(sum(t.aside), 0) AS aside, coalesce(sum(t.dead), 0) AS dead, coalesce(sum(t.stale), 0) AS stale,
+       coalesce(sum(t.duplicate), 0) AS duplicate
   FROM pawl.tally t GROUP BY t.kind;

@@ -21,8 +21,8 @@ BEGIN
             SELECT p.oid::pg_catalog.regprocedure::text FROM pg_catalog.pg_proc p
              WHERE p.pronamespace = (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = 'pawl.settings'::pg_catalog.regclass)
                AND p.proname = ANY (CASE v_role
-                   WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read']
-                   WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read',
+                   WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read']
+                   WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts']

@@ -96,6 +96,9 @@ void pg_connection_drop(struct postgres *self) {
         self->lock_lost = true;
     PQfinish(self->conn); /* takes NULL */
     self->conn = NULL;
+    self->session = SESSION_UNKNOWN;
+    memset(self->sent_before, 0, sizeof self->sent_before);
+    memset(self->prepared, 0, sizeof self->prepared);
 }
 
 void pg_connection_free(struct postgres *self) {

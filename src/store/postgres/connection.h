@@ -10,6 +10,9 @@
 
 enum { SCHEMA_BYTES = 64 };
 
+/* Whether the session behind the connection stays the same from one transaction to the next. */
+enum session { SESSION_UNKNOWN, SESSION_OURS, SESSION_SHARED };
+
 /* What a connection is made from; never holds the password as text of its own: libpq keeps it. */
 struct address {
     PQconninfoOption *options; /* as parsed; PQconninfoFree */
@@ -20,6 +23,9 @@ struct postgres {
     struct store store; /* first: the seam hands out a pointer to it */
     struct address address;
     PGconn *conn; /* NULL: not connected */
+    enum session session;
+    bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */
+    bool prepared[POSTGRES_Q_COUNT];    /* known to this session by name */
     char schema[SCHEMA_BYTES];
     char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them */
     int connect_timeout_ms;

@@ -225,6 +225,8 @@ static pawl_status migration_run(struct migration *m, const struct migrate_confi
     if (status == PAWL_OK)
         status = seed(m, config);
     if (status == PAWL_OK)
+        status = query(m, POSTGRES_Q_MIGRATE_CONSTANTS);
+    if (status == PAWL_OK)
         status = query(m, POSTGRES_Q_COMMIT);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Statements to the server and their results. */
 #include "store/postgres/pipeline.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +9,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/postgres/status.h"
 
-enum { TRIES_MAX = 8, ANSWER_GRACE_MS = 5000, STEPS_MAX = 40, NUMBER_BYTES = 16 };
+enum { TRIES_MAX = 8, ANSWER_GRACE_MS = 5000, STEPS_MAX = 40, NUMBER_BYTES = 16, NAME_BYTES = 24 };
 
 void pg_statement_clear(struct statement *statement) {
     PQclear(statement->result); /* takes NULL */
@@ -145,8 +147,19 @@ static struct call call_begin(struct postgres *self, const char *op, enum statem
                          .err = err};
 }
 
+/* Equal names mean equal texts, whoever shares the session. */
+static void statement_name(const struct postgres *self, enum postgres_query query,
+                           char name[static NAME_BYTES]) {
+    snprintf(name, NAME_BYTES, "pawl_%016" PRIx64, fnv1a64(str_from(self->queries[query])));
+}
+
 static int send(struct postgres *self, const struct statement *statement) {
     const struct params *p = &statement->params;
+    char name[NAME_BYTES];
+    self->sent_before[statement->query] = true;
+    statement_name(self, statement->query, name);
+    if (self->prepared[statement->query])
+        return PQsendQueryPrepared(self->conn, name, p->count, p->values, p->lengths, p->formats, 1);
     return PQsendQueryParams(self->conn, self->queries[statement->query], p->count, p->types, p->values,
                              p->lengths, p->formats, 1);
 }
@@ -161,6 +174,44 @@ static pawl_status single_try(struct call *call, struct statement *statement) {
         status = drain(call, &result);
     if (status == PAWL_OK)
         statement->result = result;
+    return status;
+}
+
+/* A pooler shows the client a process id of its own making. */
+static pawl_status session_look(struct call *call) {
+    struct statement probe = {.query = POSTGRES_Q_SESSION_PROBE};
+    pawl_status status = call->self->session == SESSION_UNKNOWN ? single_try(call, &probe) : PAWL_OK;
+    if (status == PAWL_OK && probe.result != NULL) {
+        bool ours = pg_cell_int((struct cell){probe.result, 0, 0}) == PQbackendPID(call->self->conn);
+        call->self->session = ours ? SESSION_OURS : SESSION_SHARED;
+    }
+    pg_statement_clear(&probe);
+    return status;
+}
+
+/* A statement that comes back is parsed by the server once and called by name from then on, where the session
+ * is ours. */
+static pawl_status statement_remember(const struct call *asked, const struct statement *statement) {
+    struct postgres *self = asked->self;
+    const struct params *p = &statement->params;
+    if (self->prepared[statement->query] || !self->sent_before[statement->query])
+        return PAWL_OK;
+    struct call call = *asked;
+    call.effect = EFFECT_READ; /* nothing has been asked for yet */
+    pawl_status status = session_look(&call);
+    if (status != PAWL_OK || self->session != SESSION_OURS)
+        return status;
+    char name[NAME_BYTES];
+    PGresult *result = NULL;
+    statement_name(self, statement->query, name);
+    if (PQsendPrepare(self->conn, name, self->queries[statement->query], p->count, p->types) == 0)
+        return lost(&call, PQerrorMessage(self->conn));
+    status = flush(&call);
+    if (status == PAWL_OK)
+        status = drain(&call, &result);
+    PQclear(result);
+    if (self->conn != NULL && status == PAWL_OK)
+        self->prepared[statement->query] = true;
     return status;
 }
 
@@ -262,6 +313,8 @@ static pawl_status try_run(struct call *call, struct statement *statements, size
         liveness_again(call->self);
     if (status == PAWL_OK && call->self->conn == NULL)
         status = pg_connection_ready(call->self, call->op, call->err);
+    for (size_t i = 0; status == PAWL_OK && i < count && call->self->address.direct; i++)
+        status = statement_remember(call, &statements[i]);
     if (status != PAWL_OK)
         return status;
     if (count == 1 && call->self->address.direct)
@@ -308,6 +361,11 @@ static bool has_ended(const struct postgres *self) {
     return self->conn == NULL || PQstatus(self->conn) != CONNECTION_OK;
 }
 
+/* The session no longer knows a statement by its name, or its result changed with the schema: begin anew. */
+static bool is_forgotten(const char *sqlstate) {
+    return strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "0A000") == 0;
+}
+
 static pawl_status run(struct call call, struct statement *statements, size_t count) {
     for (size_t i = 0; i < count; i++) {
         pawl_status status = pg_params_status(&statements[i].params, call.op, call.err);
@@ -324,6 +382,9 @@ static pawl_status run(struct call call, struct statement *statements, size_t co
         if (status == PAWL_UNAVAILABLE && call.effect == EFFECT_READ && reused && !replaced &&
             has_ended(call.self)) {
             replaced = true; /* the server had closed an old connection; asking again is free */
+        } else if (status != PAWL_OK && is_forgotten(call.sqlstate) && reused && !replaced) {
+            replaced = true;
+            pg_connection_drop(call.self);
         } else if (status == PAWL_OK || !pg_status_is_collision(call.sqlstate)) {
             break;
         } else {

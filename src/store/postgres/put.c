@@ -19,6 +19,23 @@ static pawl_status put_ids(const struct messages_put *in, struct put_result *out
     return status;
 }
 
+/* One message of a producer: the call without arrays. */
+static bool is_plain(const struct messages_put *in) {
+    return in->count == 1 && in->kind == KIND_OUTBOX && uuid_is_nil(in->request);
+}
+
+static void plain_prepare(const struct message_new *m, pawl_uuid id, struct params *p) {
+    pg_params_uuid(p, id);
+    pg_params_text(p, m->stream);
+    pg_params_text(p, m->topic);
+    pg_params_text(p, m->type);
+    pg_params_json(p, m->payload);
+    pg_params_json(p, m->headers);
+    pg_params_uuid(p, m->correlation_id);
+    pg_params_uuid(p, m->causation_id);
+    pg_params_text(p, m->traceparent);
+}
+
 pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, struct statement *statement,
                            struct put_result *out, pawl_error *err) {
     const struct message_new *m = in->messages;
@@ -30,8 +47,12 @@ pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, s
     pawl_status status = put_ids(in, out, hashes, err);
     if (status != PAWL_OK)
         return status;
-    *statement = pg_statement_new(POSTGRES_Q_PUT, arena);
+    *statement = pg_statement_new(is_plain(in) ? POSTGRES_Q_PUT_ONE : POSTGRES_Q_PUT, arena);
     struct params *p = &statement->params;
+    if (is_plain(in)) {
+        plain_prepare(m, out->ids[0], p);
+        return PAWL_OK;
+    }
     pg_params_small(p, (int)in->kind);
     pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
     pg_params_texts(p, STRIDED(m, stream, in->count));
@@ -50,6 +71,10 @@ pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, s
 
 pawl_status pg_put_take(const struct messages_put *in, const PGresult *result, struct put_result *out,
                         pawl_error *err) {
+    if (is_plain(in)) {
+        out->answers[0] = ANSWER_APPLIED;
+        return PAWL_OK;
+    }
     if (PQntuples(result) != 1 ||
         !pg_cell_array_ints((struct cell){result, 0, 0}, (int *)out->answers, in->count))
         return pg_answer_malformed("messages_put", err);

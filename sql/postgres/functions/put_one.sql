@@ -1,0 +1,33 @@
+-- put_one: stores one outbox message, the usual call of a producer, without the machinery for many.
+-- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
+-- returns: nothing: it is stored or an error is raised
+-- tables: message, tally (inserted); waiter (read when wait_seq says that somebody waits)
+-- locks: none
+-- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
+-- so does the look at who waits. Everything that costs a single INSERT a tenth is left out: the settings row (constants
+-- stand for it) and a search_path of its own (so every name and operator says whose it is).
+CREATE OR REPLACE FUNCTION pawl.put_one(
+    p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
+    p_causation_id uuid, p_traceparent text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+AS $$
+DECLARE
+    v_wake boolean;
+    v_now bigint;
+BEGIN
+    INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
+    INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
+                                   causation_id, traceparent, put_ms)
+    VALUES (pg_catalog.nextval('pawl.message_seq'), 1,
+            pawl.partition_here(coalesce(p_stream, p_id::text)) OPERATOR(pg_catalog.%) pawl.lane_count(),
+            pawl.partition_here(coalesce(p_stream, p_id::text)),
+            p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
+            CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
+                 ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END)
+    RETURNING m.put_ms, pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms
+         INTO v_now, v_wake;
+    IF v_wake THEN
+        PERFORM pawl.put_wake(1::smallint, v_now);
+    END IF;
+END
+$$;
