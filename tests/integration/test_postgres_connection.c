@@ -84,6 +84,23 @@ static void a_lost_idle_connection_is_replaced(void **state) {
     store_close(store);
 }
 
+/* A statement is parsed once and called by name; when the schema changes under it, the store begins anew. */
+static void a_statement_whose_result_changed_is_asked_anew(void **state) {
+    struct fixture *f = *state;
+    struct store *store = store_made(f, "pawl");
+    int64_t now_ms = 0;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
+    assert_string_equal(value(f, "select count(*) from pg_stat_activity where application_name = 'pawl'"),
+                        "1");
+    value(f, "alter function pawl.now_ms() rename to before; create function pawl.now_ms() returns integer "
+             "language sql as 'select 7'");
+    if (store->ops->core.clock_read(store, &now_ms, &f->err) != PAWL_OK)
+        fail_msg("%s", f->err.text);
+    assert_int_equal(now_ms, 7);
+    store_close(store);
+}
+
 static void a_server_that_is_down_is_unavailable(void **state) {
     struct fixture own = {.err = {0}};
     struct pgserver *server = pgserver_start(false);
@@ -223,6 +240,7 @@ int main(void) {
         CASE(a_host_elsewhere_needs_a_verified_certificate),
         CASE(no_password_is_ever_shown),
         CASE(a_lost_idle_connection_is_replaced),
+        CASE(a_statement_whose_result_changed_is_asked_anew),
         CASE(a_server_that_is_down_is_unavailable),
         CASE(a_write_that_was_cut_off_is_unknown),
         CASE(a_server_that_takes_no_writes_is_unavailable),
