@@ -102,7 +102,7 @@
 #define PAWL_TREE_NODES_MAX 200000
 #define PAWL_SCHEMA_NODES_MAX 20000
 #define PAWL_SCHEMA_STEPS_MAX 10000000 /* comparisons of one validation */
-#define PAWL_SCHEMA_REFS_DEPTH_MAX 256 /* references that lead to references */
+#define PAWL_SCHEMA_CALLS_MAX 1000 /* schemas inside schemas at one moment of a validation */
 #define PAWL_REGEX_BYTES_MAX 1024
 #define PAWL_REGEX_MATCH_MAX 100000 /* PCRE2's match limit */
 #define PAWL_REGEX_HEAP_KIB_MAX 4096

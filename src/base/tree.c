@@ -15,22 +15,27 @@ const char *tree_kind_name(enum tree_kind kind) {
     return names[kind];
 }
 
-const struct tree *tree_get(const struct tree *tree, pawl_str key) {
-    if (tree == NULL || tree->kind != TREE_OBJECT)
-        return NULL;
+size_t tree_index(const struct tree *tree, pawl_str key) {
     size_t low = 0;
     size_t high = tree->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = str_compare(tree->sorted[middle]->key, key);
         if (order == 0)
-            return tree->sorted[middle];
+            return middle;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return NULL;
+    return tree->count;
+}
+
+const struct tree *tree_get(const struct tree *tree, pawl_str key) {
+    if (tree == NULL || tree->kind != TREE_OBJECT)
+        return NULL;
+    size_t index = tree_index(tree, key);
+    return index < tree->count ? tree->sorted[index] : NULL;
 }
 
 const struct tree *tree_get_cstr(const struct tree *tree, const char *key) {
@@ -173,4 +178,35 @@ struct tree *tree_with_key(struct arena *arena, const struct tree *tree, pawl_st
         return NULL;
     copy->key = (pawl_str){name, key.len};
     return copy;
+}
+
+const struct tree *tree_copy(struct arena *arena, const struct tree *tree) {
+    struct tree *copy = arena_copy(arena, tree, sizeof(*tree));
+    if (copy == NULL)
+        return NULL;
+    if (tree->key.ptr != NULL)
+        copy->key.ptr = arena_copy(arena, tree->key.ptr, tree->key.len);
+    if (tree->text.ptr != NULL)
+        copy->text.ptr = arena_copy(arena, tree->text.ptr, tree->text.len);
+    if ((tree->key.ptr != NULL && copy->key.ptr == NULL) ||
+        (tree->text.ptr != NULL && copy->text.ptr == NULL))
+        return NULL;
+    if (tree->kind != TREE_ARRAY && tree->kind != TREE_OBJECT)
+        return copy;
+    const struct tree **items = arena_array(arena, tree->count, sizeof(struct tree *));
+    if (items == NULL)
+        return NULL;
+    for (size_t i = 0; i < tree->count; i++) {
+        items[i] = tree_copy(arena, tree->items[i]);
+        if (items[i] == NULL)
+            return NULL;
+    }
+    struct tree *container = tree->kind == TREE_OBJECT ? tree_object(arena, items, tree->count)
+                                                       : tree_array(arena, items, tree->count);
+    if (container == NULL)
+        return NULL;
+    container->key = copy->key;
+    container->line = tree->line;
+    container->column = tree->column;
+    return container;
 }

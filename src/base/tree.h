@@ -45,6 +45,9 @@ void tree_write(struct buf *buf, const struct tree *tree);
 const struct tree *tree_get(const struct tree *tree, pawl_str key);
 const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
 
+/* Where a key stands in sorted; count when it does not. tree is an object. */
+size_t tree_index(const struct tree *tree, pawl_str key);
+
 /* Equal as JSON values: the order of members does not matter, 1 equals 1.0. */
 bool tree_equal(const struct tree *a, const struct tree *b);
 
@@ -59,6 +62,9 @@ struct tree *tree_array(struct arena *arena, const struct tree **items, size_t c
 struct tree *tree_object(struct arena *arena, const struct tree **items, size_t count);
 /* The same value under another key: shares everything below. */
 struct tree *tree_with_key(struct arena *arena, const struct tree *tree, pawl_str key);
+
+/* A copy that shares nothing, not even with itself. NULL when there is no memory. */
+const struct tree *tree_copy(struct arena *arena, const struct tree *tree);
 
 /* Numbers, exactly: -1, 0, 1 as a is less, equal, greater. Both are texts of JSON numbers. */
 int tree_number_compare(pawl_str a, pawl_str b);

@@ -83,11 +83,9 @@ bool tree_number_is_integer(pawl_str number) {
     return decimal.exponent >= 0;
 }
 
-__extension__ typedef unsigned __int128 wide;
-
 /* (a × b) mod m without overflow. */
 static uint64_t times_modulo(uint64_t a, uint64_t b, uint64_t modulus) {
-    return (uint64_t)((wide)a * b % modulus);
+    return (uint64_t)(__extension__(unsigned __int128) a * b % modulus);
 }
 
 bool tree_number_is_multiple(pawl_str number, pawl_str divisor) {

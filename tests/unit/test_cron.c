@@ -1,3 +1,4 @@
+/* Cron expressions: what they match, what is refused, and the nights on which clocks change. */
 #include "support/check.h"
 
 #include <string.h>

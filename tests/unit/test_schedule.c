@@ -1,3 +1,4 @@
+/* Schedules: ticks, bounds, jitter, and ticks that nobody was there for. */
 #include "support/check.h"
 
 #include <string.h>

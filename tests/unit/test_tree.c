@@ -1,3 +1,4 @@
+/* Trees of JSON and YAML: reading, places, numbers, bounds. */
 #include "support/check.h"
 
 #include <stdio.h>

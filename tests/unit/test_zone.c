@@ -1,3 +1,4 @@
+/* Time zones: wall times, names, broken files. */
 #include "support/check.h"
 
 #include <stdio.h>
