@@ -30,6 +30,7 @@ test: build build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
 test-all: build build-san ## every test in both builds; a skipped test is a failure
+	@tests/mcp/install
 	@tools/run-tests --strict --build $(BUILD)
 	@tools/run-tests --strict --build $(BUILD_SAN)
 

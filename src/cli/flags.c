@@ -12,6 +12,12 @@
 #include "base/uuid.h"
 
 const struct flag_row flag_rows[FLAG_TOTAL] = {
+    [FLAG_TIMEOUT] = {.name = "timeout",
+                      .type = FLAG_DURATION,
+                      .value = "DURATION",
+                      .min = 1,
+                      .max = PAWL_PIPELINE_TIMEOUT_MS_MAX,
+                      .help = "How long it may take."},
     [FLAG_KIND] = {.name = "kind",
                    .type = FLAG_CHOICE,
                    .value = "KIND",

@@ -39,6 +39,7 @@ enum flag_id {
     FLAG_WAIT,
     FLAG_UNTIL_IDLE,
     FLAG_RATES,
+    FLAG_TIMEOUT,
     FLAG_TOTAL
 };
 

@@ -23,17 +23,35 @@ static void add(struct environment *env, size_t *count, const char *name, pawl_s
         env->list[(*count)++] = line;
 }
 
+/* Room for the common names and so many more. */
+static pawl_status begin(struct environment *env, size_t more, size_t *count, pawl_error *err) {
+    env->arena = arena_create(0);
+    env->list = env->arena != NULL ? arena_array(env->arena, PASSED_COUNT + more + 1, sizeof(char *)) : NULL;
+    if (env->list == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+    for (size_t i = 0; i < PASSED_COUNT; i++)
+        add(env, count, passed_on[i], str_from(getenv(passed_on[i])));
+    return PAWL_OK;
+}
+
+pawl_status environment_plain(struct environment *env, const struct environment_pair *pairs, size_t count,
+                              const char *run, pawl_error *err) {
+    size_t made = 0;
+    pawl_status status = begin(env, count + 1, &made, err);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        add(env, &made, pairs[i].name, str_from(pairs[i].value));
+    if (status == PAWL_OK)
+        add(env, &made, "PAWL_RUN", str_from(run));
+    return status;
+}
+
 pawl_status environment_make(struct environment *env, const struct item *item, const char *run,
                              pawl_error *err) {
     char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
     size_t count = 0;
-    env->arena = arena_create(0);
-    env->list = env->arena != NULL ? arena_array(env->arena, PASSED_COUNT + OWN_COUNT + 1, sizeof(char *))
-                                   : NULL;
-    if (env->list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
-    for (size_t i = 0; i < PASSED_COUNT; i++)
-        add(env, &count, passed_on[i], str_from(getenv(passed_on[i])));
+    pawl_status status = begin(env, OWN_COUNT, &count, err);
+    if (status != PAWL_OK)
+        return status;
     char *attempt = arena_printf(env->arena, "%d", item->attempt);
     char *token = arena_printf(env->arena, "%lld", (long long)item->token);
     char *seq = arena_printf(env->arena, "%lld", (long long)item->seq);

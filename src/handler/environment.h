@@ -12,6 +12,14 @@ struct environment {
 
 PAWL_MUSTCHECK pawl_status environment_make(struct environment *env, const struct item *item, const char *run,
                                             pawl_error *err);
+/* The same for a program that serves no message: what a program needs to run, and the pairs given (a NULL
+ * value is left out). */
+struct environment_pair {
+    const char *name;
+    const char *value;
+};
+PAWL_MUSTCHECK pawl_status environment_plain(struct environment *env, const struct environment_pair *pairs,
+                                             size_t count, const char *run, pawl_error *err);
 void environment_free(struct environment *env);
 
 #endif

@@ -1,0 +1,160 @@
+/* Calling tools that are programs and endpoints. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/errclass.h"
+#include "handler/talk.h"
+#include "handler/tools_int.h"
+#include "handler/webhook.h"
+
+enum { PAIRS_OWN = 4 };
+
+static pawl_status judge_exit(const struct tool_call *call, const struct talk_end *end, pawl_error *err) {
+    if (end->cancelled)
+        return error_set(err, PAWL_STALE, "tools", "the call of %.*s was cancelled", STR_ARG(call->uses));
+    if (end->timed_out)
+        return error_set(err, PAWL_UNAVAILABLE, "tools", "the tool %.*s did not finish in time",
+                         STR_ARG(call->uses));
+    if (end->flooded)
+        return error_set(err, PAWL_INVALID, "tools", "the tool %.*s wrote more than %d bytes",
+                         STR_ARG(call->uses), TOOLS_OUTPUT_BYTES_MAX);
+    if (end->exited && end->status == 0)
+        return PAWL_OK;
+    bool permanent = end->exited && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
+    return error_set(err, permanent ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
+                     "the tool %.*s ended with %s %d%s%s", STR_ARG(call->uses),
+                     end->exited ? "exit code" : "signal", end->status, end->complaint[0] != '\0' ? ": " : "",
+                     end->complaint);
+}
+
+static pawl_status make_pairs(const struct tool *tool, const struct tool_call *call, struct arena *arena,
+                              struct child_request *request, pawl_error *err) {
+    size_t count = 0;
+    struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
+    char *name = arena_copy(arena, call->uses.ptr, call->uses.len);
+    if (pairs == NULL || name == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    for (; count < tool->pair_count; count++)
+        pairs[count] = tool->pairs[count];
+    pairs[count++] = (struct environment_pair){"PAWL_TOOL", name};
+    if (!str_absent(call->idempotency_key))
+        pairs[count++] = (struct environment_pair){
+            "PAWL_IDEMPOTENCY_KEY", arena_copy(arena, call->idempotency_key.ptr, call->idempotency_key.len)};
+    if (!str_absent(call->traceparent))
+        pairs[count++] = (struct environment_pair){
+            "TRACEPARENT", arena_copy(arena, call->traceparent.ptr, call->traceparent.len)};
+    *request = (struct child_request){tool->argv, pairs, count};
+    return PAWL_OK;
+}
+
+pawl_status tools_process_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
+                               struct arena *arena, struct tool_answer *answer, pawl_error *err) {
+    struct buf input, output;
+    struct talk_end end;
+    struct talk in = {.keeper = tools->keeper,
+                      .deadline_ms = call->deadline_ms,
+                      .cancel = call->cancel,
+                      .term_ms = TOOLS_TERM_MS};
+    buf_init(&input, 0);
+    buf_init(&output, TOOLS_OUTPUT_BYTES_MAX);
+    tree_write(&input, call->arguments);
+    buf_append_char(&input, '\n');
+    pawl_status status = buf_status(&input, "tools", err);
+    in.input = buf_str(&input);
+    if (status == PAWL_OK)
+        status = make_pairs(tool, call, arena, &in.request, err);
+    if (status == PAWL_OK)
+        status = talk(&in, &output, &end, err);
+    if (status == PAWL_OK)
+        status = judge_exit(call, &end, err);
+    if (status == PAWL_OK)
+        status = tools_output(arena, buf_str(&output), &answer->output, err);
+    buf_free(&input);
+    buf_free(&output);
+    return status;
+}
+
+static struct http_client *take_client(struct tools *tools) {
+    struct http_client *client = NULL;
+    pthread_mutex_lock(&tools->lock);
+    if (tools->client_count > 0)
+        client = tools->clients[--tools->client_count];
+    pthread_mutex_unlock(&tools->lock);
+    return client;
+}
+
+static void give_client(struct tools *tools, struct http_client *client) {
+    pthread_mutex_lock(&tools->lock);
+    if (tools->client_count < TOOLS_SESSIONS_MAX) {
+        tools->clients[tools->client_count++] = client;
+        client = NULL;
+    }
+    pthread_mutex_unlock(&tools->lock);
+    http_client_free(client);
+}
+
+static pawl_status judge_response(const struct tool_call *call, const struct http_response *response,
+                                  struct tool_answer *answer, pawl_error *err) {
+    enum http_verdict verdict = http_judge(response->status);
+    if (verdict == HTTP_DONE)
+        return PAWL_OK;
+    answer->retry_after_ms = response->retry_after_ms;
+    pawl_str said = response->body;
+    if (said.len > 300)
+        said.len = 300;
+    return error_set(err, verdict == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID, "tools",
+                     "the tool %.*s answered with HTTP status %d%s%.*s", STR_ARG(call->uses),
+                     response->status, said.len > 0 ? ": " : "", STR_ARG(said));
+}
+
+pawl_status tools_http_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
+                            struct arena *arena, struct tool_answer *answer, pawl_error *err) {
+    struct http_header headers[WEBHOOK_HEADERS_MAX + HTTP_HEADERS_MAX];
+    struct http_response response = {0};
+    char id[UUID_TEXT_BYTES];
+    size_t count = 0;
+    struct buf body;
+    buf_init(&body, 0);
+    tree_write(&body, call->arguments);
+    pawl_status status = buf_status(&body, "tools", err);
+    struct webhook_event event = {.id = call->idempotency_key,
+                                  .source = STR("/pawl"),
+                                  .type = call->uses,
+                                  .traceparent = call->traceparent,
+                                  .body = buf_str(&body)};
+    if (str_absent(event.id)) {
+        pawl_uuid fresh = uuid_nil();
+        if (status == PAWL_OK)
+            status = uuid_next(&fresh, err);
+        event.id = str_from(uuid_format(fresh, id));
+    }
+    struct http_client *client = take_client(tools);
+    if (status == PAWL_OK && client == NULL)
+        status = http_client_create(&client, err);
+    if (status == PAWL_OK)
+        status = webhook_headers(&event, tool->secret, clock_wall_ms() / 1000, arena, headers, &count, err);
+    for (size_t i = 0; i < tool->header_count && count < HTTP_HEADERS_MAX; i++)
+        headers[count++] = tool->headers[i];
+    struct http_request request = {.url = tool->url,
+                                   .headers = headers,
+                                   .header_count = count,
+                                   .body = event.body,
+                                   .deadline_ms = call->deadline_ms,
+                                   .cancel = call->cancel,
+                                   .body_bytes_max = TOOLS_OUTPUT_BYTES_MAX,
+                                   .allow_private = tool->allow_private};
+    if (status == PAWL_OK)
+        status = http_call(client, &request, arena, &response, err);
+    if (status == PAWL_OK)
+        status = judge_response(call, &response, answer, err);
+    if (status == PAWL_OK)
+        status = tools_output(arena, response.body, &answer->output, err);
+    if (client != NULL)
+        give_client(tools, client);
+    buf_free(&body);
+    return status;
+}
