@@ -121,8 +121,10 @@ typedef struct pawl_message {
 
 typedef enum pawl_outcome {
     PAWL_DONE = 0,
-    PAWL_RETRY, /* failed; worth another attempt */
-    PAWL_REJECT /* failed for good: a dead letter */
+    PAWL_RETRY,  /* failed; worth another attempt */
+    PAWL_REJECT, /* failed for good: a dead letter */
+    PAWL_SNOOZE  /* not now: again after retry_after_ms (at least 1 s later when that is not set), no attempt
+                  */
 } pawl_outcome;
 
 /* What a handler may say besides its outcome; zeroed before the call, retry_after_ms is -1 = by policy. */
@@ -219,6 +221,11 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on_spec(pawl_worker *worker, con
 /* The same from a file; a fault is told with its line. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on_file(pawl_worker *worker, const char *path,
                                                         pawl_error *err);
+
+/* Brokers from a file (docs/transports.md): outbox messages are published by topic, subscriptions fill the
+ * inbox. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_transports(pawl_worker *worker, const char *path,
+                                                           pawl_error *err);
 
 /* Works until it is stopped. *forced: work was given back unfinished because the drain took too long. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err);

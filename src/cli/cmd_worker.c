@@ -41,9 +41,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
         return status;
-    if (cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set)
+    if (cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set &&
+        !cli_flag(cli, FLAG_TRANSPORTS)->set)
         return error_set(err, PAWL_INVALID, "worker",
-                         "the worker has no handler: add --on 'order.*=exec:./handle.sh' or --handlers FILE");
+                         "the worker has no handler: add --on 'order.*=exec:./handle.sh', --handlers FILE or "
+                         "--transports FILE");
     config.on_log = print_log;
     config.on_idle = stop_when_idle;
     config.self = &job;

@@ -130,6 +130,11 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                        .type = FLAG_TEXT,
                        .value = "FILE",
                        .help = "Read handlers from this file."},
+    [FLAG_TRANSPORTS] = {.name = "transports",
+                         .type = FLAG_TEXT,
+                         .value = "FILE",
+                         .help =
+                             "Brokers: what is published where and read from where; see docs/transports.md."},
     [FLAG_KINDS] = {.name = "kinds",
                     .type = FLAG_TEXT,
                     .value = "KIND[,KIND]",

@@ -33,6 +33,7 @@ enum flag_id {
     FLAG_TO,
     FLAG_ON,
     FLAG_HANDLERS,
+    FLAG_TRANSPORTS,
     FLAG_KINDS,
     FLAG_DRAIN,
     FLAG_INSTANT,

@@ -79,6 +79,9 @@ pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl
     const struct flag_value *file = cli_flag(cli, FLAG_HANDLERS);
     if (status == PAWL_OK && file->set)
         status = pawl_worker_on_file(made, file->text.ptr, err);
+    const struct flag_value *transports = cli_flag(cli, FLAG_TRANSPORTS);
+    if (status == PAWL_OK && transports->set)
+        status = pawl_worker_transports(made, transports->text.ptr, err);
     if (status != PAWL_OK) {
         pawl_worker_free(made);
         return status;

@@ -35,6 +35,7 @@ enum {
 /* What the core must know of a handler. */
 struct engine_handler {
     bool bundled;            /* several messages may be handed over at once (C functions) */
+    bool batched;            /* the more at once the better: they are handled together (brokers) */
     int concurrency;         /* slots it may use at the same time; 0 = all */
     int64_t timeout_ms;      /* 0 = none */
     enum dead_policy policy; /* POLICY_DEFAULT = the worker's */
@@ -102,7 +103,8 @@ enum outcome_type {
     OUTCOME_DONE,
     OUTCOME_RETRY,
     OUTCOME_PERMANENT,
-    OUTCOME_CANCELLED /* ended because the core asked for it */
+    OUTCOME_CANCELLED, /* ended because the core asked for it */
+    OUTCOME_SNOOZE     /* not now: given back without an attempt, for delay_ms */
 };
 
 struct engine_outcome {

@@ -48,9 +48,10 @@ void core_run_unhandled(struct engine_core *core) {
 
 static size_t bundle_size(const struct engine_core *core, int handler) {
     const struct handler_queue *queue = &core->queues[handler];
-    if (!core->config.handlers[handler].bundled || queue->item_us <= 0)
+    bool batched = core->config.handlers[handler].batched;
+    if (!batched && (!core->config.handlers[handler].bundled || queue->item_us <= 0))
         return 1;
-    double fits = BUNDLE_US / queue->item_us;
+    double fits = batched ? ENGINE_BUNDLE_MAX : BUNDLE_US / queue->item_us;
     size_t size = fits >= ENGINE_BUNDLE_MAX ? ENGINE_BUNDLE_MAX : fits < 1 ? 1 : (size_t)fits;
     /* Rather all slots with a little than one slot with everything. */
     size_t share = queue->waiting / (size_t)(core->config.slots - core->running);
@@ -229,6 +230,9 @@ static void entry_ended(struct engine_core *core, struct entry *entry, const str
             entry->stream->awaiting = true;
         core_report_failed(core, entry, outcome);
         break;
+    case OUTCOME_SNOOZE:
+        core_report_release(core, entry, outcome->delay_ms);
+        break;
     case OUTCOME_CANCELLED:
     case OUTCOME_NOT_RUN:
         core_report_release(core, entry, 0);
@@ -236,15 +240,17 @@ static void entry_ended(struct engine_core *core, struct entry *entry, const str
     }
 }
 
-/* One entry of a slot that came back. `last` = the next entry of the slot is of another stream. */
+/* One entry of a slot that came back. `last` = the next entry of the slot is of another stream. *released =
+ * the token under which an entry of the stream was given back; 0 = none. */
 static void take_back(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome,
-                      bool last) {
+                      bool last, int64_t *released) {
     struct stream *stream = entry->stream;
-    const int64_t token = entry->item->token;
     if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
         not_run(core, entry);
     } else {
-        bool released = outcome->type == OUTCOME_CANCELLED && !entry->dropped;
+        bool gave_back = outcome->type == OUTCOME_CANCELLED || outcome->type == OUTCOME_SNOOZE;
+        if (gave_back && !entry->dropped)
+            *released = entry->item->token;
         if (stream != NULL) {
             struct entry *head = core_stream_pop(stream);
             assert(head == entry);
@@ -253,23 +259,26 @@ static void take_back(struct engine_core *core, struct entry *entry, const struc
         entry_ended(core, entry, outcome);
         if (stream != NULL)
             stream->running--;
-        /* The store sets aside what is behind a released message. */
-        if (released && stream != NULL && stream->running == 0)
-            core_stream_drop_waiting(core, stream, token);
     }
     if (stream != NULL && last) {
         stream->running = 0;
+        /* The store sets aside what is behind a released message. */
+        if (*released != 0)
+            core_stream_drop_waiting(core, stream, *released);
         core_stream_ready(core, stream);
     }
+    if (last)
+        *released = 0;
 }
 
 void core_run_finished(struct engine_core *core, const struct engine_event *event) {
     struct slot *slot = &core->slots[event->slot];
     assert(slot->busy && event->count == slot->count);
     measure(core, slot, event);
+    int64_t released = 0;
     for (size_t i = 0; i < slot->count; i++) {
         bool last = i + 1 == slot->count || slot->groups[i + 1] != slot->groups[i];
-        take_back(core, slot->entries[i], &event->outcomes[i], last);
+        take_back(core, slot->entries[i], &event->outcomes[i], last, &released);
     }
     core->queues[slot->handler].slots--;
     slot->busy = false;

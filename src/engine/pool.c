@@ -11,6 +11,8 @@
 #include "base/str.h"
 #include "work/message.h"
 
+enum { SNOOZE_MS_DEFAULT = 1000 };
+
 bool pawl_cancelled(const pawl_message *message) {
     const struct bundle *bundle = message->run;
     return bundle != NULL && atomic_load_explicit(&bundle->cancel, memory_order_relaxed);
@@ -36,6 +38,11 @@ static void run_one(struct bundle *bundle, size_t at) {
         outcome->type = OUTCOME_DONE;
         return;
     }
+    if (said == PAWL_SNOOZE) {
+        outcome->type = OUTCOME_SNOOZE;
+        outcome->delay_ms = result.retry_after_ms > 0 ? result.retry_after_ms : SNOOZE_MS_DEFAULT;
+        return;
+    }
     result.error[sizeof(result.error) - 1] = '\0';
     bundle->errors[at] = strdup(result.error[0] != '\0' ? result.error : "the handler gave no reason");
     outcome->type = said == PAWL_REJECT ? OUTCOME_PERMANENT : OUTCOME_RETRY;
@@ -43,8 +50,34 @@ static void run_one(struct bundle *bundle, size_t at) {
     outcome->delay_ms = result.retry_after_ms;
 }
 
+static void run_batch(struct bundle *bundle) {
+    static const enum outcome_type meant[] = {[HANDLED_NOT_RUN] = OUTCOME_NOT_RUN,
+                                              [HANDLED_DONE] = OUTCOME_DONE,
+                                              [HANDLED_RETRY] = OUTCOME_RETRY,
+                                              [HANDLED_PERMANENT] = OUTCOME_PERMANENT,
+                                              [HANDLED_SNOOZE] = OUTCOME_SNOOZE};
+    struct handler_verdict verdicts[ENGINE_BUNDLE_MAX];
+    memset(verdicts, 0, sizeof(verdicts));
+    struct handler_batch batch = {bundle->items,    bundle->groups,  bundle->count,
+                                  bundle->fence_ms, &bundle->cancel, verdicts};
+    bundle->handler->batch(&batch, bundle->handler->self);
+    for (size_t i = 0; i < bundle->count; i++) {
+        bundle->outcomes[i] =
+            (struct engine_outcome){meant[verdicts[i].outcome], {NULL, 0}, verdicts[i].delay_ms};
+        if (verdicts[i].outcome != HANDLED_RETRY && verdicts[i].outcome != HANDLED_PERMANENT)
+            continue;
+        bundle->errors[i] = strdup(verdicts[i].error);
+        bundle->outcomes[i].error = str_from(bundle->errors[i]);
+    }
+}
+
 static void run_bundle(struct bundle *bundle) {
     int64_t began_us = clock_boot_us();
+    if (bundle->handler->kind == HANDLER_BATCH) {
+        run_batch(bundle);
+        bundle->elapsed_us = clock_boot_us() - began_us;
+        return;
+    }
     int failed_group = -1;
     for (size_t i = 0; i < bundle->count; i++) {
         bundle->outcomes[i] = (struct engine_outcome){OUTCOME_NOT_RUN, {NULL, 0}, -1};

@@ -19,7 +19,7 @@
 
 enum { TICK_MS = 200, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
 
-static int match(void *self, const struct item *item) { return handler_table_match(self, item->type); }
+static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
 static bool watch(struct runtime *runtime, int fd, enum runtime_fd type) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32};
@@ -45,6 +45,7 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
         const struct handler *handler = &table->handlers[i];
         runtime->rules[i] = (struct engine_handler){
             .bundled = handler->kind == HANDLER_FUNCTION,
+            .batched = handler->kind == HANDLER_BATCH,
             .concurrency = handler->concurrency,
             .timeout_ms = handler->timeout_ms,
             .policy = (enum dead_policy)handler->on_dead,

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "engine/runtime.h"
+#include "work/outbox.h"
 
 enum {
     CONCURRENCY_DEFAULT = 4,
@@ -23,6 +24,9 @@ struct pawl_worker {
     struct arena *arena; /* owns the texts of config */
     struct runtime_config config;
     struct handler_table *handlers;
+    struct transport_settings *transports; /* NULL: no brokers */
+    struct outbox *outbox;
+    bool kinds_chosen;
     struct runtime *runtime; /* made by run */
     pthread_mutex_t lock;    /* of runtime */
     atomic_int stops;        /* asked for before it ran */
@@ -149,6 +153,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
     worker->arena = arena_create(0);
     worker->on_log = in->on_log;
     worker->self = in->self;
+    worker->kinds_chosen = in->outbox || in->inbox || in->observe;
     worker->config = (struct runtime_config){
         .engine = engine,
         .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
@@ -197,9 +202,48 @@ pawl_status pawl_worker_on_spec(pawl_worker *worker, const char *spec, pawl_erro
     return handler_table_add_spec(worker->handlers, str_from(spec), err);
 }
 
+/* A loopback that names no database means the worker's own. */
+static pawl_status name_own_database(struct pawl_worker *worker, pawl_error *err) {
+    for (size_t i = 0; i < worker->transports->transport_count; i++) {
+        struct transport_setting *setting = &worker->transports->transports[i];
+        struct transport_config *config = &setting->config;
+        if (strcmp(setting->module->name, "loopback") != 0 ||
+            transport_option(config, "database-url") != NULL)
+            continue;
+        if (config->option_count == TRANSPORT_OPTIONS_MAX)
+            return error_set(err, PAWL_INVALID, "transports file", "%s has too many settings", setting->name);
+        setting->options[config->option_count++] =
+            (struct transport_option){"database-url", worker->config.store.url};
+    }
+    return PAWL_OK;
+}
+
+pawl_status pawl_worker_transports(pawl_worker *worker, const char *path, pawl_error *err) {
+    if (worker->transports != NULL)
+        return error_set(err, PAWL_CONFLICT, "worker", "the worker has a transports file already");
+    pawl_status status = transport_settings_read(path, &worker->transports, err);
+    if (status == PAWL_OK)
+        status = name_own_database(worker, err);
+    if (status == PAWL_OK)
+        status = outbox_create(worker->transports, worker->config.engine.instance.service, worker->handlers,
+                               &worker->outbox, err);
+    return status;
+}
+
+/* Lanes of a kind that nothing here can handle are left to others. */
+static void choose_kinds(struct pawl_worker *worker) {
+    const struct handler_table *table = worker->handlers;
+    if (worker->kinds_chosen || worker->transports == NULL)
+        return;
+    bool by_type = table->count > table->routes;
+    worker->config.engine.instance.kinds = (table->count > 0 ? KIND_BIT(KIND_OUTBOX) : 0) |
+                                           (by_type ? KIND_BIT(KIND_INBOX) : 0);
+}
+
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
     struct runtime *runtime = NULL;
     bool was_forced = false;
+    choose_kinds(worker);
     pawl_status status = runtime_create(&worker->config, &runtime, err);
     if (status != PAWL_OK)
         return status;
@@ -235,6 +279,8 @@ void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
     runtime_free(worker->runtime);
+    outbox_free(worker->outbox);
+    transport_settings_free(worker->transports);
     handler_table_free(worker->handlers);
     arena_free(worker->arena);
     pthread_mutex_destroy(&worker->lock);

@@ -53,17 +53,15 @@ static pawl_status check_numbers(const pawl_handler *in, pawl_error *err) {
     if (in->on_dead < PAWL_ON_DEAD_DEFAULT || in->on_dead > PAWL_ON_DEAD_PARK)
         return error_set(err, PAWL_INVALID, "handler", "on_dead is %d; use block, skip or park",
                          (int)in->on_dead);
-    if ((in->function == NULL) == (in->command == NULL))
-        return error_set(err, PAWL_INVALID, "handler",
-                         "a handler is a function or a command: set exactly one");
     return PAWL_OK;
 }
 
 /* A pattern that an earlier one already covers would never get a message: surely a mistake. */
-static pawl_status check_pattern(const struct handler_table *table, pawl_str pattern, pawl_error *err) {
+static pawl_status check_pattern(const struct handler_table *table, pawl_str pattern, bool by_topic,
+                                 pawl_error *err) {
     pawl_status status = pattern_check(pattern, err);
     for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
-        if (pattern_covers(table->handlers[i].pattern, pattern))
+        if (table->handlers[i].by_topic == by_topic && pattern_covers(table->handlers[i].pattern, pattern))
             return error_set(
                 err, PAWL_INVALID, "handler",
                 "the pattern '%.*s' can match nothing: '%.*s' stands before it and takes it all; "
@@ -73,54 +71,89 @@ static pawl_status check_pattern(const struct handler_table *table, pawl_str pat
     return status;
 }
 
-pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
-                              pawl_error *err) {
+static pawl_status handler_init(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
+                                bool by_topic, struct handler *handler, pawl_error *err) {
     if (table->count == HANDLER_COUNT_MAX)
         return error_set(err, PAWL_INVALID, "handler", "there are %d handlers already, which is the most",
                          HANDLER_COUNT_MAX);
-    struct handler handler = {.kind = in->function != NULL ? HANDLER_FUNCTION : HANDLER_PROCESS,
-                              .function = in->function,
-                              .self = in->self,
-                              .timeout_ms = in->timeout_ms,
-                              .concurrency = in->concurrency,
-                              .retry_base_ms = in->retry_base_ms,
-                              .retry_max_ms = in->retry_max_ms,
-                              .max_attempts = in->max_attempts,
-                              .on_dead = in->on_dead};
-    pawl_status status = check_pattern(table, pattern, err);
+    *handler = (struct handler){.by_topic = by_topic,
+                                .timeout_ms = in->timeout_ms,
+                                .concurrency = in->concurrency,
+                                .retry_base_ms = in->retry_base_ms,
+                                .retry_max_ms = in->retry_max_ms,
+                                .max_attempts = in->max_attempts,
+                                .on_dead = in->on_dead};
+    pawl_status status = check_pattern(table, pattern, by_topic, err);
     if (status == PAWL_OK)
         status = check_numbers(in, err);
-    if (status == PAWL_OK)
-        status = str_dup(table->arena, pattern, &handler.pattern, err);
+    return status == PAWL_OK ? str_dup(table->arena, pattern, &handler->pattern, err) : status;
+}
+
+/* What the handler does not say comes from the worker. */
+static void handler_join(struct handler_table *table, struct handler *handler) {
+    if (handler->retry_base_ms == 0 && handler->retry_max_ms == 0) {
+        handler->retry_base_ms = table->defaults.retry_base_ms;
+        handler->retry_max_ms = table->defaults.retry_max_ms;
+    }
+    if (handler->retry_base_ms > 0 && handler->retry_max_ms == 0)
+        handler->retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler->retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
+                                                                                   : handler->retry_base_ms;
+    if (handler->kind == HANDLER_PROCESS && handler->timeout_ms == 0)
+        handler->timeout_ms = table->defaults.timeout_ms > 0 ? table->defaults.timeout_ms
+                                                             : HANDLER_TIMEOUT_MS_DEFAULT;
+    handler->name = handler->pattern.ptr;
+    table->handlers[table->count++] = *handler;
+    table->routes += handler->by_topic;
+    memset(table->cache, 0, sizeof(table->cache));
+}
+
+pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
+                              pawl_error *err) {
+    struct handler handler;
+    if ((in->function == NULL) == (in->command == NULL))
+        return error_set(err, PAWL_INVALID, "handler",
+                         "a handler is a function or a command: set exactly one");
+    pawl_status status = handler_init(table, pattern, in, false, &handler, err);
+    handler.kind = in->function != NULL ? HANDLER_FUNCTION : HANDLER_PROCESS;
+    handler.function = in->function;
+    handler.self = in->self;
     if (status == PAWL_OK && in->command != NULL) {
         status = command_split(table->arena, str_from(in->command), &handler.argv, err);
         if (status == PAWL_OK)
             status = program_find(table->arena, handler.argv[0], &handler.argv[0], err);
     }
-    if (status != PAWL_OK)
-        return status;
-    if (handler.retry_base_ms == 0 && handler.retry_max_ms == 0) {
-        handler.retry_base_ms = table->defaults.retry_base_ms;
-        handler.retry_max_ms = table->defaults.retry_max_ms;
-    }
-    if (handler.retry_base_ms > 0 && handler.retry_max_ms == 0)
-        handler.retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler.retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
-                                                                                 : handler.retry_base_ms;
-    if (handler.kind == HANDLER_PROCESS && handler.timeout_ms == 0)
-        handler.timeout_ms = table->defaults.timeout_ms > 0 ? table->defaults.timeout_ms
-                                                            : HANDLER_TIMEOUT_MS_DEFAULT;
-    handler.name = handler.pattern.ptr;
-    table->handlers[table->count++] = handler;
-    memset(table->cache, 0, sizeof(table->cache));
-    return PAWL_OK;
+    if (status == PAWL_OK)
+        handler_join(table, &handler);
+    return status;
+}
+
+pawl_status handler_table_add_route(struct handler_table *table, pawl_str pattern, handler_batch_fn batch,
+                                    void *self, const pawl_handler *rules, pawl_error *err) {
+    struct handler handler;
+    pawl_status status = handler_init(table, pattern, rules, true, &handler, err);
+    handler.kind = HANDLER_BATCH;
+    handler.batch = batch;
+    handler.self = self;
+    if (status == PAWL_OK)
+        handler_join(table, &handler);
+    return status;
 }
 
 static int match(const struct handler_table *table, pawl_str type) {
     for (size_t i = 0; i < table->count; i++) {
-        if (pattern_matches(table->handlers[i].pattern, type))
+        if (!table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, type))
             return (int)i;
     }
     return -1;
+}
+
+int handler_table_match_item(struct handler_table *table, const struct item *item) {
+    pawl_str topic = str_absent(item->topic) ? item->type : item->topic;
+    for (size_t i = 0; item->kind == KIND_OUTBOX && table->routes > 0 && i < table->count; i++) {
+        if (table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, topic))
+            return (int)i;
+    }
+    return handler_table_match(table, item->type);
 }
 
 int handler_table_match(struct handler_table *table, pawl_str type) {

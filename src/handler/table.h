@@ -2,10 +2,35 @@
 #ifndef HANDLER_TABLE_H
 #define HANDLER_TABLE_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "pawl.h"
+#include "store/types.h"
 
-enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS };
+enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH };
+
+/* What became of one message of a batch; as engine_outcome, which stands above this layer's words. */
+enum handler_outcome { HANDLED_NOT_RUN = 0, HANDLED_DONE, HANDLED_RETRY, HANDLED_PERMANENT, HANDLED_SNOOZE };
+
+struct handler_verdict {
+    enum handler_outcome outcome;
+    int64_t delay_ms; /* retry: -1 = by policy; snooze: how long */
+    char error[512];
+};
+
+/* Messages that are handled together. Equal groups, side by side, are one stream: after one that is not done
+ * the rest of its group must not be. */
+struct handler_batch {
+    const struct item *const *items;
+    const int *groups;
+    size_t count;
+    int64_t fence_ms;          /* nothing may begin at or after this boot time */
+    const atomic_bool *cancel; /* the results no longer count */
+    struct handler_verdict *verdicts;
+};
+
+typedef void (*handler_batch_fn)(const struct handler_batch *batch, void *self);
 
 enum { HANDLER_COUNT_MAX = 256, HANDLER_TIMEOUT_MS_DEFAULT = 300000 };
 
@@ -13,6 +38,8 @@ struct handler {
     pawl_str pattern;
     enum handler_kind kind;
     pawl_handler_fn function;
+    handler_batch_fn batch; /* with self */
+    bool by_topic;          /* for outbox messages only, found by their topic (the type when there is none) */
     void *self;
     char **argv;      /* process: words, NULL at the end; argv[0] is a path */
     const char *name; /* for logs: the pattern */
@@ -29,6 +56,7 @@ struct handler_table {
     struct arena *arena; /* owns texts */
     struct handler *handlers;
     size_t count;
+    size_t routes; /* of them, by topic */
     struct {
         int64_t timeout_ms, retry_base_ms, retry_max_ms; /* 0 = none */
     } defaults;
@@ -55,8 +83,17 @@ PAWL_MUSTCHECK pawl_status handler_table_add_spec(struct handler_table *table, p
 PAWL_MUSTCHECK pawl_status handler_table_add_file(struct handler_table *table, const char *path,
                                                   pawl_error *err);
 
-/* Index of the first handler that matches, -1 = none. Not thread-safe. */
+/* Adds a handler of whole batches for outbox messages, found by topic; before handlers by type. Of rules the
+ * limits are taken, not the function. */
+PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, pawl_str pattern,
+                                                   handler_batch_fn batch, void *self,
+                                                   const pawl_handler *rules, pawl_error *err);
+
+/* Index of the first handler that matches the type, -1 = none. Not thread-safe. */
 int handler_table_match(struct handler_table *table, pawl_str type);
+
+/* The same for a message: outbox messages go by their topic first. */
+int handler_table_match_item(struct handler_table *table, const struct item *item);
 
 /* Words of a command line: blanks separate, '…' and "…" keep them, \ takes the next character as it is. */
 PAWL_MUSTCHECK pawl_status command_split(struct arena *arena, pawl_str command, char ***argv,

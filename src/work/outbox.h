@@ -1,0 +1,16 @@
+/* The outbox at work: claimed messages are published, and are done only when the broker confirmed them. */
+#ifndef WORK_OUTBOX_H
+#define WORK_OUTBOX_H
+
+#include "handler/table.h"
+#include "transport/settings.h"
+
+struct outbox;
+
+/* Makes a handler for every route of the settings, which must outlive it, as must the service's name. */
+PAWL_MUSTCHECK pawl_status outbox_create(struct transport_settings *settings, pawl_str service,
+                                         struct handler_table *table, struct outbox **outbox,
+                                         pawl_error *err);
+void outbox_free(struct outbox *outbox); /* takes NULL; not while the worker runs */
+
+#endif
