@@ -29,9 +29,7 @@ struct reader {
 
 static pawl_status fault(const struct reader *reader, int line, pawl_status status, const char *reason,
                          pawl_error *err) {
-    char text[400];
-    snprintf(text, sizeof(text), "%s", reason);
-    return error_set(err, status, "transports file", "%s:%d: %s", reader->path, line, text);
+    return error_set(err, status, "transports file", "%s:%d: %s", reader->path, line, reason);
 }
 
 static struct transport_setting *this_transport(struct reader *r) {
