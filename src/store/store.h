@@ -3,6 +3,7 @@
 #define STORE_STORE_H
 
 #include "store/core.h"
+#include "store/relay.h"
 #include "store/view.h"
 
 struct store_caps {
@@ -15,6 +16,7 @@ struct store_caps {
 struct store_ops {
     struct store_core_ops core;
     struct store_view_ops view;
+    const struct store_relay_ops *relay;
     void (*close)(struct store *store); /* takes NULL */
 };
 

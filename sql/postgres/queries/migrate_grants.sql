@@ -25,12 +25,15 @@ BEGIN
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
-                       'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts']
+                       'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
+                       'duty_leave', 'receive_many', 'refuse_many', 'view_pauses']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
-                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why']
+                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'view_duties', 'view_pauses', 'view_audits']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
-                       'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain']
+                       'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
+                       'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
+                       'pause_clear', 'audit_add']
                    END) LOOP
             EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', v_call, v_role);
         END LOOP;

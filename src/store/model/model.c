@@ -13,6 +13,7 @@
 #include "store/model/log.h"
 #include "store/model/maintain.h"
 #include "store/model/put.h"
+#include "store/model/relay.h"
 #include "store/model/report.h"
 #include "store/model/view.h"
 
@@ -72,6 +73,7 @@ static void model_close(struct store *store) {
         free(model->lanes[kind]);
     free(model->instances);
     (void)pthread_mutex_destroy(&model->lock);
+    model_relay_free(model);
     free(model);
 }
 
@@ -120,6 +122,7 @@ static const struct store_ops model_ops = {
             .check = model_check,
             .dump = model_dump,
         },
+    .relay = &model_relay_ops,
     .close = model_close,
 };
 

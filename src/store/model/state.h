@@ -140,6 +140,8 @@ struct checkpoint {
     int attempts;
 };
 
+struct relay;
+
 struct model {
     struct store base; /* first: a struct store * is a struct model * */
     pthread_mutex_t lock;
@@ -150,6 +152,7 @@ struct model {
     struct tally tally[KIND_COUNT + 1];
     struct instance **instances; /* by id */
     size_t instance_count, instance_cap;
+    struct relay *relay; /* relay.c; made at first use */
     struct table ids, seqs, streams, tokens, tombstones, dedupe, requests, receptors, checkpoints;
 };
 

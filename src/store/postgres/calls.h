@@ -108,6 +108,9 @@ pawl_status postgres_settings_change(struct store *store, const struct settings_
 pawl_status postgres_settings_read(struct store *store, struct settings *out, pawl_error *err);
 pawl_status postgres_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err);
 
+/* relay.c */
+extern const struct store_relay_ops postgres_relay_ops;
+
 pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error *err);
 pawl_status postgres_instances(struct store *store, struct arena *arena, struct instance_rows *out,
                                pawl_error *err);

@@ -65,6 +65,7 @@ static const struct store_ops postgres_ops = {
             .check = postgres_check,
             .dump = postgres_dump,
         },
+    .relay = &postgres_relay_ops,
     .close = postgres_close,
 };
 

@@ -10,6 +10,7 @@
 #include "store/sqlite/maintain.h"
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/put.h"
+#include "store/sqlite/relay.h"
 #include "store/sqlite/report.h"
 #include "store/sqlite/view.h"
 #include "store/sqlite/waker.h"
@@ -61,6 +62,7 @@ static const struct store_ops sqlite_ops = {
             .check = sqlite_check,
             .dump = sqlite_dump,
         },
+    .relay = &sqlite_relay_ops,
     .close = sqlite_close,
 };
 

@@ -1,0 +1,2 @@
+-- refused_remove: see functions/refused_remove.sql
+SELECT pawl.refused_remove($1)

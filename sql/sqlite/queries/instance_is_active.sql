@@ -1,0 +1,3 @@
+-- instance_is_active: whether an instance may hold something.
+-- params: id
+SELECT 1 FROM instance WHERE id = ?1 AND state = 1

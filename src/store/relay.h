@@ -1,0 +1,138 @@
+/* The relay interface of the seam: duties of one instance, what comes in from brokers, pauses, and the audit.
+ */
+#ifndef STORE_RELAY_H
+#define STORE_RELAY_H
+
+#include "store/types.h"
+
+struct store;
+
+/* A duty: something that exactly one live instance does at a time, such as reading one subscription. */
+struct duty_take {
+    pawl_str name;
+    pawl_uuid instance; /* must be active */
+    int64_t lease_ms;
+};
+
+struct duty_grant {
+    bool held; /* by the caller; else `instance` has it until lease_until_ms */
+    int64_t token;
+    pawl_uuid instance;
+    int64_t now_ms, lease_until_ms;
+};
+
+struct duty_row {
+    pawl_str name;
+    pawl_uuid instance;
+    int64_t token, lease_until_ms;
+};
+
+struct duty_rows {
+    struct duty_row *rows;
+    size_t count;
+};
+
+/* Something that a broker delivered and that cannot be a message of the inbox. */
+struct malformed {
+    pawl_str message_id; /* what the broker calls it; may be absent */
+    pawl_str detail;     /* why */
+    pawl_str payload;    /* text; what is not text comes as base64 */
+};
+
+/* What one reader of a subscription hands in, in one transaction. */
+struct messages_receive {
+    pawl_str duty;
+    pawl_uuid instance;
+    int64_t token; /* of the duty; no longer in force: PAWL_STALE, nothing is stored */
+    pawl_str consumer;
+    pawl_str topic; /* of the malformed ones */
+    const struct message_new *messages;
+    size_t count;
+    const struct malformed *malformed;
+    size_t malformed_count;
+    size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
+};
+
+enum refused_reason { REFUSED_CONFLICT = 1, REFUSED_MALFORMED };
+
+/* One that was refused and kept: a known id with another payload, or not a CloudEvent. */
+struct refused_row {
+    int64_t number;
+    enum refused_reason reason;
+    pawl_str consumer, topic, message_id, detail, payload;
+    int64_t received_ms;
+};
+
+struct refused_rows {
+    struct refused_row *rows;
+    size_t count;
+};
+
+enum pause_scope { PAUSE_TOPIC = 1, PAUSE_STREAM, PAUSE_HANDLER };
+
+/* Messages of a topic, of a stream or for a handler (by its pattern) wait until it is taken back. */
+struct pause_row {
+    enum pause_scope scope;
+    pawl_str name;
+    pawl_str reason; /* may be absent */
+    pawl_str actor;
+    int64_t since_ms;
+};
+
+struct pause_rows {
+    struct pause_row *rows;
+    size_t count;
+};
+
+/* What a person did, kept for those who come later. */
+struct audit_row {
+    int64_t number; /* out only */
+    int64_t at_ms;  /* out only */
+    pawl_str actor, action, detail;
+};
+
+struct audit_rows {
+    struct audit_row *rows;
+    size_t count;
+};
+
+struct store_relay_ops {
+    /* Free, or over, or its holder is no longer active: a new token. The caller's own: renewed, same token.
+     */
+    pawl_status (*duty_take)(struct store *store, const struct duty_take *in, struct duty_grant *out,
+                             pawl_error *err);
+    /* PAWL_STALE when the token is no longer in force; that is as good. */
+    pawl_status (*duty_leave)(struct store *store, pawl_str name, int64_t token, pawl_error *err);
+    pawl_status (*duties)(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err);
+
+    /* One answer per message: applied, duplicate or conflict; conflicts and malformed ones are kept. */
+    pawl_status (*messages_receive)(struct store *store, const struct messages_receive *in,
+                                    struct arena *arena, struct put_result *out, pawl_error *err);
+    /* By number, those after `after`. */
+    pawl_status (*refused)(struct store *store, int64_t after, int limit, struct arena *arena,
+                           struct refused_rows *out, pawl_error *err);
+    pawl_status (*refused_remove)(struct store *store, int64_t number, pawl_error *err);
+
+    /* Pausing what is paused keeps the first. */
+    pawl_status (*pause_set)(struct store *store, const struct pause_row *in, pawl_error *err);
+    pawl_status (*pause_clear)(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err);
+    pawl_status (*pauses)(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err);
+
+    pawl_status (*audit_add)(struct store *store, const struct audit_row *in, pawl_error *err);
+    /* The latest first, those before `before` (0 = all). */
+    pawl_status (*audits)(struct store *store, int64_t before, int limit, struct arena *arena,
+                          struct audit_rows *out, pawl_error *err);
+};
+
+/* Input checks, the same for every store. */
+PAWL_MUSTCHECK pawl_status check_duty(const struct duty_take *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_receive(const struct messages_receive *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_pause(const struct pause_row *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_audit(const struct audit_row *in, pawl_error *err);
+
+#define RECEIVE_CONFLICT_TEXT "the id is known with another payload"
+
+/* The put that a receive contains. */
+struct messages_put receive_put(const struct messages_receive *in);
+
+#endif
