@@ -21,6 +21,8 @@ const struct command *const commands[] = {
     &command_dead_groups,
     &command_dead_redrive,
     &command_dead_discard,
+    &command_inbox_refused,
+    &command_inbox_forget,
     &command_instances_list,
     &command_instances_evict,
     &command_partitions,

@@ -13,6 +13,8 @@ extern const struct command command_dead_show;
 extern const struct command command_help;
 extern const struct command command_history_archive;
 extern const struct command command_history_list;
+extern const struct command command_inbox_forget;
+extern const struct command command_inbox_refused;
 extern const struct command command_instances_evict;
 extern const struct command command_instances_list;
 extern const struct command command_maintain;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "engine/runtime.h"
+#include "work/inbox.h"
 #include "work/outbox.h"
 
 enum {
@@ -240,6 +241,33 @@ static void choose_kinds(struct pawl_worker *worker) {
                                            (by_type ? KIND_BIT(KIND_INBOX) : 0);
 }
 
+static pawl_uuid current_instance(void *self) {
+    pawl_metrics metrics;
+    pawl_uuid id;
+    runtime_metrics(self, &metrics);
+    return uuid_parse(str_from(metrics.instance), &id) ? id : uuid_nil();
+}
+
+/* The subscriptions are read for as long as the worker runs. */
+static pawl_status run_with_inbox(struct pawl_worker *worker, struct runtime *runtime, bool *forced,
+                                  pawl_error *err) {
+    struct inbox *inbox = NULL;
+    pawl_status status = PAWL_OK;
+    if (worker->transports != NULL) {
+        struct inbox_config config = {.settings = worker->transports,
+                                      .service = worker->config.engine.instance.service,
+                                      .store = worker->config.store,
+                                      .instance = current_instance,
+                                      .self = runtime,
+                                      .log = worker->config.log};
+        status = inbox_start(&config, &inbox, err);
+    }
+    if (status == PAWL_OK)
+        status = runtime_run(runtime, forced, err);
+    inbox_stop(inbox);
+    return status;
+}
+
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
     struct runtime *runtime = NULL;
     bool was_forced = false;
@@ -252,7 +280,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     pthread_mutex_unlock(&worker->lock);
     for (int i = atomic_load(&worker->stops); i > 0; i--)
         runtime_stop(runtime);
-    status = runtime_run(runtime, &was_forced, err);
+    status = run_with_inbox(worker, runtime, &was_forced, err);
     if (forced != NULL)
         *forced = was_forced;
     return status;

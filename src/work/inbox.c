@@ -1,0 +1,282 @@
+/* The inbox filled from brokers. */
+#include "work/inbox.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "work/received.h"
+
+enum {
+    DUTY_MS = 15000,  /* how long a reader that died keeps others out, when nothing tells earlier */
+    LOOK_MS = 500,    /* between tries to get a duty that somebody else has */
+    RECEIVE_MS = 500, /* how long one receive waits: a stop is noticed that late */
+    BACKOFF_MS = 250, /* after a failure; doubled up to the most */
+    BACKOFF_MS_MAX = 10000,
+    SLICE_MS = 20
+};
+
+/* One subscription and the thread that reads it. */
+struct reader {
+    struct inbox *inbox;
+    const struct subscription_setting *setting;
+    const struct transport_setting *transport;
+    pthread_t thread;
+    bool started;
+    char duty[PAWL_TOPIC_BYTES_MAX + 1];
+    pawl_str group, consumer, topic;
+    /* only the thread touches these */
+    struct store *store;
+    struct transport *session;
+    struct duty_grant grant;
+    pawl_uuid instance; /* under which the duty is held */
+    int64_t renew_ms;   /* boot time */
+    int64_t backoff_ms;
+    struct arena *arena;
+};
+
+struct inbox {
+    struct inbox_config config;
+    atomic_bool stopping;
+    struct reader *readers;
+    size_t count;
+};
+
+static bool stopping(const struct reader *reader) { return atomic_load(&reader->inbox->stopping); }
+
+static void wait_ms(const struct reader *reader, int64_t ms) {
+    int64_t until_ms = clock_boot_ms() + ms;
+    while (!stopping(reader) && clock_boot_ms() < until_ms)
+        nanosleep(&(struct timespec){0, SLICE_MS * 1000000}, NULL);
+}
+
+static void session_close(struct reader *reader) {
+    reader->transport->module->close(reader->session);
+    reader->session = NULL;
+}
+
+/* Something is away: the session goes, and the next try waits longer. */
+static void fall_back(struct reader *reader, const char *what, const pawl_error *error) {
+    log_event(&reader->inbox->config.log, LOG_LEVEL_WARN, what, "transport=%s from=%.*s reason=%s",
+              reader->transport->name, STR_ARG(reader->setting->from), error->text);
+    session_close(reader);
+    wait_ms(reader, reader->backoff_ms);
+    reader->backoff_ms = reader->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : reader->backoff_ms * 2;
+}
+
+/* Whether the duty is ours, with enough time left to store a batch under it. */
+static bool hold_duty(struct reader *reader) {
+    pawl_error error = {0};
+    pawl_uuid instance = reader->inbox->config.instance(reader->inbox->config.self);
+    int64_t now_ms = clock_boot_ms();
+    if (reader->grant.held && uuid_equal(instance, reader->instance) && now_ms < reader->renew_ms)
+        return true;
+    if (uuid_is_nil(instance))
+        return false;
+    struct duty_take take = {str_from(reader->duty), instance, DUTY_MS};
+    struct duty_grant grant = {0};
+    bool held_before = reader->grant.held;
+    pawl_status status = reader->store->ops->relay->duty_take(reader->store, &take, &grant, &error);
+    if (status != PAWL_OK)
+        grant.held = false;
+    if (grant.held && grant.token != reader->grant.token)
+        session_close(reader); /* what was read under another token is not ours to acknowledge */
+    if (!grant.held && held_before)
+        log_event(&reader->inbox->config.log, LOG_LEVEL_INFO, "subscription_given_up", "from=%.*s",
+                  STR_ARG(reader->setting->from));
+    if (grant.held && !held_before)
+        log_event(&reader->inbox->config.log, LOG_LEVEL_INFO, "subscription_taken", "from=%.*s token=%lld",
+                  STR_ARG(reader->setting->from), (long long)grant.token);
+    reader->grant = grant;
+    reader->instance = instance;
+    reader->renew_ms = now_ms + DUTY_MS / 3;
+    return grant.held;
+}
+
+static bool open_session(struct reader *reader) {
+    const struct transport_module *module = reader->transport->module;
+    pawl_error error = {0};
+    if (reader->session != NULL)
+        return true;
+    pawl_status status = module->open(&reader->transport->config, &reader->session, &error);
+    struct transport_subscription subscription = {reader->setting->from, reader->group, STR("pawl")};
+    if (status == PAWL_OK)
+        status = module->subscribe(reader->session, &subscription, &error);
+    if (status != PAWL_OK)
+        fall_back(reader, "subscription_failed", &error);
+    return status == PAWL_OK;
+}
+
+/* Stores what came, under the duty's token. */
+static pawl_status store_deliveries(struct reader *reader, const struct transport_delivery *deliveries,
+                                    size_t count, pawl_error *err) {
+    struct received received;
+    pawl_status status = received_sort(reader->arena, reader->topic, deliveries, count, &received, err);
+    if (status != PAWL_OK)
+        return status;
+    struct messages_receive call = {.duty = str_from(reader->duty),
+                                    .instance = reader->instance,
+                                    .token = reader->grant.token,
+                                    .consumer = reader->consumer,
+                                    .topic = reader->topic,
+                                    .messages = received.messages,
+                                    .count = received.count,
+                                    .malformed = received.malformed,
+                                    .malformed_count = received.malformed_count,
+                                    .payload_bytes_max = PAWL_PAYLOAD_BYTES_MAX};
+    struct put_result result;
+    status = reader->store->ops->relay->messages_receive(reader->store, &call, reader->arena, &result, err);
+    size_t conflicts = 0;
+    for (size_t i = 0; status == PAWL_OK && i < received.count; i++)
+        conflicts += result.answers[i] == ANSWER_CONFLICT;
+    if (status == PAWL_OK && conflicts + received.malformed_count > 0)
+        log_event(&reader->inbox->config.log, LOG_LEVEL_WARN, "messages_refused",
+                  "from=%.*s conflicts=%zu malformed=%zu", STR_ARG(reader->setting->from), conflicts,
+                  received.malformed_count);
+    return status;
+}
+
+static void read_once(struct reader *reader, struct transport_delivery *deliveries) {
+    const struct transport_module *module = reader->transport->module;
+    pawl_error error = {0};
+    size_t count = 0;
+    arena_reset(reader->arena);
+    pawl_status status = module->receive(reader->session, reader->arena, TRANSPORT_RECEIVE_MAX, RECEIVE_MS,
+                                         deliveries, &count, &error);
+    if (status != PAWL_OK) {
+        fall_back(reader, "subscription_lost", &error);
+        return;
+    }
+    if (count == 0)
+        return;
+    status = store_deliveries(reader, deliveries, count, &error);
+    if (status == PAWL_STALE) {
+        reader->grant.held = false;
+        session_close(reader);
+        return;
+    }
+    if (status != PAWL_OK) { /* also when it may have been stored: it comes again and is a duplicate then */
+        fall_back(reader, "inbox_not_stored", &error);
+        return;
+    }
+    uint64_t tags[TRANSPORT_RECEIVE_MAX];
+    for (size_t i = 0; i < count; i++)
+        tags[i] = deliveries[i].tag;
+    status = module->acknowledge(reader->session, tags, count, VERDICT_ACCEPT, &error);
+    if (status != PAWL_OK)
+        fall_back(reader, "subscription_lost", &error);
+    else
+        reader->backoff_ms = BACKOFF_MS;
+}
+
+static bool open_store(struct reader *reader) {
+    pawl_error error = {0};
+    if (reader->store != NULL)
+        return true;
+    if (store_open(&reader->inbox->config.store, &reader->store, &error) == PAWL_OK)
+        return true;
+    fall_back(reader, "inbox_database_away", &error);
+    return false;
+}
+
+static void *read_all(void *self) {
+    struct reader *reader = self;
+    struct transport_delivery *deliveries = calloc(TRANSPORT_RECEIVE_MAX, sizeof(*deliveries));
+    reader->arena = arena_create(0);
+    while (!stopping(reader) && deliveries != NULL && reader->arena != NULL) {
+        if (!open_store(reader))
+            continue;
+        if (!hold_duty(reader)) {
+            session_close(reader);
+            wait_ms(reader, LOOK_MS);
+        } else if (open_session(reader)) {
+            read_once(reader, deliveries);
+        }
+    }
+    session_close(reader);
+    pawl_error ignored;
+    if (reader->grant.held)
+        (void)!reader->store->ops->relay->duty_leave(reader->store, str_from(reader->duty),
+                                                     reader->grant.token, &ignored);
+    store_close(reader->store);
+    arena_free(reader->arena);
+    free(deliveries);
+    return NULL;
+}
+
+static bool reader_init(struct inbox *inbox, struct reader *reader,
+                        const struct subscription_setting *setting) {
+    pawl_str service = inbox->config.service;
+    *reader = (struct reader){.inbox = inbox,
+                              .setting = setting,
+                              .transport = &inbox->config.settings->transports[setting->transport],
+                              .group = str_absent(setting->group) ? service : setting->group,
+                              .consumer = str_absent(setting->consumer) ? service : setting->consumer,
+                              .topic = str_absent(setting->topic) ? setting->from : setting->topic,
+                              .backoff_ms = BACKOFF_MS};
+    int made = snprintf(reader->duty, sizeof(reader->duty), "subscribe %s %.*s %.*s", reader->transport->name,
+                        STR_ARG(reader->group), STR_ARG(setting->from));
+    return made > 0 && (size_t)made < sizeof(reader->duty);
+}
+
+pawl_status inbox_start(const struct inbox_config *config, struct inbox **out, pawl_error *err) {
+    size_t count = config->settings->subscription_count;
+    *out = NULL;
+    if (count == 0)
+        return PAWL_OK;
+    struct inbox *inbox = calloc(1, sizeof(*inbox));
+    struct reader *readers = calloc(count, sizeof(*readers));
+    if (inbox == NULL || readers == NULL) {
+        free(inbox);
+        free(readers);
+        return error_set(err, PAWL_NO_MEMORY, "inbox", "out of memory");
+    }
+    inbox->config = *config;
+    inbox->readers = readers;
+    inbox->count = count;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        const struct subscription_setting *setting = &config->settings->subscriptions[i];
+        if (!reader_init(inbox, &readers[i], setting))
+            status = error_set(err, PAWL_INVALID, "inbox",
+                               "the names of the subscription to %.*s are too long", STR_ARG(setting->from));
+    }
+    /* Signals are for the worker's own thread, which has not blocked them yet; these threads inherit the
+     * mask. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        int code = pthread_create(&readers[i].thread, NULL, read_all, &readers[i]);
+        readers[i].started = code == 0;
+        if (code != 0)
+            status = error_errno(err, PAWL_NO_MEMORY, "inbox", code, "no thread for a subscription");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status != PAWL_OK) {
+        inbox_stop(inbox);
+        return status;
+    }
+    *out = inbox;
+    return PAWL_OK;
+}
+
+void inbox_stop(struct inbox *inbox) {
+    if (inbox == NULL)
+        return;
+    atomic_store(&inbox->stopping, true);
+    for (size_t i = 0; i < inbox->count; i++) {
+        if (inbox->readers[i].started)
+            pthread_join(inbox->readers[i].thread, NULL);
+    }
+    free(inbox->readers);
+    free(inbox);
+}
