@@ -158,6 +158,9 @@ static pawl_status place_checkpoints(struct place *at, const struct checkpoint_r
         if (report->status < CHECKPOINT_PENDING || report->status > CHECKPOINT_FAILED)
             return place_wrong(at, "%d is not a status; use 0 pending, 1 processing, 2 completed, 3 failed",
                                (int)report->status);
+        if (report->delay_ms < 0 || report->delay_ms > PAWL_RETRY_MS_MAX)
+            return place_wrong(at, "a delay of %" PRId64 " ms is outside 0 … %d ms (0 = the backoff)",
+                               report->delay_ms, PAWL_RETRY_MS_MAX);
         status = place_text(at, &stream, report->stream);
         if (status == PAWL_OK)
             status = place_text(at, &perspective, report->perspective);

@@ -107,7 +107,7 @@ pawl_status place_attempts(const struct place *at, int max_attempts) {
     return PAWL_OK;
 }
 
-static pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes_max) {
+pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes_max) {
     if (str_absent(payload))
         return place_wrong(at, "the payload is missing; send JSON, null when there is nothing to say");
     if (payload.len > bytes_max)

@@ -26,6 +26,8 @@ struct text_rule {
 
 PAWL_MUSTCHECK pawl_status place_text(const struct place *at, const struct text_rule *rule, pawl_str text);
 PAWL_MUSTCHECK pawl_status place_json_object(const struct place *at, const char *what, pawl_str text);
+/* Required JSON of at most bytes_max. */
+PAWL_MUSTCHECK pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes_max);
 /* Free text: any length (it is cut when stored), any line ends, but UTF-8 without NUL bytes. */
 PAWL_MUSTCHECK pawl_status place_error_text(const struct place *at, pawl_str text);
 PAWL_MUSTCHECK pawl_status place_count(const struct place *at, const char *what, size_t count,

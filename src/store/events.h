@@ -2,6 +2,7 @@
 #ifndef STORE_EVENTS_H
 #define STORE_EVENTS_H
 
+#include "domain/event_pattern.h"
 #include "store/types.h"
 
 struct store;
@@ -39,7 +40,7 @@ struct append_result {
     pawl_uuid *ids;           /* count of the call */
 };
 
-struct event {
+struct stored_event {
     pawl_str stream;
     int64_t version;
     int64_t position; /* reading everything only; else 0 */
@@ -52,7 +53,7 @@ struct event {
 };
 
 struct event_list {
-    struct event *events;
+    struct stored_event *events;
     size_t count;
     int64_t head; /* the stream's version, or the last position given; 0 = none */
 };
@@ -73,13 +74,6 @@ struct stamp_result {
 };
 
 /* ---- Perspectives. A version of a perspective is named "name@version": its key. */
-
-enum pattern_mode { PATTERN_EXACT = 1, PATTERN_SUFFIX, PATTERN_GLOB, PATTERN_REGEX };
-
-struct event_pattern {
-    enum pattern_mode mode;
-    pawl_str text;
-};
 
 enum perspective_run { RUN_SQL = 1, RUN_FUNCTION, RUN_COMMAND, RUN_HTTP };
 
@@ -215,7 +209,7 @@ struct perspective_call {
     void *connection; /* PGconn or sqlite3, inside the transaction; NULL in the model */
     const char *dialect;
     pawl_str perspective;
-    const struct event *events; /* of one stream, or of several in the order of the call */
+    const struct stored_event *events; /* of one stream, or of several in the order of the call */
     size_t count;
 };
 /* Not PAWL_OK: nothing that it wrote stays. */
@@ -373,7 +367,7 @@ PAWL_MUSTCHECK pawl_status check_apply(const struct perspective_apply *in, pawl_
 PAWL_MUSTCHECK pawl_status check_skip(const struct checkpoint_skip *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, int max, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, pawl_error *err); /* 1 … PAWL_LIST_MAX */
 
 /* "name@version" in the arena. */
 PAWL_MUSTCHECK pawl_status perspective_key(struct arena *arena, pawl_str name, int version, pawl_str *key,

@@ -3,6 +3,7 @@
 #define STORE_STORE_H
 
 #include "store/core.h"
+#include "store/events.h"
 #include "store/relay.h"
 #include "store/view.h"
 
@@ -17,6 +18,7 @@ struct store_ops {
     struct store_core_ops core;
     struct store_view_ops view;
     const struct store_relay_ops *relay;
+    struct store_events_ops events;
     void (*close)(struct store *store); /* takes NULL */
 };
 

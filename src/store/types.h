@@ -227,7 +227,8 @@ struct checkpoint_report {
     int64_t version; /* applied through; forward only */
     int64_t token;   /* not below the one stored: else stale */
     enum checkpoint_status status;
-    pawl_str error; /* CHECKPOINT_FAILED only */
+    pawl_str error;   /* CHECKPOINT_FAILED only */
+    int64_t delay_ms; /* CHECKPOINT_FAILED: until the next attempt; 0 = the backoff */
 };
 
 /* The ten steps of W01, in its order; any array may be empty. */

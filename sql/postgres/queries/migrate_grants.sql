@@ -21,19 +21,30 @@ BEGIN
             SELECT p.oid::pg_catalog.regprocedure::text FROM pg_catalog.pg_proc p
              WHERE p.pronamespace = (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = 'pawl.settings'::pg_catalog.regclass)
                AND p.proname = ANY (CASE v_role
-                   WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read']
+                   WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read', 'append',
+                       'events_append', 'events_head', 'perspective_live', 'wait_for']
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
-                       'duty_leave', 'receive_many', 'refuse_many', 'view_pauses']
+                       'duty_leave', 'receive_many', 'refuse_many', 'view_pauses',
+                       'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows',
+                       'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_reached',
+                       'perspective_live', 'wait_for', 'perspective_apply', 'apply_begin', 'apply_rows', 'apply_end',
+                       'apply_target', 'apply_stream', 'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
-                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'view_duties', 'view_pauses', 'view_audits']
+                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'view_duties', 'view_pauses', 'view_audits',
+                       'events_head', 'perspective_list',
+                       'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
                        'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
-                       'pause_clear', 'audit_add']
+                       'pause_clear', 'audit_add',
+                       'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'perspective_register',
+                       'perspective_backfill', 'perspective_change', 'perspective_reset', 'reset_checkpoints', 'apply_target',
+                       'perspective_switch', 'switch_begin', 'switch_end', 'perspective_list', 'perspective_reached',
+                       'perspective_live', 'wait_for', 'checkpoint_skip', 'checkpoints_list', 'checkpoint_errors']
                    END) LOOP
             EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', v_call, v_role);
         END LOOP;

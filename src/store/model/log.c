@@ -1,5 +1,6 @@
 /* Reports that only keep a log: receptors' records and perspectives' checkpoints. */
 #include "store/model/log.h"
+#include "store/model/event_state.h"
 
 #include "base/hash.h"
 #include "base/limits.h"
@@ -55,33 +56,41 @@ struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str str
 }
 
 enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report) {
-    struct checkpoint *checkpoint = model_checkpoint_find(model, report->stream, report->perspective);
-    if (checkpoint == NULL) {
-        checkpoint = model_alloc(sizeof *checkpoint);
-        checkpoint->stream = model_text(report->stream);
-        checkpoint->perspective = model_text(report->perspective);
-        checkpoint->updated_ms = model->now_ms;
-        model_table_add(&model->checkpoints, &checkpoint->by_key,
-                        checkpoint_hash(report->stream, report->perspective), checkpoint);
-    }
-    if (report->token < checkpoint->token || report->version < checkpoint->version)
+    struct checkpoint *checkpoint = model_checkpoint_make(model, report->stream, report->perspective);
+    int64_t head = model_stream_version(model, report->stream);
+    if (model_perspective_removed(model, report->perspective) || report->token < checkpoint->token ||
+        report->version < checkpoint->version)
         return ANSWER_STALE;
-    if (report->token == checkpoint->token && report->version == checkpoint->version &&
-        report->status == checkpoint->status && report->status != CHECKPOINT_FAILED)
+    bool same = report->token == checkpoint->token && report->version == checkpoint->version;
+    if (same && report->status == checkpoint->status && report->status != CHECKPOINT_FAILED)
         return ANSWER_DUPLICATE;
-    checkpoint->token = report->token;
-    checkpoint->version = report->version;
-    checkpoint->status = report->status;
-    checkpoint->updated_ms = model->now_ms;
-    if (report->status == CHECKPOINT_FAILED) {
-        text_replace(&checkpoint->error, utf8_cut(report->error, PAWL_ERROR_BYTES_MAX));
-        checkpoint->attempts++;
-    } else {
-        text_replace(&checkpoint->error, (pawl_str){NULL, 0});
-        if (report->status == CHECKPOINT_COMPLETED)
-            checkpoint->attempts = 0;
-    }
+    /* Stored as pending, because more had come. */
+    if (same && report->token > 0 && report->status == CHECKPOINT_COMPLETED &&
+        checkpoint->status == CHECKPOINT_PENDING && head > checkpoint->version)
+        return ANSWER_DUPLICATE;
+    if (head > 0 && report->version > head)
+        return ANSWER_CONFLICT;
+    (void)model_checkpoint_end(model, checkpoint,
+                               &(struct checkpoint_end){.version = report->version,
+                                                        .token = report->token,
+                                                        .status = report->status,
+                                                        .error = report->error,
+                                                        .delay_ms = report->delay_ms});
     return ANSWER_APPLIED;
+}
+
+struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, pawl_str perspective) {
+    struct checkpoint *checkpoint = model_checkpoint_find(model, stream, perspective);
+    if (checkpoint != NULL)
+        return checkpoint;
+    checkpoint = model_alloc(sizeof *checkpoint);
+    checkpoint->stream = model_text(stream);
+    checkpoint->perspective = model_text(perspective);
+    checkpoint->created_ms = checkpoint->updated_ms = model->now_ms;
+    checkpoint->due_ms = -1;
+    model_table_add(&model->checkpoints, &checkpoint->by_key, checkpoint_hash(stream, perspective),
+                    checkpoint);
+    return checkpoint;
 }
 
 pawl_status model_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,

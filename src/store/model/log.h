@@ -6,6 +6,8 @@
 
 enum store_answer model_receptor_apply(struct model *model, const struct receptor_report *report);
 enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report);
+/* Finds it, or makes it: version 0, pending, never due. */
+struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, pawl_str perspective);
 struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective);
 
 pawl_status model_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,

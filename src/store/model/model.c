@@ -8,6 +8,8 @@
 #include "store/model/batch.h"
 #include "store/model/claim.h"
 #include "store/model/dead.h"
+#include "store/model/event_state.h"
+#include "store/model/events.h"
 #include "store/model/instance.h"
 #include "store/model/lane.h"
 #include "store/model/log.h"
@@ -64,6 +66,7 @@ static void model_close(struct store *store) {
     while (model->instance_count > 0)
         model_instance_bury(model, model->instances[0]);
     tables_free(model);
+    model_events_free(model);
     struct table *const tables[] = {&model->ids,       &model->seqs,        &model->streams,
                                     &model->tokens,    &model->dedupe,      &model->requests,
                                     &model->receptors, &model->checkpoints, &model->tombstones};
@@ -123,6 +126,28 @@ static const struct store_ops model_ops = {
             .dump = model_dump,
         },
     .relay = &model_relay_ops,
+    .events =
+        {
+            .events_append = model_events_append,
+            .events_read = model_events_read,
+            .events_stamp = model_events_stamp,
+            .snapshot_put = model_snapshot_put,
+            .snapshot_get = model_snapshot_get,
+            .perspective_register = model_perspective_register,
+            .perspective_backfill = model_perspective_backfill,
+            .perspective_change = model_perspective_change,
+            .perspective_reset = model_perspective_reset,
+            .perspective_switch = model_perspective_switch,
+            .perspective_list = model_perspective_list,
+            .perspective_reached = model_perspective_reached,
+            .perspective_apply = model_perspective_apply,
+            .checkpoints_claim = model_checkpoints_claim,
+            .checkpoints_renew = model_checkpoints_renew,
+            .checkpoint_events = model_checkpoint_events,
+            .checkpoint_skip = model_checkpoint_skip,
+            .checkpoints_list = model_checkpoints_list,
+            .checkpoint_errors = model_checkpoint_errors,
+        },
     .close = model_close,
 };
 

@@ -135,12 +135,18 @@ struct receptor {
 struct checkpoint {
     struct node by_key;
     pawl_str stream, perspective, error;
-    int64_t version, token, updated_ms;
+    int64_t version, token, created_ms, updated_ms;
     enum checkpoint_status status;
     int attempts;
+    bool stopped;
+    pawl_uuid instance;
+    int64_t lease_until_ms;
+    int64_t due_ms; /* -1 = never */
+    int64_t replay_to, failed_version;
 };
 
 struct relay;
+struct event_tables;
 
 struct model {
     struct store base; /* first: a struct store * is a struct model * */
@@ -154,6 +160,7 @@ struct model {
     size_t instance_count, instance_cap;
     struct relay *relay; /* relay.c; made at first use */
     struct table ids, seqs, streams, tokens, tombstones, dedupe, requests, receptors, checkpoints;
+    struct event_tables *events; /* event_state.h */
 };
 
 /* An operation begins and ends here: one at a time, all of it at one instant. */

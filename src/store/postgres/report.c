@@ -95,6 +95,7 @@ void pg_checkpoints_prepare(const struct checkpoint_report *reports, size_t coun
     pg_params_bigs(p, STRIDED(reports, token, count));
     pg_params_smalls(p, STRIDED(reports, status, count));
     pg_params_texts(p, STRIDED(reports, error, count));
+    pg_params_bigs(p, STRIDED(reports, delay_ms, count));
 }
 
 pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count, struct arena *arena,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
+#include "store/postgres/event_calls.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
@@ -66,6 +67,28 @@ static const struct store_ops postgres_ops = {
             .dump = postgres_dump,
         },
     .relay = &postgres_relay_ops,
+    .events =
+        {
+            .events_append = postgres_events_append,
+            .events_read = postgres_events_read,
+            .events_stamp = postgres_events_stamp,
+            .snapshot_put = postgres_snapshot_put,
+            .snapshot_get = postgres_snapshot_get,
+            .perspective_register = postgres_perspective_register,
+            .perspective_backfill = postgres_perspective_backfill,
+            .perspective_change = postgres_perspective_change,
+            .perspective_reset = postgres_perspective_reset,
+            .perspective_switch = postgres_perspective_switch,
+            .perspective_list = postgres_perspective_list,
+            .perspective_reached = postgres_perspective_reached,
+            .perspective_apply = postgres_perspective_apply,
+            .checkpoints_claim = postgres_checkpoints_claim,
+            .checkpoints_renew = postgres_checkpoints_renew,
+            .checkpoint_events = postgres_checkpoint_events,
+            .checkpoint_skip = postgres_checkpoint_skip,
+            .checkpoints_list = postgres_checkpoints_list,
+            .checkpoint_errors = postgres_checkpoint_errors,
+        },
     .close = postgres_close,
 };
 

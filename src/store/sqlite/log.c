@@ -1,5 +1,6 @@
 /* Reports that only keep a log: receptors' runs and perspectives' checkpoints. */
 #include "store/sqlite/log.h"
+#include "store/sqlite/events.h"
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -59,55 +60,11 @@ static pawl_status find_checkpoint(struct operation *op, pawl_str stream, pawl_s
     return status;
 }
 
-static pawl_status write_checkpoint(struct operation *op, const struct checkpoint_row *row) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_PUT);
-    bind_text(&s, row->stream);
-    bind_text(&s, row->perspective);
-    bind_int(&s, row->version);
-    bind_int(&s, row->token);
-    bind_int(&s, row->status);
-    bind_int(&s, row->attempts);
-    bind_text(&s, row->error);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
-}
-
-static enum store_answer judge(struct checkpoint_row *row, const struct checkpoint_report *report) {
-    bool failed = report->status == CHECKPOINT_FAILED;
-    if (report->token < row->token || report->version < row->version)
-        return ANSWER_STALE;
-    if (report->token == row->token && report->version == row->version && report->status == row->status &&
-        !failed)
-        return ANSWER_DUPLICATE;
-    row->version = report->version;
-    row->token = report->token;
-    row->status = report->status;
-    row->error = failed ? utf8_cut(report->error, PAWL_ERROR_BYTES_MAX) : (pawl_str){NULL, 0};
-    if (failed)
-        row->attempts++;
-    else if (report->status == CHECKPOINT_COMPLETED)
-        row->attempts = 0;
-    return ANSWER_APPLIED;
-}
-
-static pawl_status log_checkpoint(struct operation *op, const struct checkpoint_report *report,
-                                  enum store_answer *answer) {
-    struct checkpoint_row row;
-    bool found = false;
-    pawl_status status = find_checkpoint(op, report->stream, report->perspective, op->scratch, &row, &found);
-    if (status != PAWL_OK)
-        return status;
-    *answer = judge(&row, report);
-    if (*answer != ANSWER_APPLIED && found)
-        return PAWL_OK;
-    return write_checkpoint(op, &row); /* the first report makes the row, whatever it answers */
-}
-
 pawl_status log_checkpoints(struct operation *op, const struct checkpoint_report *reports,
                             struct answer_list *out) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < out->count && status == PAWL_OK; i++)
-        status = log_checkpoint(op, &reports[i], &out->answers[i]);
+        status = checkpoint_report(op, &reports[i], &out->answers[i]);
     return status;
 }
 

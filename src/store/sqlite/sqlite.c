@@ -3,6 +3,7 @@
 #include "store/sqlite/claim.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/dead.h"
+#include "store/sqlite/event_calls.h"
 #include "store/sqlite/instance.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/liveness.h"
@@ -63,6 +64,28 @@ static const struct store_ops sqlite_ops = {
             .dump = sqlite_dump,
         },
     .relay = &sqlite_relay_ops,
+    .events =
+        {
+            .events_append = sqlite_events_append,
+            .events_read = sqlite_events_read,
+            .events_stamp = sqlite_events_stamp,
+            .snapshot_put = sqlite_snapshot_put,
+            .snapshot_get = sqlite_snapshot_get,
+            .perspective_register = sqlite_perspective_register,
+            .perspective_backfill = sqlite_perspective_backfill,
+            .perspective_change = sqlite_perspective_change,
+            .perspective_reset = sqlite_perspective_reset,
+            .perspective_switch = sqlite_perspective_switch,
+            .perspective_list = sqlite_perspective_list,
+            .perspective_reached = sqlite_perspective_reached,
+            .perspective_apply = sqlite_perspective_apply,
+            .checkpoints_claim = sqlite_checkpoints_claim,
+            .checkpoints_renew = sqlite_checkpoints_renew,
+            .checkpoint_events = sqlite_checkpoint_events,
+            .checkpoint_skip = sqlite_checkpoint_skip,
+            .checkpoints_list = sqlite_checkpoints_list,
+            .checkpoint_errors = sqlite_checkpoint_errors,
+        },
     .close = sqlite_close,
 };
 

@@ -1,0 +1,24 @@
+/* Patterns of event types: exact, suffix, glob and a small regular expression (docs/events.md). */
+#ifndef DOMAIN_EVENT_PATTERN_H
+#define DOMAIN_EVENT_PATTERN_H
+
+#include "base/arena.h"
+
+enum pattern_mode { PATTERN_EXACT = 1, PATTERN_SUFFIX, PATTERN_GLOB, PATTERN_REGEX };
+
+struct event_pattern {
+    enum pattern_mode mode;
+    pawl_str text;
+};
+
+/* The regular expression for a pattern, in small letters and in the arena, as pawl.pattern_regex makes it in
+ * SQL. PAWL_INVALID says what is wrong with the pattern and where. */
+PAWL_MUSTCHECK pawl_status event_pattern_regex(struct arena *arena, const struct event_pattern *pattern,
+                                               pawl_str *regex, pawl_error *err);
+
+/* Whether the pattern matches the whole type, letters of any case (ASCII). The cost grows with the length of
+ * the type, never with its powers. */
+PAWL_MUSTCHECK pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str type,
+                                                 bool *matches, pawl_error *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* Running a perspective on a batch: all together, else stream by stream, else event by event. */
+#include "store/apply.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+
+/* These say nothing about the events: the batch is tried again later as it is. */
+static bool nobodys_fault(pawl_status status) {
+    return status == PAWL_BUSY || status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN ||
+           status == PAWL_STALE || status == PAWL_NO_MEMORY;
+}
+
+/* One try between marks. *failed: it was undone, *fault says why. */
+static pawl_status try_events(const struct apply_job *job, const struct stored_event *events, size_t count,
+                              bool *failed, pawl_error *fault) {
+    struct perspective_call call = job->call;
+    call.events = events;
+    call.count = count;
+    *failed = false;
+    error_clear(fault);
+    pawl_status status = job->marks.mark(job->marks.store, fault);
+    if (status != PAWL_OK)
+        return status;
+    status = job->function(&call, job->self, fault);
+    if (status == PAWL_OK)
+        return job->marks.keep(job->marks.store, fault);
+    if (nobodys_fault(status))
+        return status;
+    *failed = true;
+    pawl_error ignored;
+    return job->marks.undo(job->marks.store, &ignored);
+}
+
+static pawl_status note_error(struct apply_cut *cut, const struct stored_event *event, struct arena *arena,
+                              const pawl_error *fault, pawl_error *err) {
+    cut->failed_version = event->version;
+    return str_dup(arena, utf8_cut(str_from(fault->text), PAWL_ERROR_BYTES_MAX), &cut->error, err);
+}
+
+static pawl_status run_one_by_one(const struct apply_job *job, const struct stored_event *events,
+                                  struct apply_cut *cut, struct arena *arena, pawl_error *err) {
+    pawl_error fault;
+    bool failed = false;
+    cut->version = cut->from_version;
+    for (size_t i = 0; i < cut->count; i++) {
+        const struct stored_event *event = &events[cut->first + i];
+        pawl_status status = try_events(job, event, 1, &failed, &fault);
+        if (status != PAWL_OK) {
+            *err = fault;
+            return status;
+        }
+        if (failed)
+            return note_error(cut, event, arena, &fault, err);
+        cut->version = event->version;
+        cut->events++;
+    }
+    cut->version = cut->through_version; /* only together they failed: no reason to stop */
+    return PAWL_OK;
+}
+
+static pawl_status run_cut(const struct apply_job *job, const struct stored_event *events,
+                           struct apply_cut *cut, struct arena *arena, pawl_error *err) {
+    pawl_error fault;
+    bool failed = false;
+    cut->version = cut->through_version;
+    if (cut->count == 0)
+        return PAWL_OK;
+    pawl_status status = try_events(job, &events[cut->first], cut->count, &failed, &fault);
+    if (status != PAWL_OK) {
+        *err = fault;
+        return status;
+    }
+    if (!failed) {
+        cut->events = (int64_t)cut->count;
+        return PAWL_OK;
+    }
+    if (cut->count == 1) {
+        cut->version = cut->from_version;
+        return note_error(cut, &events[cut->first], arena, &fault, err);
+    }
+    return run_one_by_one(job, events, cut, arena, err);
+}
+
+pawl_status apply_run(const struct apply_job *job, const struct stored_event *events, struct apply_cut *cuts,
+                      size_t count, struct arena *arena, pawl_error *err) {
+    size_t total = 0, parts = 0;
+    bool failed = false;
+    pawl_error fault;
+    for (size_t i = 0; i < count; i++) {
+        cuts[i].version = cuts[i].through_version;
+        cuts[i].events = (int64_t)cuts[i].count;
+        total += cuts[i].count;
+        parts += cuts[i].count > 0 ? 1 : 0;
+    }
+    if (total == 0)
+        return PAWL_OK;
+    if (parts > 1) {
+        pawl_status status = try_events(job, events, total, &failed, &fault);
+        if (status != PAWL_OK) {
+            *err = fault;
+            return status;
+        }
+        if (!failed)
+            return PAWL_OK;
+    }
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        cuts[i].events = 0;
+        status = run_cut(job, events, &cuts[i], arena, err);
+    }
+    return status;
+}
+
+struct apply_item apply_item_of(const struct apply_cut *cut) {
+    return (struct apply_item){
+        .answer = !cut->held                ? ANSWER_STALE
+                  : !str_absent(cut->error) ? ANSWER_INVALID
+                                            : ANSWER_APPLIED,
+        .version = cut->version,
+        .events = cut->events,
+        .failed_version = cut->failed_version,
+        .error = cut->error,
+    };
+}
+
+static void json_member(struct buf *out, const char *name, pawl_str value, bool quoted) {
+    buf_printf(out, ",\"%s\":", name);
+    if (str_absent(value))
+        buf_append_cstr(out, "null");
+    else if (quoted)
+        json_quote(out, value);
+    else
+        buf_append_str(out, value);
+}
+
+static void json_id(struct buf *out, const char *name, pawl_uuid id) {
+    char text[UUID_TEXT_BYTES];
+    json_member(out, name, uuid_is_nil(id) ? (pawl_str){NULL, 0} : str_from(uuid_format(id, text)), true);
+}
+
+void apply_json(struct buf *out, const struct stored_event *events, size_t count) {
+    buf_append_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct stored_event *e = &events[i];
+        buf_append_cstr(out, i > 0 ? ",{\"stream\":" : "{\"stream\":");
+        json_quote(out, e->stream);
+        buf_printf(out, ",\"version\":%" PRId64, e->version);
+        json_id(out, "id", e->id);
+        json_member(out, "type", e->type, true);
+        json_member(out, "payload", e->payload, false);
+        json_member(out, "metadata", e->metadata, false);
+        json_id(out, "correlation_id", e->correlation_id);
+        json_id(out, "causation_id", e->causation_id);
+        json_member(out, "traceparent", e->traceparent, true);
+        buf_printf(out, ",\"appended_ms\":%" PRId64 ",\"replay\":%s}", e->appended_ms,
+                   e->replay ? "true" : "false");
+    }
+    buf_append_char(out, ']');
+}

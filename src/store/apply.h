@@ -1,0 +1,51 @@
+/* Running a perspective on a batch inside a store's transaction: all together, else stream by stream, else
+ * event by event. Shared by the stores. */
+#ifndef STORE_APPLY_H
+#define STORE_APPLY_H
+
+#include "base/buf.h"
+#include "store/events.h"
+
+/* The part of a batch that belongs to one stream. */
+struct apply_cut {
+    pawl_str stream;
+    bool held; /* false: the grant is over, nothing is done */
+    int64_t from_version, through_version,
+        head; /* applied so far; last version of this batch; of the stream */
+    int64_t replay_to;
+    size_t first, count; /* its events */
+    /* what came out */
+    int64_t version; /* applied through */
+    int64_t events;
+    int64_t failed_version;
+    pawl_str error; /* absent: none */
+};
+
+/* How a store marks a place in its transaction, goes back to it, or forgets it. */
+struct apply_marks {
+    void *store;
+    pawl_status (*mark)(void *store, pawl_error *err);
+    pawl_status (*undo)(void *store, pawl_error *err); /* the mark is gone afterwards */
+    pawl_status (*keep)(void *store, pawl_error *err);
+};
+
+struct apply_job {
+    struct perspective_call call; /* events and count are filled in */
+    perspective_fn function;
+    void *self;
+    struct apply_marks marks;
+};
+
+/* Fills what came out of every cut. Not PAWL_OK: the whole transaction must be given up, nobody is to blame.
+ */
+PAWL_MUSTCHECK pawl_status apply_run(const struct apply_job *job, const struct stored_event *events,
+                                     struct apply_cut *cuts, size_t count, struct arena *arena,
+                                     pawl_error *err);
+
+/* What the seam answers for a cut, besides `more` and `outcome`. */
+struct apply_item apply_item_of(const struct apply_cut *cut);
+
+/* The events as the JSON array that a perspective's SQL is given. */
+void apply_json(struct buf *out, const struct stored_event *events, size_t count);
+
+#endif

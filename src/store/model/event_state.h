@@ -1,0 +1,105 @@
+/* Streams, events, perspectives and what belongs to them in the model. */
+#ifndef MODEL_EVENT_STATE_H
+#define MODEL_EVENT_STATE_H
+
+#include "store/apply.h"
+#include "store/model/state.h"
+
+struct kept_event {
+    struct node by_id;
+    struct stored_event event; /* owns its texts, but for the stream's name */
+    size_t type;               /* index into event_tables.types */
+};
+
+struct kept_stream {
+    struct node by_name;
+    pawl_str name;
+    int64_t version;
+    struct kept_event **events; /* version - 1 */
+    size_t cap;
+};
+
+struct kept_type {
+    pawl_str name;
+    int64_t events;
+};
+
+struct kept_perspective {
+    pawl_str key, name, target, clear, backfill_after;
+    int version, batch, max_attempts;
+    enum perspective_state state;
+    enum perspective_run run;
+    enum dead_policy policy;
+    bool paused, backfilled;
+    struct event_pattern *patterns; /* owns the texts */
+    size_t pattern_count;
+    bool *maps; /* per type: it gets events of it */
+    size_t maps_cap;
+    int64_t registered_ms, applied, position;
+};
+
+struct kept_skip {
+    pawl_str key, stream, reason;
+    int64_t version;
+};
+
+struct event_tables {
+    struct table streams, ids;
+    struct kept_event **all; /* position - 1 */
+    size_t all_count, all_cap;
+    struct kept_type *types;
+    size_t type_count, type_cap;
+    struct kept_perspective **perspectives; /* by name, version */
+    size_t perspective_count, perspective_cap;
+    struct kept_skip *skips;
+    size_t skip_count, skip_cap;
+    struct snapshot *snapshots; /* by stream, name, version */
+    size_t snapshot_count, snapshot_cap;
+};
+
+struct event_tables *model_events(struct model *model); /* made at first use */
+void model_events_free(struct model *model);
+
+struct kept_stream *model_event_stream(const struct model *model, pawl_str name); /* NULL: not there */
+int64_t model_stream_version(const struct model *model, pawl_str name);           /* 0: not there */
+struct kept_event *model_event_find(const struct model *model, pawl_uuid id);
+
+/* By key, or NULL; removed ones too. */
+struct kept_perspective *model_perspective_find(const struct model *model, pawl_str key);
+bool model_perspective_fed(const struct kept_perspective *perspective); /* live or filling; takes NULL */
+bool model_perspective_removed(const struct model *model, pawl_str key);
+bool model_perspective_maps(const struct kept_perspective *perspective, size_t type);
+void model_perspective_map(struct model *model, struct kept_perspective *perspective, size_t type, bool maps);
+bool model_skipped(const struct model *model, pawl_str key, pawl_str stream, int64_t version);
+void model_skip_add(struct model *model, pawl_str key, pawl_str stream, int64_t version, pawl_str reason);
+
+/* Matching events of the stream behind `after`, up to `through`. */
+int64_t model_events_matching(const struct model *model, const struct kept_perspective *perspective,
+                              pawl_str stream, int64_t after, int64_t through);
+
+/* Every checkpoint by (stream, key); free it. */
+struct checkpoint **model_checkpoints_sorted(const struct model *model, size_t *count);
+
+/* How a report or an apply moves a checkpoint whose token was compared. */
+struct checkpoint_end {
+    int64_t version, token;
+    enum checkpoint_status status;
+    pawl_str error;
+    int64_t failed_version, delay_ms;
+};
+enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *checkpoint,
+                                       const struct checkpoint_end *end);
+/* Pending, due now, without error and attempts. */
+void model_checkpoint_clear(struct model *model, struct checkpoint *checkpoint);
+void model_checkpoint_free_lease(struct checkpoint *checkpoint);
+
+/* The next events of granted streams; what apply_begin and apply_rows are in SQL. */
+PAWL_MUSTCHECK pawl_status model_cut(struct model *model, const struct perspective_apply *in,
+                                     struct arena *arena, struct apply_cut **cuts,
+                                     struct stored_event **events, pawl_error *err);
+
+/* A copy for the caller. */
+PAWL_MUSTCHECK pawl_status model_event_copy(struct arena *arena, const struct kept_event *kept,
+                                            struct stored_event *out, pawl_error *err);
+
+#endif

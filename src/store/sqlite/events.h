@@ -1,0 +1,67 @@
+/* Events, perspectives and checkpoints inside an operation. */
+#ifndef STORE_SQLITE_EVENTS_H
+#define STORE_SQLITE_EVENTS_H
+
+#include "store/apply.h"
+#include "store/sqlite/event_calls.h"
+
+/* Append: the input is checked already. */
+PAWL_MUSTCHECK pawl_status append_events(struct operation *op, const struct events_append *in,
+                                         struct arena *arena, struct append_result *out);
+
+/* 0: the stream is not there. */
+PAWL_MUSTCHECK pawl_status stream_version(struct operation *op, pawl_str stream, int64_t *version);
+PAWL_MUSTCHECK pawl_status events_matching(struct operation *op, pawl_str stream, pawl_str key, int64_t after,
+                                           int64_t through, int64_t *count);
+/* The event that the statement stands on; memory from the arena. */
+struct stored_event event_column(struct statement *s, struct arena *arena);
+/* A JSON array of texts in the scratch; absent when there are none. */
+PAWL_MUSTCHECK pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count,
+                                      pawl_str *json);
+
+struct perspective_brief {
+    bool found;
+    enum perspective_state state;
+    bool paused, backfilled;
+    enum perspective_run run;
+    pawl_str target, clear, backfill_after, name;
+    int batch, max_attempts, version;
+    enum dead_policy policy;
+    int64_t position;
+};
+
+/* Texts in the scratch. */
+PAWL_MUSTCHECK pawl_status perspective_read(struct operation *op, pawl_str key,
+                                            struct perspective_brief *out);
+bool perspective_fed(const struct perspective_brief *perspective); /* live or being filled */
+/* Maps the types that the patterns match; type absent: every known one. */
+PAWL_MUSTCHECK pawl_status types_resolve(struct operation *op, pawl_str type);
+
+/* A checkpoint as stored; due_ms -1 = never. */
+struct checkpoint_state {
+    bool found;
+    struct checkpoint_view view; /* status as stored; next_ms unused */
+    int64_t due_ms;
+};
+
+struct checkpoint_state checkpoint_column(struct statement *s, struct arena *arena);
+PAWL_MUSTCHECK pawl_status checkpoint_read(struct operation *op, pawl_str stream, pawl_str key,
+                                           struct checkpoint_state *out);
+PAWL_MUSTCHECK pawl_status checkpoint_write(struct operation *op, const struct checkpoint_state *c);
+
+/* How a report or an apply moves a checkpoint whose token was compared. */
+struct checkpoint_end {
+    int64_t version, token;
+    enum checkpoint_status status;
+    pawl_str error;
+    int64_t failed_version, delay_ms;
+};
+PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c,
+                                          const struct checkpoint_end *end, enum fail_outcome *outcome);
+/* One report, with its rules. */
+PAWL_MUSTCHECK pawl_status checkpoint_report(struct operation *op, const struct checkpoint_report *report,
+                                             enum store_answer *answer);
+/* Pending, due now, without error and attempts. */
+void checkpoint_clear(const struct operation *op, struct checkpoint_state *c);
+
+#endif

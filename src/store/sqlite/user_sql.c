@@ -1,0 +1,79 @@
+/* Running the SQL of a perspective inside an operation's transaction. */
+#include "store/sqlite/user_sql.h"
+
+#include <limits.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* What SQLite says of a statement that is not ours. */
+static pawl_status failure(struct operation *op, int rc, pawl_error *err) {
+    int kind = rc & 0xff;
+    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED || kind == SQLITE_NOMEM || kind == SQLITE_IOERR ||
+        kind == SQLITE_FULL || kind == SQLITE_CORRUPT || kind == SQLITE_INTERRUPT)
+        return connection_failure(op->store, rc, op->name, err);
+    return error_set(err, PAWL_INVALID, op->name, "%s", sqlite3_errmsg(op->store->db));
+}
+
+static pawl_status prepare(struct operation *op, pawl_str sql, sqlite3_stmt **stmt, const char **rest,
+                           pawl_error *err) {
+    if (sql.len > INT_MAX)
+        return error_set(err, PAWL_INVALID, op->name, "the statement is too long");
+    int rc = sqlite3_prepare_v2(op->store->db, sql.ptr, (int)sql.len, stmt, rest);
+    return rc == SQLITE_OK ? PAWL_OK : failure(op, rc, err);
+}
+
+static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, pawl_str text, pawl_error *err) {
+    if (sqlite3_stmt_readonly(stmt) != 0)
+        return error_set(
+            err, PAWL_INVALID, op->name,
+            "a statement of the perspective writes nothing, or would end the transaction: \"%.100s\"",
+            sqlite3_sql(stmt));
+    int rc = SQLITE_OK;
+    if (sqlite3_bind_parameter_count(stmt) > 0)
+        rc = text.ptr == NULL ? sqlite3_bind_null(stmt, 1)
+                              : sqlite3_bind_text64(stmt, 1, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(stmt);
+        if (rc == SQLITE_DONE)
+            return PAWL_OK;
+    }
+    return failure(op, rc, err);
+}
+
+pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && str_trim(sql).len > 0) {
+        sqlite3_stmt *stmt = NULL;
+        const char *rest = NULL;
+        status = prepare(op, sql, &stmt, &rest, err);
+        if (status == PAWL_OK && stmt != NULL)
+            status = run_one(op, stmt, text, err);
+        sqlite3_finalize(stmt);
+        if (status == PAWL_OK)
+            sql = (pawl_str){rest, sql.len - (size_t)(rest - sql.ptr)};
+    }
+    return status;
+}
+
+pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena, pawl_str *text,
+                          pawl_error *err) {
+    sqlite3_stmt *stmt = NULL;
+    const char *rest = NULL;
+    *text = (pawl_str){NULL, 0};
+    pawl_status status = prepare(op, sql, &stmt, &rest, err);
+    if (status == PAWL_OK && stmt == NULL)
+        status = error_set(err, PAWL_INVALID, op->name, "the digest is no statement");
+    if (status == PAWL_OK) {
+        int rc = sqlite3_step(stmt);
+        if (rc == SQLITE_ROW && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+            status = str_dup(
+                arena,
+                (pawl_str){(const char *)sqlite3_column_text(stmt, 0), (size_t)sqlite3_column_bytes(stmt, 0)},
+                text, err);
+        else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+            status = failure(op, rc, err);
+    }
+    sqlite3_finalize(stmt);
+    return status;
+}

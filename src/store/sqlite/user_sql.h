@@ -1,0 +1,16 @@
+/* Running the SQL of a perspective inside an operation's transaction. */
+#ifndef STORE_SQLITE_USER_SQL_H
+#define STORE_SQLITE_USER_SQL_H
+
+#include "store/sqlite/operation.h"
+
+/* Runs the statements one after the other, each with the text as its ?1; rows are ignored. PAWL_INVALID says
+ * what SQLite says. A statement that writes nothing is refused: it could only be one that ends the
+ * transaction. */
+PAWL_MUSTCHECK pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl_error *err);
+
+/* The first column of the first row as text in the arena; absent when there is none or it is NULL. */
+PAWL_MUSTCHECK pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena,
+                                         pawl_str *text, pawl_error *err);
+
+#endif
