@@ -7,6 +7,12 @@
 #include "domain/template.h"
 #include "pawl.h"
 
+/* A step that another waits for. */
+struct pipeline_need {
+    size_t step;
+    bool must_succeed; /* false: it only has to end, because what is used of it may be missing */
+};
+
 /* One step. Everything lives in the pipeline's arena. */
 struct pipeline_step {
     pawl_str id;                /* "step1", "step2", … by place when the document gives none */
@@ -19,7 +25,7 @@ struct pipeline_step {
     int64_t timeout_ms;
     int attempts; /* of the step within one attempt of the job; 1 = no retry */
     struct retry_policy backoff;
-    const size_t *needs; /* indexes of steps, ascending: `needs` and what templates refer to */
+    const struct pipeline_need *needs; /* ascending: `needs` and what templates and the condition refer to */
     size_t needs_count;
     uint32_t line, column;
 };
@@ -31,6 +37,7 @@ struct pipeline {
     const struct tree *output;   /* a template for the run's output; NULL = the object of all outputs */
     const struct pipeline_step *steps;
     size_t steps_count;
+    const size_t *order; /* of the steps: each behind those it waits for */
 };
 
 enum pipeline_format { PIPELINE_JSON = 1, PIPELINE_YAML = 2 };
@@ -71,7 +78,8 @@ struct step_record {
     size_t step;
     size_t item;               /* index of a foreach; 0 for a step that runs once */
     enum step_state state;     /* RUNNING, SUCCEEDED or FAILED */
-    const struct tree *output; /* SUCCEEDED */
+    const struct tree *output; /* SUCCEEDED; NULL = null */
+    pawl_str error;            /* FAILED */
 };
 
 /* One thing to start now. */
@@ -85,7 +93,7 @@ enum pipeline_outcome { PIPELINE_RUNNING, PIPELINE_SUCCEEDED, PIPELINE_FAILED };
 
 struct pipeline_plan {
     enum pipeline_outcome outcome;
-    const struct step_ready *ready; /* in the document's order */
+    const struct step_ready *ready; /* in the order of pipeline.order */
     size_t ready_count;
     const enum step_state *states; /* one per step */
     const char *const *reasons;    /* one per step: why it was skipped or failed; NULL otherwise */

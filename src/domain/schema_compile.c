@@ -262,7 +262,7 @@ static pawl_status compile_root(struct compile *compile, const struct tree *tree
     if (status == PAWL_OK)
         status = compile_node(compile, copy, resource, STR(""), &compile->schema->root);
     while (status == PAWL_OK && compile->references != NULL) {
-        struct reference *reference = compile->references;
+        struct pending *reference = compile->references;
         compile->references = reference->next;
         status = compile_reference(compile, reference);
     }

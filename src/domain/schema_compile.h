@@ -5,11 +5,11 @@
 #include "domain/schema_int.h"
 
 /* A $ref or $dynamicRef whose target is not known yet. */
-struct reference {
+struct pending {
     const struct schema_node *node;
     const struct schema_node **target; /* filled in */
     struct schema_rule *rule;
-    struct reference *next;
+    struct pending *next;
 };
 
 struct compile {
@@ -18,7 +18,7 @@ struct compile {
     struct schema_node **slots; /* tree → node, open addressing */
     size_t slots_count;
     size_t nodes_count;
-    struct reference *references;
+    struct pending *references;
     pawl_error *err;
 };
 
@@ -40,6 +40,6 @@ PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, const struct s
 /* The resource with an address, read from the documents when it is new; NULL when there is none. */
 PAWL_MUSTCHECK pawl_status compile_find_resource(struct compile *compile, pawl_str uri,
                                                  struct schema_resource **resource);
-PAWL_MUSTCHECK pawl_status compile_reference(struct compile *compile, struct reference *reference);
+PAWL_MUSTCHECK pawl_status compile_reference(struct compile *compile, struct pending *reference);
 
 #endif

@@ -6,7 +6,7 @@
 #include "domain/schema_compile.h"
 #include "domain/uri.h"
 
-static pawl_status no_target(const struct compile *compile, const struct reference *reference,
+static pawl_status no_target(const struct compile *compile, const struct pending *reference,
                              const char *why) {
     char text[300];
     pawl_error reason;
@@ -45,7 +45,7 @@ static const struct tree *descend(const struct tree *tree, pawl_str step) {
 }
 
 /* Follows a pointer from a resource's root; a schema may stand at a place that no keyword told us of. */
-static pawl_status follow_pointer(struct compile *compile, const struct reference *reference,
+static pawl_status follow_pointer(struct compile *compile, const struct pending *reference,
                                   const struct schema_resource *resource, pawl_str pointer) {
     const struct tree *tree = resource->root;
     const struct schema_node *root = compile_find(compile, tree);
@@ -68,7 +68,7 @@ static pawl_status follow_pointer(struct compile *compile, const struct referenc
     return compile_node(compile, tree, resource, place, reference->target);
 }
 
-pawl_status compile_reference(struct compile *compile, struct reference *reference) {
+pawl_status compile_reference(struct compile *compile, struct pending *reference) {
     pawl_str uri =
         uri_resolve(compile->schema->arena, reference->node->resource->uri, reference->rule->value->text);
     if (uri.ptr == NULL)

@@ -162,14 +162,13 @@ static pawl_status reference(struct compile *compile, const struct schema_node *
                              struct schema_rule *rule) {
     if (rule->value->kind != TREE_STRING)
         return wrong(compile, rule, "it must be a string");
-    struct reference *made = arena_alloc(compile->schema->arena, sizeof(*made));
+    struct pending *made = arena_alloc(compile->schema->arena, sizeof(*made));
     struct schema_rule *kept = arena_alloc(compile->schema->arena, sizeof(*kept));
     pawl_status status = make_room(compile, rule, 1);
     if (status != PAWL_OK || made == NULL || kept == NULL)
         return compile_no_memory(compile);
     *kept = *rule;
-    *made =
-        (struct reference){.node = node, .target = rule->nodes, .rule = kept, .next = compile->references};
+    *made = (struct pending){.node = node, .target = rule->nodes, .rule = kept, .next = compile->references};
     compile->references = made;
     return PAWL_OK;
 }

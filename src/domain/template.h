@@ -55,8 +55,7 @@ PAWL_MUSTCHECK pawl_status template_walk(const struct tree *value, template_visi
 
 /* The value at a path such as "params.x[0]", or NULL when it does not exist; PAWL_INVALID when it is
  * malformed. */
-PAWL_MUSTCHECK pawl_status template_resolve(struct arena *arena, pawl_str path,
-                                            const struct template_scope *scope, const struct tree **value,
-                                            pawl_error *err);
+PAWL_MUSTCHECK pawl_status template_resolve(pawl_str path, const struct template_scope *scope,
+                                            const struct tree **value, pawl_error *err);
 
 #endif
