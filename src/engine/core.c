@@ -138,6 +138,9 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_BATCH:
         core_batch_answered(core, event);
         break;
+    case EVENT_CLAIMED:
+        core_side_answered(core, event);
+        break;
     case EVENT_REPORTED:
         core_report_answer(core, event);
         break;
@@ -177,8 +180,10 @@ static int64_t slots_due_ms(const struct engine_core *core) {
 
 static void arm_timer(struct engine_core *core) {
     int64_t due_ms = core_lease_fence_due_ms(core);
-    int64_t others[] = {core_life_due_ms(core), slots_due_ms(core),
+    int64_t others[] = {core_life_due_ms(core),
+                        slots_due_ms(core),
                         core->registered && !core->deregistering ? core_batch_due_ms(core) : INT64_MAX,
+                        core_side_due_ms(core),
                         core->stopping && core->drain_until_ms > core->now_ms ? core->drain_until_ms
                                                                               : INT64_MAX,
                         core->stopping ? core->give_up_ms : INT64_MAX};

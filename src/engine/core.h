@@ -84,10 +84,11 @@ enum engine_event_type {
     EVENT_TICK,
     EVENT_READY,
     EVENT_NOT_READY,
-    EVENT_REGISTERED, /* status; instance */
+    EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside */
     EVENT_BEAT,       /* status; beat, peers, peers_busy, lanes_short */
     EVENT_LOOKED,     /* status; look */
     EVENT_BATCH,      /* status; result, grant */
+    EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_WAKE,
@@ -121,6 +122,7 @@ struct engine_event {
     pawl_uuid instance;
     int64_t instance_lease_ms;
     enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
+    bool beside;             /* registered: a claim may be made while a batch is on its way */
     const struct beat_result *beat;
     int peers;        /* other live instances */
     bool peers_busy;  /* one of them has work in flight */
@@ -145,6 +147,7 @@ enum engine_action_type {
     ACTION_BEAT,
     ACTION_LOOK,
     ACTION_BATCH,
+    ACTION_CLAIM,  /* a batch that only claims, beside the other; answered by EVENT_CLAIMED */
     ACTION_REPORT, /* instant: complete or fail outside a batch */
     ACTION_START,
     ACTION_CANCEL,
@@ -210,7 +213,7 @@ struct engine_action {
     int slot;
     enum cancel_reason reason;
     struct engine_run run;
-    const struct work_batch *batch; /* valid until its EVENT_BATCH */
+    const struct work_batch *batch; /* valid until its EVENT_BATCH or EVENT_CLAIMED */
     struct engine_report report;
     void *grant;
     int64_t at_ms;      /* timer; absolute boot time */

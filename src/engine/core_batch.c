@@ -26,7 +26,7 @@ static size_t ahead_max(const struct engine_core *core) {
 }
 
 /* How many messages the next batch should ask for. */
-static int claim_wanted(const struct engine_core *core) {
+int core_batch_claim_wanted(const struct engine_core *core) {
     if (core->stopping || core->config.instance.kinds == 0 || core->now_ms >= core->instance_fence_ms)
         return 0;
     size_t waiting = waiting_total(core);
@@ -35,6 +35,11 @@ static int claim_wanted(const struct engine_core *core) {
         return 0;
     size_t wanted = ahead - waiting;
     return wanted < (size_t)core->claim_size ? (int)wanted : core->claim_size;
+}
+
+/* What this batch asks for: nothing while a claim of its own goes beside it. */
+static int claim_wanted(const struct engine_core *core) {
+    return core_side_open(core) ? 0 : core_batch_claim_wanted(core);
 }
 
 static bool renewals_due(struct engine_core *core) {
@@ -153,9 +158,9 @@ static pawl_uuid request_key(struct engine_core *core) {
     return key;
 }
 
-static void build(struct engine_core *core) {
+void core_batch_begin(struct engine_core *core, struct work_batch *batch) {
     const struct engine_config *config = &core->config;
-    core->batch = (struct work_batch){
+    *batch = (struct work_batch){
         .instance = config->instance,
         .lease_ms = config->lease_ms,
         .max_attempts = config->max_attempts,
@@ -163,8 +168,13 @@ static void build(struct engine_core *core) {
         .flags = config->debug ? BATCH_DEBUG : BATCH_NONE,
         .request = request_key(core),
     };
-    core->batch.instance.id = core->metrics.instance;
-    core->batch.instance.lease_ms = config->instance_lease_ms;
+    batch->instance.id = core->metrics.instance;
+    batch->instance.lease_ms = config->instance_lease_ms;
+}
+
+static void build(struct engine_core *core) {
+    const struct engine_config *config = &core->config;
+    core_batch_begin(core, &core->batch);
     int wanted = claim_wanted(core);
     core->poll_due = core->now_ms >= core->next_poll_ms;
     int kinds = __builtin_popcount((unsigned)config->instance.kinds);
@@ -209,8 +219,8 @@ static int64_t poll_delay_ms(const struct engine_core *core) {
 }
 
 /* Idle and busy are told once each, when they change (P59, P60). */
-static void count_poll(struct engine_core *core, size_t claimed) {
-    bool asked = (core->batch.flags & BATCH_SKIP_CLAIM) == 0;
+static void count_poll(struct engine_core *core, const struct work_batch *batch, size_t claimed) {
+    bool asked = (batch->flags & BATCH_SKIP_CLAIM) == 0;
     if (claimed > 0) {
         core->metrics.empty_polls = 0;
         core->next_poll_ms = core->now_ms;
@@ -223,7 +233,7 @@ static void count_poll(struct engine_core *core, size_t claimed) {
     if (!asked)
         return;
     core->next_poll_ms = core->now_ms + poll_delay_ms(core);
-    if (!core->poll_due)
+    if (batch == &core->batch && !core->poll_due)
         return; /* it only came along with results: the next poll decides */
     core->metrics.empty_polls++;
     bool in_hand = core->grants.next != &core->grants;
@@ -235,10 +245,12 @@ static void count_poll(struct engine_core *core, size_t claimed) {
 }
 
 /* Full batches ask for bigger ones: what a commit costs is shared by more messages. */
-static void size_batch(struct engine_core *core, size_t claimed) {
+static void size_batch(struct engine_core *core, const struct work_batch *batch, size_t claimed) {
     int asked = 0;
     for (int kind = 1; kind <= KIND_COUNT; kind++)
-        asked += core->batch.claim_max[kind];
+        asked += batch->claim_max[kind];
+    if (asked > 0)
+        core->full = claimed >= (size_t)asked && asked * 2 >= core->claim_size;
     int most = core->config.batch_max > core->config.batch ? core->config.batch_max : core->config.batch;
     if (asked >= core->claim_size && claimed >= (size_t)asked)
         core->claim_size = core->claim_size * 2 < most ? core->claim_size * 2 : most;
@@ -246,23 +258,31 @@ static void size_batch(struct engine_core *core, size_t claimed) {
         core->claim_size = core->config.batch;
 }
 
-static void batch_done(struct engine_core *core, const struct engine_event *event) {
+/* Takes what a call claimed, and learns from it; returns how many. */
+size_t core_batch_claimed(struct engine_core *core, const struct engine_event *event,
+                          const struct work_batch *batch, int64_t sent_ms) {
     const struct work_batch_result *result = event->result;
-    struct engine_metrics before = core->metrics;
+    int64_t before = core->metrics.claimed;
+    core_instance_lease(core, sent_ms, result->lease_until_ms - result->now_ms);
+    core_grant_take(core, event, sent_ms);
+    size_t claimed = (size_t)(core->metrics.claimed - before);
     core->refusals = 0;
     core->metrics.batches++;
-    core_instance_lease(core, core->batch_sent_ms, result->lease_until_ms - result->now_ms);
-    core_lease_answers(core, result);
-    core_report_answers(core, result);
-    core_grant_take(core, event);
-    size_t claimed = (size_t)(core->metrics.claimed - before.claimed);
-    core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
-             core->metrics.failed - before.failed);
-    count_poll(core, claimed);
-    size_batch(core, claimed);
+    count_poll(core, batch, claimed);
+    size_batch(core, batch, claimed);
     if (core->failures > 0)
         core->next_poll_ms = core->now_ms;
     core->failures = 0;
+    return claimed;
+}
+
+static void batch_done(struct engine_core *core, const struct engine_event *event) {
+    struct engine_metrics before = core->metrics;
+    core_lease_answers(core, event->result);
+    core_report_answers(core, event->result);
+    size_t claimed = core_batch_claimed(core, event, &core->batch, core->batch_sent_ms);
+    core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
+             core->metrics.failed - before.failed);
 }
 
 /* What was on its way when everything was dropped: only its memory matters. */
@@ -294,6 +314,11 @@ void core_batch_answered(struct engine_core *core, const struct engine_event *ev
         batch_done(core, event);
         return;
     }
+    core_batch_failed(core, event, &core->resend);
+}
+
+/* A call without an answer; *resend: it goes out again as it is. */
+void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend) {
     pawl_str text = {event->error != NULL ? event->error->text : "", 0};
     text.len = strlen(text.ptr);
     core_log_text(core, LOG_BATCH_FAILED, event->status, text);
@@ -303,7 +328,8 @@ void core_batch_answered(struct engine_core *core, const struct engine_event *ev
     }
     bool passing = event->status == PAWL_UNAVAILABLE || event->status == PAWL_UNKNOWN ||
                    event->status == PAWL_BUSY || event->status == PAWL_NO_MEMORY;
-    core->resend = true;
+    *resend = true;
+    core->full = false;
     core_life_failed(core);
     /* A batch that is refused again and again must not stop the worker for good. */
     if (!passing && ++core->refusals >= ENGINE_REFUSALS_MAX) {

@@ -114,16 +114,17 @@ static bool entry_place(struct engine_core *core, struct entry *entry) {
     return true;
 }
 
+/* times_ms: when the call was sent, and how much of the lease was left when it was granted. */
 static void claim_begin(struct engine_core *core, struct claim *claim, struct grant *grant,
-                        const struct item *item, int64_t left_ms) {
+                        const struct item *item, const int64_t times_ms[2]) {
     claim->token = item->token;
     claim->grant = grant;
     claim->entries = &grant->entries[grant->count];
-    claim->fence_ms = core->batch_sent_ms + left_ms - core_grace_ms(core->config.lease_ms);
-    claim->renew_at_ms = core->batch_sent_ms + core->config.lease_ms / 3;
+    claim->fence_ms = times_ms[0] + times_ms[1] - core_grace_ms(core->config.lease_ms);
+    claim->renew_at_ms = times_ms[0] + core->config.lease_ms / 3;
 }
 
-void core_grant_take(struct engine_core *core, const struct engine_event *event) {
+void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms) {
     const struct work_batch_result *result = event->result;
     size_t count = 0, claim_count = 0;
     count_claims(result, &count, &claim_count);
@@ -143,7 +144,8 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event)
             const struct item *item = &result->claimed[kind].items[i];
             if (claim == NULL || i == 0 || claim->token != item->token) {
                 claim = &grant->claims[grant->claim_count++];
-                claim_begin(core, claim, grant, item, item->lease_until_ms - result->now_ms);
+                claim_begin(core, claim, grant, item,
+                            (int64_t[2]){sent_ms, item->lease_until_ms - result->now_ms});
             }
             struct entry *entry = &grant->entries[grant->count++];
             claim->count++;
@@ -185,6 +187,7 @@ void core_drop_everything(struct engine_core *core) {
     core_streams_drop(core);
     drop_free_entries(core);
     core_report_forget(core);
+    core_side_forget(core);
 }
 
 void core_grants_free(struct engine_core *core) {

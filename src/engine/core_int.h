@@ -113,6 +113,14 @@ struct report_open {
                 */
 };
 
+/* A claim that is made while a batch is on its way. */
+struct side_claim {
+    struct work_batch batch;
+    bool on_way, resend;
+    bool is_void; /* everything was dropped while it was on its way */
+    int64_t sent_ms;
+};
+
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
 
 struct engine_core {
@@ -155,6 +163,9 @@ struct engine_core {
     uint64_t batch_number;
     int claim_size; /* how many messages one batch asks for: grows while all of them come */
     int refusals;
+    bool may_side; /* the store takes two calls at once */
+    bool full;     /* the last claim got all it asked for, and that was much: claims go beside batches */
+    struct side_claim side;
 
     int failures; /* of the store, in a row */
     int64_t backoff_until_ms;
@@ -203,7 +214,7 @@ void core_streams_drop(struct engine_core *core);
 void core_streams_free(struct engine_core *core);
 
 /* core_grant.c */
-void core_grant_take(struct engine_core *core, const struct engine_event *event);
+void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms);
 void core_entry_state(struct entry *entry, enum entry_state state);
 void core_entry_free(struct engine_core *core, struct entry *entry);
 void core_grant_unpin(struct engine_core *core, struct grant *grant);
@@ -246,6 +257,19 @@ bool core_batch_wanted(struct engine_core *core);
 int64_t core_batch_due_ms(struct engine_core *core);
 void core_batch_send(struct engine_core *core);
 void core_batch_answered(struct engine_core *core, const struct engine_event *event);
+void core_batch_begin(struct engine_core *core, struct work_batch *batch);
+int core_batch_claim_wanted(const struct engine_core *core);
+size_t core_batch_claimed(struct engine_core *core, const struct engine_event *event,
+                          const struct work_batch *batch, int64_t sent_ms);
+void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend);
+
+/* core_side.c */
+bool core_side_wanted(const struct engine_core *core);
+bool core_side_open(const struct engine_core *core);
+int64_t core_side_due_ms(const struct engine_core *core);
+void core_side_send(struct engine_core *core);
+void core_side_answered(struct engine_core *core, const struct engine_event *event);
+void core_side_forget(struct engine_core *core);
 
 /* core_life.c */
 void core_life_ready(struct engine_core *core, bool ready);

@@ -77,6 +77,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         core->metrics.instance = event->instance;
         if (event->instance_lease_ms > 0)
             core->config.instance_lease_ms = event->instance_lease_ms;
+        core->may_side = event->beside;
         if (event->policy != POLICY_DEFAULT)
             core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
@@ -189,6 +190,8 @@ void core_life_decide(struct engine_core *core) {
         core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
         (void)core_act(core, ACTION_LOOK);
     }
+    if (core_side_wanted(core))
+        core_side_send(core);
     if (core_batch_wanted(core)) {
         core->cycle = CYCLE_CHECKING;
         (void)core_act(core, ACTION_CHECK_READY);

@@ -71,7 +71,7 @@ void core_stop_decide(struct engine_core *core) {
     if (core->running > 0 && core->now_ms >= core->drain_until_ms)
         cancel_running(core);
     bool reported = core->pending_count == 0 && core->report_count == 0 && core->cycle == CYCLE_IDLE &&
-                    !core->resend;
+                    !core->resend && !core->side.on_way;
     bool idle = core->running == 0 && reported && !core->registering && !core->beating;
     if (core->now_ms >= core->give_up_ms) {
         core->forced = true;

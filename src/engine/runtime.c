@@ -62,8 +62,8 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
 }
 
 static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
-    struct store_thread *threads[] = {runtime->work, runtime->control};
-    for (size_t i = 0; i < 2; i++) {
+    struct store_thread *threads[] = {runtime->work, runtime->control, runtime->claims};
+    for (size_t i = 0; i < 3; i++) {
         threads[i]->wake_fd = runtime->wake_fd;
         threads[i]->config = runtime->config.store;
     }
@@ -87,13 +87,14 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     runtime->pool = calloc(1, sizeof(*runtime->pool));
     runtime->work = calloc(1, sizeof(*runtime->work));
     runtime->control = calloc(1, sizeof(*runtime->control));
+    runtime->claims = calloc(1, sizeof(*runtime->claims));
     runtime->bundles = calloc(slots, sizeof(*runtime->bundles));
     runtime->processes = calloc(slots, sizeof(*runtime->processes));
     runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
     runtime->failed_errors = calloc(slots, sizeof(*runtime->failed_errors));
     pawl_status status = PAWL_OK;
     if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
-        runtime->bundles == NULL || runtime->processes == NULL)
+        runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     uint64_t seed = 0;
     if (status == PAWL_OK)
@@ -186,6 +187,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.instance = call->instance.id;
         event.instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
         event.policy = (enum dead_policy)call->settings.dead_policy;
+        /* A user's check of readiness comes before every call; then there is only one at a time. */
+        event.beside = call->many_writers && runtime->config.ready == NULL;
         if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
             runtime->waker_due_ms = 0;
         else if (call->status != PAWL_OK)
@@ -204,7 +207,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.look = &call->look;
         break;
     case CALL_BATCH:
-        event.type = EVENT_BATCH;
+    case CALL_CLAIM:
+        event.type = call->type == CALL_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
         event.result = &call->result;
         event.grant = call;
         kept = call->status == PAWL_OK;
@@ -352,6 +356,7 @@ static void loop(struct runtime *runtime) {
         take_bundles(runtime);
         take_calls(runtime, runtime->control);
         take_calls(runtime, runtime->work);
+        take_calls(runtime, runtime->claims);
         tick(runtime);
     }
 }
@@ -385,6 +390,8 @@ static void close_threads(struct runtime *runtime) {
         runtime->work = NULL;
     if (!store_thread_close(runtime->control, wait_ms))
         runtime->control = NULL;
+    if (!store_thread_close(runtime->claims, wait_ms))
+        runtime->claims = NULL;
 }
 
 pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) {
@@ -395,6 +402,8 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
         status = store_thread_open(runtime->work, err);
     if (status == PAWL_OK)
         status = store_thread_open(runtime->control, err);
+    if (status == PAWL_OK)
+        status = store_thread_open(runtime->claims, err);
     if (status != PAWL_OK)
         return status;
     loop(runtime);
@@ -421,7 +430,8 @@ void runtime_free(struct runtime *runtime) {
         return;
     /* What a thread that was left behind still uses is not ours to free: its wake-up, its batch, its bundles.
      */
-    bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL;
+    bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL &&
+                 runtime->claims != NULL;
     if (clean) {
         engine_core_free(runtime->core);
         while (runtime->held != NULL)
@@ -436,6 +446,7 @@ void runtime_free(struct runtime *runtime) {
     free(runtime->pool);
     free(runtime->work);
     free(runtime->control);
+    free(runtime->claims);
     free(runtime->processes);
     free(runtime->failed_slots);
     free(runtime->failed_errors);

@@ -33,8 +33,9 @@ struct runtime {
     struct pool *pool; /* separate, because a stuck thread may keep them */
     struct store_thread *work;
     struct store_thread *control;
-    struct bundle *bundles;    /* by slot */
-    struct process *processes; /* by slot */
+    struct store_thread *claims; /* beside work, under load; connects when it is first needed */
+    struct bundle *bundles;      /* by slot */
+    struct process *processes;   /* by slot */
     int epoll_fd, wake_fd, timer_fd, signal_fd;
     uint64_t runs; /* processes started */
     char run_prefix[24];

@@ -104,6 +104,9 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
     case ACTION_BATCH:
         ask(runtime, runtime->work, CALL_BATCH, action);
         break;
+    case ACTION_CLAIM:
+        ask(runtime, runtime->claims, CALL_CLAIM, action);
+        break;
     case ACTION_REPORT:
         ask(runtime, runtime->control, CALL_REPORT, action);
         break;

@@ -52,6 +52,7 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
         status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
     }
     call->settings = thread->settings;
+    call->many_writers = thread->store->caps.many_writers;
     return status;
 }
 
@@ -152,6 +153,7 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         call->status = run_maintain(thread, call);
         break;
     case CALL_BATCH:
+    case CALL_CLAIM:
         call->status =
             ops->batch_process(thread->store, call->batch, call->arena, &call->result, &call->error);
         break;

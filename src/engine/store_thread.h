@@ -15,6 +15,7 @@ enum call_type {
     CALL_LOOK,
     CALL_MAINTAIN,
     CALL_BATCH,
+    CALL_CLAIM,
     CALL_REPORT,
     CALL_DEREGISTER,
     CALL_WAIT_BEGIN,
@@ -38,6 +39,7 @@ struct call {
     struct work_batch_result result;
     struct instance_grant grant;
     struct settings settings;
+    bool many_writers; /* register */
     struct beat_result beat;
     struct peers_look look;
     int peers;

@@ -104,6 +104,7 @@ static void draw_times(struct swarm *swarm, struct rng *rng) {
     swarm->poll_ms = rng_range(rng, 30, 400);
     swarm->quiet_poll_ms = rng_chance(rng, 5000) ? rng_range(rng, 500, 3000) : 0;
     swarm->wakes = rng_chance(rng, 5000);
+    swarm->beside = rng_chance(rng, 5000);
     swarm->drain_ms = rng_range(rng, 0, 2000);
     swarm->latency_ms = rng_chance(rng, 7000) ? rng_range(rng, 0, 5) : rng_range(rng, 5, 40);
     swarm->handler_ms = rng_chance(rng, 7000) ? rng_range(rng, 0, 4) : rng_range(rng, 4, 60);

@@ -52,6 +52,7 @@ struct swarm {
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, quiet_poll_ms, drain_ms;
     int64_t latency_ms, handler_ms, fault_ms;
     bool wakes;
+    bool beside;             /* claims may go beside batches */
     bool calm;               /* nothing that could cost a living worker its lease */
     bool only_poison;        /* no other reason for a worker to die */
     int chance[FAULT_COUNT]; /* of 10,000, per occasion */

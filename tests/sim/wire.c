@@ -139,7 +139,7 @@ void wire_send(struct world *world, int index, enum wire_type type, const struct
     wire->sent_ms = world->now_ms;
     wire->life = worker->life;
     wire->instance = engine_metrics(worker->core).instance;
-    if (type == WIRE_BATCH) {
+    if (type == WIRE_BATCH || type == WIRE_CLAIM) {
         copy_batch(wire, action->batch);
         wire->instance = wire->batch.instance.id;
     }
@@ -200,6 +200,7 @@ static void execute(struct world *world, struct wire *wire, struct delivery *del
             world->store->ops->core.peers_look(world->store, wire->instance, &wire->look, &wire->error);
         break;
     case WIRE_BATCH:
+    case WIRE_CLAIM:
         wire->status = execute_batch(world, wire, delivery->arena, &delivery->result);
         break;
     case WIRE_REPORT:
@@ -247,7 +248,8 @@ void wire_execute(struct world *world, struct wire *wire) {
     delivery_free(wire->delivery);
     wire->delivery = delivery;
     /* The store has done it and the one who asked dies before it hears of it. */
-    bool there = wire->type == WIRE_BATCH && worker_alive(world, wire->worker) &&
+    bool batch = wire->type == WIRE_BATCH || wire->type == WIRE_CLAIM;
+    bool there = batch && worker_alive(world, wire->worker) &&
                  world->workers[wire->worker].life == wire->life;
     if (there && rng_chance(&world->rng, 2000) && world_strikes(world, FAULT_KILL)) {
         world_fault(world, FAULT_KILL);
@@ -268,7 +270,7 @@ static void reply_put(struct world *world, struct wire *wire) {
 
 static void reply_batch(struct world *world, struct wire *wire, struct engine_event event) {
     struct worker *worker = &world->workers[wire->worker];
-    event.type = EVENT_BATCH;
+    event.type = wire->type == WIRE_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
     if (event.status == PAWL_OK) {
         struct delivery *delivery = wire->delivery;
         wire->delivery = NULL;
@@ -287,6 +289,7 @@ static void reply_register(struct world *world, struct wire *wire, struct engine
     struct worker *worker = &world->workers[wire->worker];
     event.type = EVENT_REGISTERED;
     event.instance = wire->registration.id;
+    event.beside = world->swarm.beside;
     event.instance_lease_ms = wire->beat.lease_until_ms - wire->beat.now_ms;
     if (event.status == PAWL_OK) {
         if (worker->instance >= 0)
@@ -330,6 +333,7 @@ void wire_reply(struct world *world, struct wire *wire) {
         event.look = &wire->look;
         break;
     case WIRE_BATCH:
+    case WIRE_CLAIM:
         reply_batch(world, wire, event);
         return;
     case WIRE_REPORT:

@@ -180,6 +180,9 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_BATCH:
         wire_send(world, index, WIRE_BATCH, action);
         break;
+    case ACTION_CLAIM:
+        wire_send(world, index, WIRE_CLAIM, action);
+        break;
     case ACTION_REPORT:
         wire_send(world, index, WIRE_REPORT, action);
         break;

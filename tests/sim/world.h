@@ -46,6 +46,7 @@ enum wire_type {
     WIRE_BEAT,
     WIRE_LOOK,
     WIRE_BATCH,
+    WIRE_CLAIM,
     WIRE_REPORT,
     WIRE_DEREGISTER,
     WIRE_WAIT_BEGIN,

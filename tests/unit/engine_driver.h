@@ -30,8 +30,9 @@ struct driver {
     struct engine_handler handlers[4];
     int64_t now_ms, timer_ms;
     const struct work_batch *batch; /* on its way */
+    const struct work_batch *claim; /* the same, of a claim beside it */
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
-    int waits, wait_ends;
+    int waits, wait_ends, claims;
     bool exit_forced, register_fresh, checking;
     pawl_status exit_status;
     enum cancel_reason cancel_reason;
@@ -71,6 +72,10 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
     case ACTION_BATCH:
         d->batches++;
         d->batch = a->batch;
+        break;
+    case ACTION_CLAIM:
+        d->claims++;
+        d->claim = a->batch;
         break;
     case ACTION_REPORT:
         d->reports[d->report_count++] = a->report;

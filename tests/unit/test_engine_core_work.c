@@ -470,8 +470,106 @@ static void test_claims_follow_the_speed_of_the_handlers(void **state) {
     driver_free(&d);
 }
 
+static void answer_claim(struct driver *d, int items, const char *type) {
+    struct driver_grant *grant = calloc(1, sizeof(*grant));
+    assert_non_null(grant);
+    assert_non_null(d->claim);
+    grant->result.now_ms = 5;
+    grant->result.lease_until_ms = 5 + 15000;
+    grant->result.claimed[KIND_OUTBOX].items = grant->items;
+    for (int i = 0; i < items; i++)
+        driver_item(d, grant, NULL, type);
+    d->claim = NULL;
+    d->token++;
+    size_t at = 0;
+    while (d->held[at] != NULL)
+        at++;
+    d->held[at] = grant;
+    driver_step(d, (struct engine_event){.type = EVENT_CLAIMED, .result = &grant->result, .grant = grant});
+}
+
+/* While full batches come, claims go beside the batches that report; then everything is in one call again. */
+static void test_under_load_claims_go_beside_batches(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.batch = 8;
+    driver_create(&d);
+    driver_ready(&d);
+    driver_step(&d,
+                (struct engine_event){.type = EVENT_REGISTERED, .instance_lease_ms = 15000, .beside = true});
+    driver_ready(&d);
+    assert_int_equal(d.batch->claim_max[KIND_OUTBOX], 8);
+    struct driver_grant *grant = driver_grant_new(&d);
+    for (int i = 0; i < 8; i++)
+        driver_item(&d, grant, NULL, "b");
+    driver_answer(&d, grant);
+    assert_int_equal(d.claims, 1); /* at once, without waiting for results */
+    assert_int_equal(d.claim->claim_max[KIND_OUTBOX], 8);
+    pawl_uuid first = d.claim->request;
+    for (int slot = 0; slot < 4; slot++)
+        driver_done(&d, slot);
+    while (d.batch == NULL) {
+        for (int slot = 0; slot < 4; slot++) {
+            if (d.runs[slot].count > 0)
+                driver_done(&d, slot);
+        }
+        driver_wait(&d, 5);
+        if (d.checking)
+            driver_ready(&d);
+    }
+    assert_true((d.batch->flags & BATCH_SKIP_CLAIM) != 0); /* it only reports */
+    assert_memory_not_equal(&d.batch->request, &first, sizeof(first));
+    answer_claim(&d, 3, "b"); /* fewer than asked for */
+    assert_int_equal(d.claims, 1);
+    driver_answer_empty(&d);
+    while (d.batch == NULL) {
+        for (int slot = 0; slot < 4; slot++) {
+            if (d.runs[slot].count > 0)
+                driver_done(&d, slot);
+        }
+        driver_wait(&d, 5);
+        if (d.checking)
+            driver_ready(&d);
+    }
+    assert_int_equal(d.batch->flags & BATCH_SKIP_CLAIM, 0);
+    assert_int_equal(d.claims, 1);
+    driver_free(&d);
+}
+
+/* A claim without an answer goes out again under its key; one that comes back after an eviction counts
+ * nothing. */
+static void test_a_claim_beside_is_repeated_until_its_fate_is_known(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.batch = 8;
+    driver_create(&d);
+    driver_ready(&d);
+    driver_step(&d,
+                (struct engine_event){.type = EVENT_REGISTERED, .instance_lease_ms = 15000, .beside = true});
+    driver_ready(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    for (int i = 0; i < 8; i++)
+        driver_item(&d, grant, NULL, "b");
+    driver_answer(&d, grant);
+    assert_int_equal(d.claims, 1);
+    pawl_uuid key = d.claim->request;
+    driver_step(&d, (struct engine_event){.type = EVENT_CLAIMED, .status = PAWL_UNKNOWN});
+    driver_wait(&d, 200);
+    assert_int_equal(d.claims, 2);
+    assert_memory_equal(&d.claim->request, &key, sizeof(key));
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .status = PAWL_STALE}); /* evicted */
+    int64_t claimed = engine_metrics(d.core).claimed;
+    answer_claim(&d, 8, "b");
+    assert_int_equal(engine_metrics(d.core).claimed, claimed);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_under_load_claims_go_beside_batches),
+        cmocka_unit_test(test_a_claim_beside_is_repeated_until_its_fate_is_known),
         cmocka_unit_test(test_streams_run_in_order_and_beside_each_other),
         cmocka_unit_test(test_only_acknowledged_results_are_cleared),
         cmocka_unit_test(test_instant_strategy_keeps_nothing),
