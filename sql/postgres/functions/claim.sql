@@ -22,8 +22,6 @@ DECLARE
     v_drained boolean;
     v_lanes integer[];
     v_tokens bigint[];
-    v_starts bigint[];
-    v_highs bigint[];
     v_slow boolean[];
     v_visits refcursor;
     v_visit record;
@@ -61,15 +59,10 @@ BEGIN
     SELECT bool_or(x.overdue), bool_or(x.mine AND x.draining AND x.began IS NULL),
            array_agg(x.lane) FILTER (WHERE x.visit),
            array_agg(x.token) FILTER (WHERE x.visit),
-           array_agg(x.start) FILTER (WHERE x.visit),
-           array_agg(x.high) FILTER (WHERE x.visit),
            array_agg(x.began IS NOT NULL) FILTER (WHERE x.visit)
-      INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
-      FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
-                   l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit,
-                   CASE WHEN l.owner IS DISTINCT FROM p_instance THEN NULL
-                        WHEN l.open_xids = '{}' THEN l.low
-                        ELSE pawl.lane_start(l.low, l.cut_seqs, l.cut_xids, l.open_xids, l.seen_xmax) END AS start
+      INTO v_overdue, v_drained, v_lanes, v_tokens, v_slow
+      FROM (SELECT l.lane, l.token, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
+                   l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit
               FROM pawl.lane l
              CROSS JOIN LATERAL (SELECT min(a.began_ms) FILTER (WHERE a.lease_until_ms > v_now) AS began,
                                         bool_or(a.lease_until_ms <= v_now) AS overdue
@@ -86,21 +79,26 @@ BEGIN
     -- The lanes that have something, found without a lock, one after the other. The last condition: a late commit that
     -- would be looked for very far back, time and again.
     OPEN v_visits NO SCROLL FOR
-        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_starts, v_highs, v_slow) AS l(lane, token, start, high, slow)
+        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_slow) AS l(lane, token, slow)
+         CROSS JOIN LATERAL (
+               SELECT o.high, CASE WHEN o.open_xids = '{}' THEN o.low
+                                   ELSE pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax) END AS start
+                 FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane OFFSET 0) r
          WHERE EXISTS (SELECT 1 FROM pawl.message m
-                        WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > l.start
+                        WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
                           AND (NOT l.slow
                                OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
                                                  AND c.state = 1 AND m.seq = ANY (c.seqs))))
             OR EXISTS (SELECT 1 FROM pawl.hold h
                         WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
-            OR l.start < l.high - 20000;
+            OR r.start < r.high - 20000;
     WHILE v_left > 0 LOOP
         FETCH v_visits INTO v_visit;
         EXIT WHEN NOT FOUND;
         -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
+        -- IS NOT DISTINCT keeps it on the primary key: the index on owners holds every version of every lane.
         SELECT l.* INTO v_lane FROM pawl.lane l
-         WHERE l.kind = p_kind AND l.lane = v_visit.lane AND l.owner = p_instance AND NOT l.draining
+         WHERE l.kind = p_kind AND l.lane = v_visit.lane AND l.owner IS NOT DISTINCT FROM p_instance AND NOT l.draining
            AND l.token = v_visit.token
            FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
