@@ -69,7 +69,6 @@
 #define PAWL_JOB_SWEEP_CLAIMS 100
 #define PAWL_JOB_PROMOTE_MAX 1000         /* jobs that become due in one claim */
 #define PAWL_JOB_DELAY_MS_MAX 31536000000 /* 365 days */
-#define PAWL_JOB_KEY_BYTES_MAX 200
 #define PAWL_JOB_WEIGHT_MAX 1000
 #define PAWL_JOB_RATE_MAX 1000000
 #define PAWL_JOB_STEPS_MAX 1000 /* in one call */

@@ -6,7 +6,7 @@
 #include "cli/database.h"
 #include "cli/worker_setup.h"
 
-struct job {
+struct worker_run {
     pawl_worker *worker;
     bool until_idle;
 };
@@ -18,7 +18,7 @@ static void print_log(void *self, int level, const char *line) {
 }
 
 static void stop_when_idle(void *self) {
-    struct job *job = self;
+    struct worker_run *job = self;
     if (job->until_idle)
         pawl_worker_stop(job->worker);
 }
@@ -36,7 +36,7 @@ static pawl_status check_database(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    struct job job = {.until_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set};
+    struct worker_run job = {.until_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set};
     pawl_worker_config config;
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)

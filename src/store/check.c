@@ -56,9 +56,11 @@ static pawl_status place_instance(const struct place *at, const struct instance_
         status = place_lease(at, in->lease_ms);
     if (status != PAWL_OK)
         return status;
-    if ((in->kinds & ~KIND_BITS_ALL) != 0)
+    if ((in->kinds & ~(KIND_BITS_ALL | KIND_BIT_JOBS)) != 0)
         return place_wrong(
-            at, "kinds %d has bits that are no kind; combine 2 (outbox), 4 (inbox), 8 (perspective)",
+            at,
+            "kinds %d has bits that are no kind; combine 2 (outbox), 4 (inbox), 8 (perspective), "
+            "16 (jobs)",
             in->kinds);
     if (in->pid < 0)
         return place_wrong(at, "pid %d is negative", in->pid);

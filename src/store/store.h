@@ -4,6 +4,7 @@
 
 #include "store/core.h"
 #include "store/events.h"
+#include "store/jobs.h"
 #include "store/relay.h"
 #include "store/view.h"
 
@@ -19,6 +20,7 @@ struct store_ops {
     struct store_view_ops view;
     const struct store_relay_ops *relay;
     struct store_events_ops events;
+    const struct store_jobs_ops *jobs;
     void (*close)(struct store *store); /* takes NULL */
 };
 

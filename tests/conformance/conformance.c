@@ -10,16 +10,19 @@
 
 extern const struct conf_group conf_instance, conf_lane, conf_put, conf_claim, conf_order, conf_report,
     conf_expiry, conf_dead, conf_dedupe, conf_batch, conf_receptor, conf_checkpoint, conf_view, conf_maintain,
-    conf_input, conf_two, conf_wake, conf_relay, conf_random, conf_events, conf_perspective;
+    conf_input, conf_two, conf_wake, conf_relay, conf_random, conf_events, conf_perspective, conf_jobs,
+    conf_jobs_end, conf_jobs_keyed, conf_jobs_task;
 
 static const struct conf_group *const groups[] = {
-    &conf_instance, &conf_lane,     &conf_put,         &conf_claim, &conf_order,    &conf_report,
-    &conf_expiry,   &conf_dead,     &conf_dedupe,      &conf_batch, &conf_receptor, &conf_checkpoint,
-    &conf_view,     &conf_maintain, &conf_input,       &conf_two,   &conf_wake,     &conf_relay,
-    &conf_random,   &conf_events,   &conf_perspective,
+    &conf_instance,    &conf_lane,       &conf_put,      &conf_claim,      &conf_order,
+    &conf_report,      &conf_expiry,     &conf_dead,     &conf_dedupe,     &conf_batch,
+    &conf_receptor,    &conf_checkpoint, &conf_view,     &conf_maintain,   &conf_input,
+    &conf_two,         &conf_wake,       &conf_relay,    &conf_random,     &conf_events,
+    &conf_perspective, &conf_jobs,       &conf_jobs_end, &conf_jobs_keyed, &conf_jobs_task,
 };
 
-/* conformance STORE [PATTERN]: PATTERN is a test name with * and ?. */
+/* conformance STORE [PATTERN]: PATTERN is a test name with * and ?, or @ and the beginning of a group's name.
+ */
 int main(int argc, char **argv) {
     if (argc < 2) {
         fprintf(stderr, "usage: %s model|sqlite|postgres|pgbouncer [PATTERN]\n", argv[0]);
@@ -29,11 +32,14 @@ int main(int argc, char **argv) {
     if (backend == NULL)
         return PGSERVER_SKIP;
     conf_choose(backend);
-    if (argc > 2)
+    const char *group = argc > 2 && argv[2][0] == '@' ? argv[2] + 1 : "";
+    if (argc > 2 && argv[2][0] != '@')
         cmocka_set_test_filter(argv[2]);
     int failed = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        failed += _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
+        if (strncmp(groups[i]->name, group, strlen(group)) == 0)
+            failed +=
+                _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
     backend_stop(backend);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

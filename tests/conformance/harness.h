@@ -31,6 +31,7 @@ struct conf {
     struct store *store;
     const struct store_core_ops *core;
     const struct store_view_ops *view;
+    const struct store_jobs_ops *jobs;
     struct arena *arena;
     int64_t now_ms;
     int partitions, lanes;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/uuid.h"
+#include "store/model/jobs.h"
 #include "store/model/lane.h"
 
 struct record **model_list_copy(const struct list *list) {
@@ -154,6 +155,7 @@ void model_claims_evict(struct model *model, pawl_uuid instance) {
             model_claim_kill(model, parts[i], CLAIM_EVICTED);
     }
     free(parts);
+    model_jobs_instance_end(model, instance, false);
 }
 
 void model_claims_release(struct model *model, pawl_uuid instance) {
@@ -167,4 +169,5 @@ void model_claims_release(struct model *model, pawl_uuid instance) {
         }
     }
     free(parts);
+    model_jobs_instance_end(model, instance, true);
 }

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/model/jobs.h"
 #include "store/model/view.h"
 
 /* The violations found so far. */
@@ -202,6 +203,9 @@ pawl_status model_check(struct store *store, struct arena *arena, struct violati
         check_hold(&f, node->thing);
     check_suspects(&f);
     check_tally(&f);
+    const char *fault = model_jobs_fault(model);
+    if (fault != NULL)
+        violated(&f, fault, "pooled work");
     struct violation *rows = arena_array(arena, f.count, sizeof *rows);
     pawl_status status = PAWL_OK;
     if (rows == NULL || f.no_memory)

@@ -11,6 +11,7 @@
 #include "store/model/event_state.h"
 #include "store/model/events.h"
 #include "store/model/instance.h"
+#include "store/model/jobs.h"
 #include "store/model/lane.h"
 #include "store/model/log.h"
 #include "store/model/maintain.h"
@@ -75,6 +76,7 @@ static void model_close(struct store *store) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         free(model->lanes[kind]);
     free(model->instances);
+    model_jobs_free(model->jobs);
     (void)pthread_mutex_destroy(&model->lock);
     model_relay_free(model);
     free(model);
@@ -148,6 +150,7 @@ static const struct store_ops model_ops = {
             .checkpoints_list = model_checkpoints_list,
             .checkpoint_errors = model_checkpoint_errors,
         },
+    .jobs = &model_jobs_ops,
     .close = model_close,
 };
 
@@ -214,6 +217,7 @@ pawl_status model_open(const struct store_config *config, struct store **store, 
     model->base.ops = &model_ops;
     model->base.dialect = "model";
     model->settings = settings;
+    model->jobs = model_jobs_new();
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         model->lanes[kind] = model_alloc((size_t)settings.lane_count * sizeof(struct lane));
         for (int i = 0; i < settings.lane_count; i++) {

@@ -302,6 +302,20 @@ bool pg_cell_array_ints(struct cell cell, int *numbers, size_t count) {
     return true;
 }
 
+bool pg_cell_array_bigs(struct cell cell, int64_t *numbers, size_t count) {
+    size_t offset = ARRAY_HEADER_BYTES;
+    if (pg_cell_array_count(cell) != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *at = NULL;
+        int len = 0;
+        if (!next_member(cell, &offset, &at, &len) || len != 8)
+            return false;
+        numbers[i] = signed_number(at, len);
+    }
+    return true;
+}
+
 bool pg_cell_array_uuids(struct cell cell, pawl_uuid *uuids, size_t count) {
     size_t offset = ARRAY_HEADER_BYTES;
     if (pg_cell_array_count(cell) != count)

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "store/types.h"
 
-enum { PARAMS_MAX = 16 };
+enum { PARAMS_MAX = 20 };
 
 /* The parameters of one statement, in its order. Memory comes from the arena; the first failure sets `failed`
  * and is asked for once, by params_status. */
@@ -67,6 +67,7 @@ pawl_str pg_cell_text(struct cell cell, struct arena *arena, bool *failed);
 /* How many members an array has; member i. */
 size_t pg_cell_array_count(struct cell cell);
 PAWL_MUSTCHECK bool pg_cell_array_ints(struct cell cell, int *numbers, size_t count);
+PAWL_MUSTCHECK bool pg_cell_array_bigs(struct cell cell, int64_t *numbers, size_t count);
 PAWL_MUSTCHECK bool pg_cell_array_uuids(struct cell cell, pawl_uuid *uuids, size_t count);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
 #include "store/postgres/event_calls.h"
+#include "store/postgres/jobs.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
@@ -89,6 +90,7 @@ static const struct store_ops postgres_ops = {
             .checkpoints_list = postgres_checkpoints_list,
             .checkpoint_errors = postgres_checkpoint_errors,
         },
+    .jobs = &postgres_jobs_ops,
     .close = postgres_close,
 };
 

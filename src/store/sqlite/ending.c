@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "store/sqlite/dead.h"
+#include "store/sqlite/jobs.h"
 #include "store/sqlite/keyset.h"
 
 struct part_ref {
@@ -153,7 +154,9 @@ pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
     struct part_ref *refs = NULL;
     int64_t ended = 0;
     pawl_status status = refs_of_instance(op, instance, &refs);
-    return status != PAWL_OK ? status : kill_refs(op, refs, CLAIM_EVICTED, &ended);
+    if (status == PAWL_OK)
+        status = kill_refs(op, refs, CLAIM_EVICTED, &ended);
+    return status != PAWL_OK ? status : jobs_instance_end(op, instance, false);
 }
 
 static pawl_status release_part(struct operation *op, struct part *part) {
@@ -179,5 +182,7 @@ pawl_status ending_released(struct operation *op, pawl_uuid instance) {
         if (status == PAWL_OK)
             status = release_part(op, part);
     }
-    return status != PAWL_OK ? status : parts_flush(op);
+    if (status == PAWL_OK)
+        status = parts_flush(op);
+    return status != PAWL_OK ? status : jobs_instance_end(op, instance, true);
 }

@@ -5,6 +5,7 @@
 #include "store/sqlite/dead.h"
 #include "store/sqlite/event_calls.h"
 #include "store/sqlite/instance.h"
+#include "store/sqlite/jobs.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/liveness.h"
 #include "store/sqlite/log.h"
@@ -86,6 +87,7 @@ static const struct store_ops sqlite_ops = {
             .checkpoints_list = sqlite_checkpoints_list,
             .checkpoint_errors = sqlite_checkpoint_errors,
         },
+    .jobs = &sqlite_jobs_ops,
     .close = sqlite_close,
 };
 

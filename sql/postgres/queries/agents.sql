@@ -1,0 +1,2 @@
+-- agents: see functions/agents.sql
+SELECT * FROM pawl.agents()

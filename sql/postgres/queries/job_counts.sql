@@ -1,0 +1,2 @@
+-- job_counts: see functions/job_counts.sql
+SELECT * FROM pawl.job_counts()

@@ -1,0 +1,2 @@
+-- job_dead_groups: see functions/job_dead_groups.sql
+SELECT * FROM pawl.job_dead_groups($1)

@@ -1,0 +1,2 @@
+-- job_limits: see functions/job_limits.sql
+SELECT * FROM pawl.job_limits()

@@ -1,0 +1,2 @@
+-- jobs_maintain: see functions/jobs_maintain.sql
+SELECT * FROM pawl.jobs_maintain($1)

@@ -1,0 +1,2 @@
+-- refusals: see functions/refusals.sql
+SELECT * FROM pawl.refusals($1)

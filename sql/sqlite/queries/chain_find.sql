@@ -1,0 +1,2 @@
+-- chain_find: the head of a chain.
+SELECT number, hash FROM audit_chain WHERE chain = ?1

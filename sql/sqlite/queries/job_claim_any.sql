@@ -1,0 +1,2 @@
+-- job_claim_any: whether anything runs.
+SELECT 1 FROM job_claim WHERE active = 1 LIMIT 1

@@ -1,0 +1,2 @@
+-- job_delete: a job has ended.
+DELETE FROM job WHERE id = ?1

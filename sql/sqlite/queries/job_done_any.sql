@@ -1,0 +1,2 @@
+-- job_done_any: whether anything was reported under a token.
+SELECT 1 FROM job_done WHERE token = ?1 LIMIT 1

@@ -1,0 +1,2 @@
+-- job_key_find: the state of a key.
+SELECT running, vtime, tat_us FROM job_key WHERE key = ?1

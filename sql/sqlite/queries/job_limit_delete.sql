@@ -1,0 +1,2 @@
+-- job_limit_delete: removes the limits of a key.
+DELETE FROM job_limit WHERE key = ?1

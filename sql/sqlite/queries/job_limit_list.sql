@@ -1,0 +1,2 @@
+-- job_limit_list: all limits.
+SELECT key, concurrency, rate, rate_ms, weight FROM job_limit ORDER BY key

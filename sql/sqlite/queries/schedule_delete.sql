@@ -1,0 +1,2 @@
+-- schedule_delete: removes a schedule.
+DELETE FROM schedule WHERE name = ?1

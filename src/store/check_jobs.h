@@ -1,0 +1,28 @@
+/* Input checks of the jobs interface, shared by all stores. */
+#ifndef STORE_CHECK_JOBS_H
+#define STORE_CHECK_JOBS_H
+
+#include "store/jobs.h"
+
+PAWL_MUSTCHECK pawl_status check_jobs_enqueue(const struct jobs_enqueue *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_jobs_claim(const struct jobs_claim *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_jobs_finish(const struct jobs_finish *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_jobs_renew(const struct jobs_renew *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_job_ids(const char *op, const int64_t *ids, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_job_wake(const struct job_wake *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_steps_put(const struct steps_put *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_job_limit(const struct job_limit *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_job_filter(const struct job_filter *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_task(const struct task *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_schedule(const struct job_schedule *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_schedule_fire(const struct schedule_fire *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_agent(const struct agent *in, pawl_error *err);
+
+/* The queue that is meant: "default" when it is absent. */
+pawl_str jobs_queue(pawl_str queue);
+
+/* "job.succeeded" and so on. */
+const char *run_outcome_event(enum run_outcome outcome);
+
+#endif

@@ -1,0 +1,298 @@
+/* What executions leave behind: runs, their chain of hashes, the spine; and what goes in time. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/model/jobs.h"
+
+static struct audit_run audit_run_of(const struct task_run *run) {
+    return (struct audit_run){.id = run->id,
+                              .job_id = run->job_id,
+                              .task = run->task,
+                              .type = run->type,
+                              .queue = run->queue,
+                              .attempt = run->attempt,
+                              .instance = run->instance,
+                              .token = run->token,
+                              .started_ms = run->started_ms,
+                              .finished_ms = run->finished_ms,
+                              .outcome = (int)run->outcome,
+                              .input_hash = run->input_hash,
+                              .output_hash = run->output_hash,
+                              .output = run->output,
+                              .error = run->error,
+                              .steps = run->steps};
+}
+
+static void note_event(struct model *model, const struct mjob *job, const struct mend *end) {
+    struct model_jobs *jobs = model->jobs;
+    struct spine_event event = {.id = ++jobs->last_event,
+                                .job_id = job->row.job.id,
+                                .event_type = str_from(run_outcome_event(end->outcome)),
+                                .task = job->row.job.task,
+                                .type = job->row.job.type,
+                                .instance = end->instance,
+                                .attempt = job->row.job.attempts,
+                                .made_ms = model->now_ms,
+                                .payload = model_keep(jobs, end->output),
+                                .error = model_keep(jobs, end->error)};
+    pile_add(&jobs->spine, &event);
+}
+
+void model_record_run(struct model *model, const struct mjob *job, const struct mend *end) {
+    struct model_jobs *jobs = model->jobs;
+    const struct job *j = &job->row.job;
+    if ((j->flags & JOB_EVENTS) != 0)
+        note_event(model, job, end);
+    if ((j->flags & JOB_AUDIT) == 0)
+        return;
+    if (jobs->open == NULL) {
+        jobs->open = model_alloc(sizeof *jobs->open);
+        jobs->open->id = ++jobs->last_run;
+        jobs->open->hashes.size = SHA256_BYTES;
+    }
+    const struct task *task = str_absent(j->task) ? NULL : model_task_find(jobs, j->task);
+    int64_t keep_ms = task != NULL && task->retention_ms > 0 ? task->retention_ms
+                                                             : PAWL_RUN_RETENTION_MS_DEFAULT;
+    struct mrun fresh = {.run = {.id = ++jobs->last_run,
+                                 .job_id = j->id,
+                                 .task = j->task,
+                                 .type = j->type,
+                                 .queue = j->queue,
+                                 .attempt = j->attempts,
+                                 .instance = end->instance,
+                                 .token = j->token,
+                                 .started_ms = model->now_ms - end->duration_ms,
+                                 .finished_ms = model->now_ms,
+                                 .outcome = end->outcome,
+                                 .output = model_keep(jobs, end->output),
+                                 .error = model_keep(jobs, end->error),
+                                 .steps = model_keep(jobs, end->steps),
+                                 .input_hash = model_keep(jobs, end->input_hash),
+                                 .output_hash = model_keep(jobs, end->output_hash)},
+                         .expires_ms = model->now_ms + keep_ms,
+                         .block = jobs->open->id,
+                         .place = (int)jobs->open->hashes.count};
+    struct audit_run row = audit_run_of(&fresh.run);
+    pawl_status status = audit_run_hash(&row, fresh.hash, NULL);
+    assert(status == PAWL_OK);
+    (void)status;
+    pile_add(&jobs->open->hashes, fresh.hash);
+    pile_add(&jobs->runs, &fresh);
+}
+
+static const struct mblock *last_block(const struct model_jobs *jobs, pawl_uuid chain) {
+    const struct mblock *last = NULL;
+    for (size_t i = 0; i < jobs->blocks.count; i++)
+        if (uuid_equal(PILE(jobs->blocks, struct mblock, i)->chain, chain))
+            last = PILE(jobs->blocks, struct mblock, i);
+    return last;
+}
+
+static pawl_str hashes_of(const struct mblock *block) {
+    return (pawl_str){block->hashes.items, block->hashes.count * SHA256_BYTES};
+}
+
+void model_audit_seal(struct model *model, pawl_uuid chain) {
+    struct model_jobs *jobs = model->jobs;
+    if (jobs->open == NULL)
+        return;
+    struct mblock block = *jobs->open;
+    free(jobs->open);
+    jobs->open = NULL;
+    const struct mblock *last = last_block(jobs, chain);
+    block.chain = chain;
+    block.number = last != NULL ? last->number + 1 : 1;
+    if (last != NULL)
+        memcpy(block.previous, last->hash, sizeof block.previous);
+    pawl_status status = audit_block_hash(block.previous, hashes_of(&block), block.hash, NULL);
+    assert(status == PAWL_OK);
+    (void)status;
+    pile_add(&jobs->blocks, &block);
+}
+
+static struct task_run run_give(const struct mrun *run, struct arena *arena) {
+    struct task_run copy = run->run;
+    pawl_str *const texts[] = {&copy.task,  &copy.type,  &copy.queue,      &copy.output,
+                               &copy.error, &copy.steps, &copy.input_hash, &copy.output_hash};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        *texts[i] = model_give(arena, *texts[i]);
+    char hex[SHA256_TEXT_BYTES];
+    for (int i = 0; i < SHA256_BYTES; i++) {
+        hex[2 * i] = "0123456789abcdef"[run->hash[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[run->hash[i] & 15];
+    }
+    copy.hash = model_give(arena, (pawl_str){hex, SHA256_TEXT_BYTES - 1});
+    return copy;
+}
+
+pawl_status model_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
+                            struct task_run_list *out, pawl_error *err) {
+    pawl_status status = check_list_limit("task_runs", filter->limit, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    struct model_jobs *jobs = model->jobs;
+    struct task_run_list list = {arena_array(arena, jobs->runs.count, sizeof *list.runs), 0};
+    if (list.runs == NULL)
+        return model_leave(model, error_set(err, PAWL_NO_MEMORY, "task_runs", "no memory for the runs"));
+    for (size_t i = jobs->runs.count; i-- > 0 && list.count < (size_t)filter->limit;) {
+        const struct mrun *run = PILE(jobs->runs, struct mrun, i);
+        bool named = str_absent(filter->task) ||
+                     (!str_absent(run->run.task) && str_equal(run->run.task, filter->task));
+        if (!named || (filter->job_id != 0 && filter->job_id != run->run.job_id) ||
+            (filter->outcome != 0 && filter->outcome != (int)run->run.outcome) ||
+            run->run.finished_ms < filter->since_ms ||
+            (filter->before_id != 0 && run->run.id >= filter->before_id))
+            continue;
+        list.runs[list.count++] = run_give(run, arena);
+    }
+    *out = list;
+    return model_leave(model, PAWL_OK);
+}
+
+/* The first block or row whose hash is not what it should be; absent when all are. */
+static pawl_str first_fault(struct model_jobs *jobs, struct arena *arena) {
+    uint8_t hash[SHA256_BYTES];
+    for (size_t i = 0; i < jobs->runs.count; i++) {
+        const struct mrun *run = PILE(jobs->runs, struct mrun, i);
+        struct audit_run row = audit_run_of(&run->run);
+        if (audit_run_hash(&row, hash, NULL) != PAWL_OK || memcmp(hash, run->hash, sizeof hash) != 0)
+            return str_from(arena_printf(arena, "task_run %" PRId64 " was changed", run->run.id));
+    }
+    for (size_t i = 0; i < jobs->blocks.count; i++) {
+        const struct mblock *block = PILE(jobs->blocks, struct mblock, i);
+        if (audit_block_hash(block->previous, hashes_of(block), hash, NULL) != PAWL_OK ||
+            memcmp(hash, block->hash, sizeof hash) != 0)
+            return str_from(arena_printf(arena, "block %" PRId64 " was changed", block->number));
+    }
+    return (pawl_str){NULL, 0};
+}
+
+pawl_status model_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+                               pawl_error *err) {
+    (void)err;
+    struct model *model = model_enter(store);
+    struct model_jobs *jobs = model->jobs;
+    struct audit_report report = {.blocks = (int64_t)jobs->blocks.count, .rows = (int64_t)jobs->runs.count};
+    for (size_t i = 0; i < jobs->blocks.count; i++) {
+        const struct mblock *block = PILE(jobs->blocks, struct mblock, i);
+        report.chains += block->number == 1;
+        report.removed += (int64_t)block->hashes.count;
+    }
+    report.removed -= report.rows;
+    report.fault = first_fault(jobs, arena);
+    report.sound = str_absent(report.fault);
+    *out = report;
+    return model_leave(model, PAWL_OK);
+}
+
+pawl_status model_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
+                             pawl_error *err) {
+    pawl_status status = check_list_limit("spine_read", limit, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    struct model_jobs *jobs = model->jobs;
+    struct spine_events list = {arena_array(arena, jobs->spine.count, sizeof *list.events), 0};
+    if (list.events == NULL)
+        return model_leave(model, error_set(err, PAWL_NO_MEMORY, "spine_read", "no memory for the events"));
+    for (size_t i = 0; i < jobs->spine.count && list.count < (size_t)limit; i++) {
+        struct spine_event copy = *PILE(jobs->spine, struct spine_event, i);
+        copy.task = model_give(arena, copy.task);
+        copy.type = model_give(arena, copy.type);
+        copy.payload = model_give(arena, copy.payload);
+        copy.error = model_give(arena, copy.error);
+        list.events[list.count++] = copy;
+    }
+    *out = list;
+    return model_leave(model, PAWL_OK);
+}
+
+pawl_status model_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
+                               pawl_error *err) {
+    pawl_status status = check_job_ids("spine_remove", ids, count, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    struct pile *spine = &model->jobs->spine;
+    int64_t gone = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t n = 0; n < spine->count; n++) {
+            if (PILE(*spine, struct spine_event, n)->id == ids[i]) {
+                pile_drop(spine, n);
+                gone++;
+                break;
+            }
+        }
+    }
+    *removed = gone;
+    return model_leave(model, PAWL_OK);
+}
+
+/* Drops what is over; at most rows_max. */
+static int64_t drop(struct model *model, struct pile *pile, int rows_max,
+                    bool (*over)(struct model *model, const void *item)) {
+    int64_t gone = 0;
+    for (size_t i = 0; i < pile->count && gone < rows_max;) {
+        if (over(model, pile->items + i * pile->size)) {
+            pile_drop(pile, i);
+            gone++;
+        } else {
+            i++;
+        }
+    }
+    return gone;
+}
+
+static bool run_over(struct model *model, const void *item) {
+    return ((const struct mrun *)item)->expires_ms < model->now_ms;
+}
+
+static bool claim_over(struct model *model, const void *item) {
+    const struct mclaim *claim = item;
+    if (claim->active || claim->lease_until_ms >= model->now_ms - 3600000)
+        return false;
+    free(claim->ids.items);
+    free(claim->done.items);
+    return true;
+}
+
+static bool fire_over(struct model *model, const void *item) {
+    const struct mfire *fire = item;
+    for (size_t i = 0; i < model->jobs->schedules.count; i++) {
+        const struct job_schedule *schedule = PILE(model->jobs->schedules, struct job_schedule, i);
+        if (str_equal(schedule->name, fire->schedule))
+            return fire->fired_ms < model->now_ms - PAWL_FIRE_MS && fire->instant_ms <= schedule->last_ms;
+    }
+    return false;
+}
+
+static bool signal_over(struct model *model, const void *item) {
+    return ((const struct msignal *)item)->expires_ms <= model->now_ms;
+}
+
+static bool refusal_over(struct model *model, const void *item) {
+    return ((const struct refusal *)item)->made_ms < model->now_ms - PAWL_REFUSAL_MS;
+}
+
+pawl_status model_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
+                                pawl_error *err) {
+    if (rows_max < 1)
+        return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
+    struct model *model = model_enter(store);
+    struct model_jobs *jobs = model->jobs;
+    *out = (struct jobs_maintain_result){
+        .runs_removed = drop(model, &jobs->runs, rows_max, run_over),
+        .claims_removed = drop(model, &jobs->claims, rows_max, claim_over),
+        .fires_removed = drop(model, &jobs->fires, rows_max, fire_over),
+        .signals_removed = drop(model, &jobs->signals, rows_max, signal_over),
+        .refusals_removed = drop(model, &jobs->refusals, rows_max, refusal_over),
+    };
+    return model_leave(model, PAWL_OK);
+}
