@@ -312,7 +312,7 @@ static pawl_status read_value(struct reader *reader, size_t depth, struct tree *
         status = read_container(reader, TREE_ARRAY, depth, value);
     else
         status = read_scalar(reader, value);
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK && *value != NULL) {
         (*value)->line = (uint32_t)line;
         (*value)->column = (uint32_t)column;
     }

@@ -243,7 +243,7 @@ static pawl_status read_event(struct reader *reader, const yaml_event_t *event, 
             status = event->type == YAML_SCALAR_EVENT ? read_scalar(reader, event, value)
                                                       : read_container(reader, event, depth, value);
     }
-    if (status != PAWL_OK)
+    if (status != PAWL_OK || *value == NULL)
         return status;
     (*value)->line = (uint32_t)event->start_mark.line + 1;
     (*value)->column = (uint32_t)event->start_mark.column + 1;

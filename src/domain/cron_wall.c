@@ -9,7 +9,7 @@ static uint32_t first_days(int count) { return (uint32_t)((UINT64_C(1) << (count
 
 /* Monday to Friday nearest to day, without leaving the month; 0 when the month has no such day. */
 static int nearest_workday(int day, int first_weekday, int length) {
-    if (day > length)
+    if (day > length || length < 28)
         return 0;
     int weekday = (first_weekday + day - 1) % 7;
     if (weekday == 6)

@@ -285,6 +285,7 @@ static pawl_status conclude(struct planner *planner, struct pipeline_plan *plan)
     return status == PAWL_OK ? PAWL_OK : pipeline_no_memory(planner->err);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): a list and its count are two of the seven parameters */
 pawl_status pipeline_plan(struct arena *arena, const struct pipeline *pipeline,
                           const struct template_scope *context, const struct step_record *records,
                           size_t records_count, struct pipeline_plan *plan, pawl_error *err) {

@@ -216,7 +216,7 @@ void schedule_fires(const struct schedule *schedule, int64_t after_ms, int64_t n
                     struct schedule_fires *fires) {
     const struct schedule_rule *rule = &schedule->rule;
     size_t wanted = rule->missed == SCHEDULE_MISSED_ALL ? (size_t)rule->missed_max : 1;
-    int64_t newest_ms[PAWL_SCHEDULE_MISSED_MAX]; /* descending */
+    int64_t newest_ms[PAWL_SCHEDULE_MISSED_MAX] = {0}; /* descending */
     size_t found = 0;
     int64_t before_ms = clamp_ms(now_ms) + 1;
     int64_t tick_ms = 0;

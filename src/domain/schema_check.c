@@ -120,9 +120,11 @@ static bool apply_rules(struct check *check, const struct frame *frame) {
     return check->status == PAWL_OK;
 }
 
-/* Applies a node; frame->node is set here. */
-static bool apply(struct check *check, const struct schema_node *node, struct frame *frame) {
-    struct scope scope = {frame->scope, node->resource};
+/* Applies a node to the value of a frame. */
+static bool apply(struct check *check, const struct schema_node *node, const struct frame *outer) {
+    struct scope scope = {outer->scope, node->resource};
+    struct frame inner = *outer;
+    struct frame *frame = &inner;
     frame->node = node;
     if (node->tree->kind == TREE_TRUE)
         return true;
@@ -189,7 +191,7 @@ static bool run(struct check *check, const struct tree *value) {
 }
 
 pawl_status schema_validate(const struct schema *schema, const struct tree *value, pawl_error *err) {
-    pawl_error unused;
+    pawl_error unused = {0};
     struct check check = {.schema = schema, .err = err != NULL ? err : &unused};
     if (run(&check, value))
         return PAWL_OK;

@@ -102,9 +102,11 @@ static pawl_status no_value(const struct tree *place, const struct piece *piece,
                             pawl_error *err) {
     const struct reference *reference = &piece->reference;
     if (reference->count == 0)
-        return wrong(place, err, "${%.*s} exists only inside a foreach", STR_ARG(reference->text));
-    return wrong(place, err, "${%.*s} does not exist: there is no '%.*s'", STR_ARG(reference->text),
-                 STR_ARG(reference->segments[missing]));
+        (void)wrong(place, err, "${%.*s} exists only inside a foreach", STR_ARG(reference->text));
+    else
+        (void)wrong(place, err, "${%.*s} does not exist: there is no '%.*s'", STR_ARG(reference->text),
+                    STR_ARG(reference->segments[missing]));
+    return PAWL_INVALID;
 }
 
 static pawl_status value_of(const struct tree *place, const struct piece *piece,
@@ -157,6 +159,8 @@ static pawl_status fill_text(struct arena *arena, const struct tree *value,
         }
         if (status == PAWL_OK)
             status = value_of(value, &piece, scope, &found, err);
+        if (found == NULL)
+            break;
         if (status == PAWL_OK && first && at == value->text.len) {
             *filled = arena_copy(arena, found, sizeof(*found)); /* it stands alone: the value itself */
             buf_free(&out);
