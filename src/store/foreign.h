@@ -1,8 +1,9 @@
-/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+/* Putting messages and appending events with somebody else's connection, inside the transaction that is open
+ * there. */
 #ifndef STORE_FOREIGN_H
 #define STORE_FOREIGN_H
 
-#include "store/types.h"
+#include "store/events.h"
 
 struct pg_conn;
 struct sqlite3;
@@ -13,5 +14,12 @@ PAWL_MUSTCHECK pawl_status postgres_put_inside(struct pg_conn *conn, const char 
                                                struct put_result *out, pawl_error *err);
 PAWL_MUSTCHECK pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in,
                                              struct arena *arena, struct put_result *out, pawl_error *err);
+
+PAWL_MUSTCHECK pawl_status postgres_append_inside(struct pg_conn *conn, const char *schema,
+                                                  const struct events_append *in, struct arena *arena,
+                                                  struct append_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append *in,
+                                                struct arena *arena, struct append_result *out,
+                                                pawl_error *err);
 
 #endif

@@ -3,9 +3,10 @@
 
 #include "interleave/races.h"
 
-extern const struct races races_claim, races_late, races_end, races_request, races_handover, races_dead;
+extern const struct races races_claim, races_late, races_events, races_end, races_request, races_handover,
+    races_dead;
 
-static const struct races *const groups[] = {&races_claim,   &races_late,     &races_end,
+static const struct races *const groups[] = {&races_claim,   &races_late,     &races_events, &races_end,
                                              &races_request, &races_handover, &races_dead};
 
 /* interleave [PATTERN]: PATTERN is a test name with * and ?. */

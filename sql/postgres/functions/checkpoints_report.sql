@@ -22,8 +22,8 @@ BEGIN
     FOR v_report IN SELECT u.* FROM unnest(p_streams, p_perspectives, p_versions, p_tokens, p_statuses, p_errors, p_delays)
                                     WITH ORDINALITY AS u(stream, perspective, version, token, status, error, delay_ms, n)
                      ORDER BY u.n LOOP
-        INSERT INTO pawl.checkpoint (stream, perspective, created_ms, updated_ms)
-        VALUES (v_report.stream, v_report.perspective, v_now, v_now) ON CONFLICT (stream, perspective) DO NOTHING;
+        INSERT INTO pawl.checkpoint (stream, perspective, due_ms, created_ms, updated_ms)
+        VALUES (v_report.stream, v_report.perspective, v_now, v_now, v_now) ON CONFLICT (stream, perspective) DO NOTHING;
         SELECT c.version, c.token, c.status,
                coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = c.stream), 0) AS head,
                EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective AND p.state = 4) AS removed

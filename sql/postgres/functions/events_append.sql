@@ -2,7 +2,7 @@
 -- params: p_expected: -1 any, 0 the stream must not be there, n its version; one array member per event (arrays that are all
 --         absent may be NULL); p_publish: 1 also an outbox message; p_ids_given: ids came from the caller and may be known
 -- returns: answer 1 applied, 2 duplicate, 4 conflict; the stream's version; the version of the first event
--- tables: stream, event, appended (inserted), checkpoint (inserted), event_type, mapping; those of put
+-- tables: stream, event, appended (inserted), checkpoint (inserted), type_seen, mapping; those of put
 -- locks: the mappings (shared, until the transaction ends), the stream
 CREATE OR REPLACE FUNCTION pawl.events_append(
     p_stream text, p_expected bigint, p_ids uuid[], p_types text[], p_payloads json[], p_metadata json[],
@@ -64,7 +64,7 @@ BEGIN
     INSERT INTO pawl.appended (xid, seq, stream, version, count, appended_ms)
     VALUES (v_xid, nextval('pawl.append_seq'), p_stream, v_head + 1, v_count, v_now);
     FOR v_type IN SELECT DISTINCT t.type COLLATE "C" FROM unnest(p_types) AS t(type)
-                   WHERE NOT EXISTS (SELECT 1 FROM pawl.event_type k WHERE k.type = t.type) ORDER BY 1 LOOP
+                   WHERE NOT EXISTS (SELECT 1 FROM pawl.type_seen k WHERE k.type = t.type) ORDER BY 1 LOOP
         PERFORM pawl.type_resolve(v_type);
     END LOOP;
     PERFORM pawl.append_wake(p_stream, p_types, version, p_ids[v_count], v_now);

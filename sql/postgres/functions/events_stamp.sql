@@ -51,7 +51,8 @@ BEGIN
           FROM gone g JOIN pawl.event e ON e.stream = g.stream AND e.version BETWEEN g.version AND g.version + g.count - 1
          GROUP BY e.type ORDER BY e.type),
     counted AS (
-        UPDATE pawl.event_type k SET events = k.events + t.events FROM types t WHERE k.type = t.type)
+        INSERT INTO pawl.event_type AS k (type, events) SELECT t.type, t.events FROM types t
+            ON CONFLICT (type) DO UPDATE SET events = k.events + excluded.events)
     SELECT n.snapshot, (SELECT count(*) FROM gone) AS appends, (SELECT coalesce(sum(g.count), 0) FROM gone g) AS events
       INTO v_pass FROM now n;
     stamped := v_pass.events;

@@ -29,8 +29,8 @@ BEGIN
                                 sum(t.completed) AS completed, sum(t.failed) AS failed, sum(t.stopped) AS stopped,
                                 sum(t.applied) AS applied
                            FROM pawl.perspective_tally t WHERE t.key = p.key) y ON true
-      LEFT JOIN LATERAL (SELECT sum(e.events) AS matched FROM pawl.mapping m JOIN pawl.event_type e ON e.type = m.type
-                          WHERE m.key = p.key) k ON true
+      LEFT JOIN LATERAL (SELECT sum(e.events) AS matched FROM pawl.event_type e
+                          WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p.key)) k ON true
       LEFT JOIN LATERAL pawl.perspective_walk(p.key, 10000) w ON p.state IN (1, 2)
      WHERE CASE WHEN p_name IS NULL THEN p.state <> 4 ELSE p.name = p_name END
      ORDER BY p.name, p.version;

@@ -2,7 +2,7 @@
 -- params: p_modes, p_texts: its patterns; the rest as in store/events.h (0 and NULL: the defaults)
 -- returns: answer 1 applied, 2 duplicate, 4 conflict: the version is another one; its state; whether the backfill is over
 -- raises: PW001 a pattern is wrong; PW005 an append stays open
--- tables: perspective, pattern, mapping, event_type
+-- tables: perspective, pattern, mapping, type_seen
 -- locks: the mappings, exclusively
 CREATE OR REPLACE FUNCTION pawl.perspective_register(
     p_name text, p_version integer, p_modes smallint[], p_texts text[], p_run smallint, p_target text, p_clear text,
@@ -49,9 +49,8 @@ BEGIN
     SELECT v_key, u.n, u.mode, u.text, pawl.pattern_regex(u.mode, u.text)
       FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n);
     INSERT INTO pawl.mapping (type, key)
-    SELECT DISTINCT k.type, v_key FROM pawl.event_type k JOIN pawl.pattern t ON t.key = v_key
-     WHERE pawl.pattern_matches(t.regex, k.type)
-        ON CONFLICT (type, key) DO NOTHING;
+    SELECT DISTINCT k.type, v_key FROM pawl.type_seen k JOIN pawl.pattern t ON t.key = v_key
+     WHERE pawl.pattern_matches(t.regex, k.type);
     answer := 1;
     backfilled := false;
 END

@@ -30,8 +30,8 @@ BEGIN
     PERFORM 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams))
      ORDER BY c.stream FOR UPDATE;
     SELECT count(*) INTO v_applied FROM pawl.checkpoint c JOIN pawl.event e ON e.stream = c.stream AND e.version <= c.version
-      JOIN pawl.mapping m ON m.type = e.type AND m.key = p_key
-     WHERE c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams));
+     WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)
+       AND c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams));
     IF v_applied > 0 THEN
         INSERT INTO pawl.perspective_tally (key, applied) VALUES (p_key, -v_applied);
     END IF;

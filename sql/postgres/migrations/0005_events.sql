@@ -59,7 +59,14 @@ CREATE TABLE pawl.stamper (
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 INSERT INTO pawl.stamper DEFAULT VALUES;
 
--- events: how many of the type have a position.
+-- Types that were seen and resolved. Not unique, and neither are the mappings: two transactions that append the first
+-- events of a type note it both, and none waits for the other.
+CREATE TABLE pawl.type_seen (
+    type text COLLATE "C" NOT NULL
+);
+CREATE INDEX type_seen_type ON pawl.type_seen (type);
+
+-- events: how many of the type have a position; written by whoever gives positions, and nobody else.
 CREATE TABLE pawl.event_type (
     type text COLLATE "C" PRIMARY KEY,
     events bigint NOT NULL DEFAULT 0
@@ -100,9 +107,9 @@ CREATE TABLE pawl.pattern (
 
 CREATE TABLE pawl.mapping (
     type text COLLATE "C" NOT NULL,
-    key text COLLATE "C" NOT NULL,
-    PRIMARY KEY (type, key)
+    key text COLLATE "C" NOT NULL
 );
+CREATE INDEX mapping_type ON pawl.mapping (type, key);
 CREATE INDEX mapping_key ON pawl.mapping (key);
 
 CREATE TABLE pawl.skip (

@@ -6,7 +6,9 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/model/event_state.h"
 #include "store/model/jobs.h"
+#include "store/model/log.h"
 #include "store/model/view.h"
 
 /* The violations found so far. */
@@ -190,6 +192,62 @@ static void check_tally(struct finding *f) {
     }
 }
 
+static bool has_wake(const struct model *model, pawl_str name) {
+    const struct table *table = &model->seqs;
+    for (struct node *node = model_table_each(table, NULL); node != NULL;
+         node = model_table_each(table, node)) {
+        const struct record *record = node->thing;
+        if (record->kind == KIND_PERSPECTIVE && record->place != PLACE_HISTORY &&
+            str_equal(record->stream, name))
+            return true;
+    }
+    return false;
+}
+
+static void check_checkpoint(struct finding *f, const struct checkpoint *c) {
+    const struct kept_perspective *perspective = model_perspective_find(f->model, c->perspective);
+    int64_t head = model_stream_version(f->model, c->stream);
+    if (perspective == NULL)
+        return;
+    if (head > 0 && c->version > head)
+        violated(f, "checkpoint_not_ahead", "%.*s of %.*s is at %" PRId64 ", the stream at %" PRId64,
+                 STR_ARG(c->perspective), STR_ARG(c->stream), c->version, head);
+    if ((c->due_ms < 0) != (c->status == CHECKPOINT_COMPLETED || c->stopped) ||
+        (c->stopped && c->status != CHECKPOINT_FAILED) ||
+        (!uuid_is_nil(c->instance) &&
+         (c->status != CHECKPOINT_PROCESSING || c->lease_until_ms == 0 || c->token == 0)))
+        violated(f, "checkpoint_due_known", "%.*s of %.*s: status %d, due %" PRId64, STR_ARG(c->perspective),
+                 STR_ARG(c->stream), (int)c->status, c->due_ms);
+    if (model_perspective_fed(perspective) && c->status == CHECKPOINT_COMPLETED && c->version < head &&
+        !has_wake(f->model, c->stream))
+        violated(f, "wake_not_lost", "%.*s of %.*s is completed at %" PRId64 ", the stream is at %" PRId64,
+                 STR_ARG(c->perspective), STR_ARG(c->stream), c->version, head);
+}
+
+static void check_events(struct finding *f) {
+    const struct event_tables *t = f->model->events;
+    for (struct node *node = model_table_each(&f->model->checkpoints, NULL); node != NULL;
+         node = model_table_each(&f->model->checkpoints, node))
+        check_checkpoint(f, node->thing);
+    for (size_t i = 0; t != NULL && i < t->all_count; i++) {
+        const struct stored_event *event = &t->all[i]->event;
+        const struct kept_stream *stream = model_event_stream(f->model, event->stream);
+        if (event->position != (int64_t)i + 1)
+            violated(f, "event_positions_dense", "event %zu has position %" PRId64, i + 1, event->position);
+        if (stream == NULL || event->version < 1 || event->version > stream->version ||
+            stream->events[event->version - 1] != t->all[i])
+            violated(f, "event_versions_dense", "version %" PRId64 " of %.*s is not in its place",
+                     event->version, STR_ARG(event->stream));
+        for (size_t p = 0; p < t->perspective_count; p++) {
+            const struct kept_perspective *perspective = t->perspectives[p];
+            if (perspective->backfilled && model_perspective_maps(perspective, t->all[i]->type) &&
+                model_checkpoint_find(f->model, event->stream, perspective->key) == NULL)
+                violated(f, "checkpoint_for_every_match", "%.*s has no checkpoint for %.*s",
+                         STR_ARG(perspective->key), STR_ARG(event->stream));
+        }
+    }
+}
+
 pawl_status model_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
     struct model *model = model_enter(store);
     struct finding f = {.model = model, .arena = arena};
@@ -206,6 +264,7 @@ pawl_status model_check(struct store *store, struct arena *arena, struct violati
     const char *fault = model_jobs_fault(model);
     if (fault != NULL)
         violated(&f, fault, "pooled work");
+    check_events(&f);
     struct violation *rows = arena_array(arena, f.count, sizeof *rows);
     pawl_status status = PAWL_OK;
     if (rows == NULL || f.no_memory)

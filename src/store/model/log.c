@@ -87,7 +87,7 @@ struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, p
     checkpoint->stream = model_text(stream);
     checkpoint->perspective = model_text(perspective);
     checkpoint->created_ms = checkpoint->updated_ms = model->now_ms;
-    checkpoint->due_ms = -1;
+    checkpoint->due_ms = model->now_ms;
     model_table_add(&model->checkpoints, &checkpoint->by_key, checkpoint_hash(stream, perspective),
                     checkpoint);
     return checkpoint;

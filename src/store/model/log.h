@@ -6,7 +6,7 @@
 
 enum store_answer model_receptor_apply(struct model *model, const struct receptor_report *report);
 enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report);
-/* Finds it, or makes it: version 0, pending, never due. */
+/* Finds it, or makes it: version 0, pending, due now. */
 struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, pawl_str perspective);
 struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str stream, pawl_str perspective);
 

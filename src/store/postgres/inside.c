@@ -4,6 +4,7 @@
 #include "domain/name.h"
 #include "store/foreign.h"
 #include "store/postgres/calls.h"
+#include "store/postgres/event_calls.h"
 #include "store/postgres/schema.h"
 
 #define OP "pawl_send_pg"
@@ -73,6 +74,28 @@ pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema, const 
         status = run(conn, name, &statement, err);
     if (status == PAWL_OK)
         status = pg_put_take(in, statement.result, &result, err);
+    if (status == PAWL_OK)
+        *out = result;
+    PQclear(statement.result);
+    return status;
+}
+
+pawl_status postgres_append_inside(struct pg_conn *conn, const char *schema, const struct events_append *in,
+                                   struct arena *arena, struct append_result *out, pawl_error *err) {
+    struct statement statement = {.result = NULL};
+    struct append_result result = {0};
+    const char *name = schema != NULL ? schema : "pawl";
+    pawl_status status = check_append(in, err);
+    if (status == PAWL_OK)
+        status = name_check_schema(str_from(name), err);
+    if (status == PAWL_OK)
+        status = check_connection(conn, err);
+    if (status == PAWL_OK)
+        status = pg_append_prepare(in, arena, &statement, &result, err);
+    if (status == PAWL_OK)
+        status = run(conn, name, &statement, err);
+    if (status == PAWL_OK)
+        status = pg_append_take(statement.result, &result, err);
     if (status == PAWL_OK)
         *out = result;
     PQclear(statement.result);
