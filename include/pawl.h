@@ -72,7 +72,7 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_migrate(const pawl_store_config *config
 /* ---- Sending
  * ---------------------------------------------------------------------------------------------------- */
 
-typedef enum pawl_kind { PAWL_OUTBOX = 1, PAWL_INBOX = 2 } pawl_kind;
+typedef enum pawl_kind { PAWL_OUTBOX = 1, PAWL_INBOX = 2, PAWL_JOB = 4 /* handled, not sent */ } pawl_kind;
 
 /* One message to send. A ptr of NULL and a nil id mean absent. */
 typedef struct pawl_outgoing {
@@ -116,6 +116,7 @@ typedef struct pawl_message {
     pawl_str stream, topic, type, payload, headers, traceparent, consumer;
     pawl_uuid correlation_id, causation_id;
     int64_t sent_ms;
+    pawl_str progress; /* of a job: what an earlier attempt told last */
     const void *run; /* for pawl_cancelled */
 } pawl_message;
 
@@ -139,6 +140,10 @@ typedef pawl_outcome (*pawl_handler_fn)(const pawl_message *message, pawl_result
 /* True when the result no longer counts, or the worker wants to stop: a handler that takes long asks now and
  * then. */
 PAWL_API bool pawl_cancelled(const pawl_message *message);
+
+/* Of a job: keeps its lease while it gets on, and stores JSON (at most 64 KiB) that the next attempt finds in
+ * message->progress. False: not a job, or not JSON. */
+PAWL_API bool pawl_progress(const pawl_message *message, pawl_str progress);
 
 /* What a stream does when one of its messages becomes a dead letter. */
 typedef enum pawl_on_dead {
@@ -183,7 +188,7 @@ typedef struct pawl_worker_config {
     const char *service;  /* default "pawl" */
     const char *metadata; /* a JSON object, shown with the instance */
     const char *instance; /* a UUID; default: a fresh one, which is almost always right */
-    bool outbox, inbox;   /* what to work on; neither = both */
+    bool outbox, inbox, jobs; /* what to work on; none = all of them */
     int concurrency;      /* default 4 */
     int batch;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, drain_ms;
@@ -191,6 +196,10 @@ typedef struct pawl_worker_config {
     int max_attempts;
     int max_partitions;
     int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
+    int64_t job_lease_ms;     /* default 60 s */
+    const char *queue;        /* of the jobs; default "default" */
+    const char *tools;        /* a file of tools that steps of pipelines use (docs/tools.md) */
+    const char *pipeline_env; /* names, separated by commas, that ${env.NAME} of pipelines may use */
     bool observe;     /* register and beat, but handle nothing: no handler is needed */
     bool debug;       /* completed messages stay readable */
     bool own_process; /* SIGTERM and SIGINT stop the worker; escaped children of commands are adopted and

@@ -26,6 +26,14 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
     return (enum store_kind)(flag->set ? (int)flag->number + 1 : fallback);
 }
 
+/* The number of --limit, as far as a list may be long; PAWL_LIST_DEFAULT without it. */
+static inline int cli_limit(const struct cli *cli) {
+    const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
+    if (!flag->set)
+        return PAWL_LIST_DEFAULT;
+    return flag->number < PAWL_LIST_MAX ? (int)flag->number : PAWL_LIST_MAX;
+}
+
 /* A word as an id. PAWL_INVALID says what is wrong with it. */
 PAWL_MUSTCHECK pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err);
 

@@ -42,9 +42,10 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     if (cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set &&
-        !cli_flag(cli, FLAG_TRANSPORTS)->set)
+        !cli_flag(cli, FLAG_TRANSPORTS)->set && config.tools == NULL && !config.jobs)
         return error_set(err, PAWL_INVALID, "worker",
-                         "the worker has no handler: add --on 'order.*=exec:./handle.sh', --handlers FILE or "
+                         "the worker has no handler: add --on 'order.*=exec:./handle.sh', --handlers FILE, "
+                         "--tools FILE or "
                          "--transports FILE");
     config.on_log = print_log;
     config.on_idle = stop_when_idle;

@@ -4,6 +4,31 @@
 
 #include "cli/command.h"
 
+extern const struct command command_agent_disable;
+extern const struct command command_agent_list;
+extern const struct command command_agent_refusals;
+extern const struct command command_agent_set;
+extern const struct command command_audit_list;
+extern const struct command command_audit_verify;
+extern const struct command command_job_cancel;
+extern const struct command command_job_discard;
+extern const struct command command_job_enqueue;
+extern const struct command command_job_list;
+extern const struct command command_job_retry;
+extern const struct command command_job_show;
+extern const struct command command_job_steps;
+extern const struct command command_job_wake;
+extern const struct command command_pipeline_check;
+extern const struct command command_pipeline_show;
+extern const struct command command_schedule_list;
+extern const struct command command_schedule_preview;
+extern const struct command command_task_create;
+extern const struct command command_task_delete;
+extern const struct command command_task_list;
+extern const struct command command_task_pause;
+extern const struct command command_task_resume;
+extern const struct command command_task_run;
+extern const struct command command_task_show;
 extern const struct command command_check;
 extern const struct command command_dead_discard;
 extern const struct command command_dead_groups;

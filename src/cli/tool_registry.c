@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "work/builtin.h"
 
 pawl_status tool_registry_open(struct cli *cli, struct tools **tools, pawl_error *err) {
     struct tools *made = NULL;
@@ -12,6 +13,8 @@ pawl_status tool_registry_open(struct cli *cli, struct tools **tools, pawl_error
     pawl_str path = options_text(&cli->arguments.options, OPTION_TOOLS);
     snprintf(name, sizeof(name), "pawl-%d", (int)getpid());
     pawl_status status = tools_create(name, &made, err);
+    if (status == PAWL_OK)
+        status = builtin_add(made, err);
     if (status == PAWL_OK && path.len > 0)
         status = tools_add_file(made, path.ptr, err);
     if (status != PAWL_OK) {

@@ -22,9 +22,11 @@ static pawl_status read_kinds(struct cli *cli, pawl_worker_config *config, pawl_
             config->outbox = true;
         else if (str_equal_cstr(word, "inbox"))
             config->inbox = true;
+        else if (str_equal_cstr(word, "jobs"))
+            config->jobs = true;
         else
             return error_set(err, PAWL_INVALID, "worker",
-                             "--kinds has \"%.*s\"; the kinds are outbox and inbox", STR_ARG(word));
+                             "--kinds has \"%.*s\"; the kinds are outbox, inbox and jobs", STR_ARG(word));
     }
     return PAWL_OK;
 }
@@ -61,6 +63,10 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .timeout_ms = options_number(options, OPTION_PROCESSING_TIMEOUT),
         .retry_base_ms = options_number(options, OPTION_RETRY_BASE),
         .retry_max_ms = options_number(options, OPTION_RETRY_MAX),
+        .job_lease_ms = options_number(options, OPTION_JOB_LEASE),
+        .queue = cli_flag(cli, FLAG_QUEUE)->set ? cli_flag(cli, FLAG_QUEUE)->text.ptr : NULL,
+        .tools = text_or_null(options, OPTION_TOOLS),
+        .pipeline_env = text_or_null(options, OPTION_PIPELINE_ENV),
         .debug = options_bool(options, OPTION_DEBUG),
         .strategy = cli_flag(cli, FLAG_INSTANT)->set ? PAWL_INSTANT : PAWL_BATCHED,
         .drain_ms = cli_flag(cli, FLAG_DRAIN)->set ? cli_flag(cli, FLAG_DRAIN)->number : 0,

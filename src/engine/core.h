@@ -260,6 +260,9 @@ void engine_core_free(struct engine_core *core);
 PAWL_MUSTCHECK pawl_status engine_step(struct engine_core *core, const struct engine_event *event,
                                        struct engine_actions *actions);
 
+/* While held, a stop does not deregister: something else still works under this instance. */
+void engine_hold(struct engine_core *core, bool held);
+
 struct engine_metrics engine_metrics(const struct engine_core *core);
 
 #endif

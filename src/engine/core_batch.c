@@ -27,7 +27,8 @@ static size_t ahead_max(const struct engine_core *core) {
 
 /* How many messages the next batch should ask for. */
 int core_batch_claim_wanted(const struct engine_core *core) {
-    if (core->stopping || core->config.instance.kinds == 0 || core->now_ms >= core->instance_fence_ms)
+    if (core->stopping || (core->config.instance.kinds & KIND_BITS_ALL) == 0 ||
+        core->now_ms >= core->instance_fence_ms)
         return 0;
     size_t waiting = waiting_total(core);
     size_t ahead = ahead_max(core);
@@ -177,7 +178,7 @@ static void build(struct engine_core *core) {
     core_batch_begin(core, &core->batch);
     int wanted = claim_wanted(core);
     core->poll_due = core->now_ms >= core->next_poll_ms;
-    int kinds = __builtin_popcount((unsigned)config->instance.kinds);
+    int kinds = __builtin_popcount((unsigned)(config->instance.kinds & KIND_BITS_ALL));
     core->held_count = 0;
     for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
         for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++)

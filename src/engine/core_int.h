@@ -188,6 +188,7 @@ struct engine_core {
     int64_t look_until_ms;
     bool looking;
 
+    bool held; /* by whoever else works under this instance */
     bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
     int64_t drain_until_ms, give_up_ms;
 };

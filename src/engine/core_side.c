@@ -31,7 +31,7 @@ int64_t core_side_due_ms(const struct engine_core *core) {
 void core_side_send(struct engine_core *core) {
     struct side_claim *side = &core->side;
     if (!side->resend) {
-        int kinds = __builtin_popcount((unsigned)core->config.instance.kinds);
+        int kinds = __builtin_popcount((unsigned)(core->config.instance.kinds & KIND_BITS_ALL));
         int wanted = core_batch_claim_wanted(core);
         core_batch_begin(core, &side->batch);
         for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {

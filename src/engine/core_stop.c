@@ -18,6 +18,8 @@ void core_stop_begin(struct engine_core *core, bool now) {
     core->give_up_ms = core->drain_until_ms + (core->stop_now ? STOP_NOW_MS : ENGINE_STOP_STORE_MS);
 }
 
+void engine_hold(struct engine_core *core, bool held) { core->held = held; }
+
 static void release_waiting(struct engine_core *core) {
     for (size_t i = 0; i < core->config.handler_count; i++) {
         struct handler_queue *queue = &core->queues[i];
@@ -72,7 +74,7 @@ void core_stop_decide(struct engine_core *core) {
         cancel_running(core);
     bool reported = core->pending_count == 0 && core->report_count == 0 && core->cycle == CYCLE_IDLE &&
                     !core->resend && !core->side.on_way;
-    bool idle = core->running == 0 && reported && !core->registering && !core->beating;
+    bool idle = core->running == 0 && reported && !core->registering && !core->beating && !core->held;
     if (core->now_ms >= core->give_up_ms) {
         core->forced = true;
         leave(core);

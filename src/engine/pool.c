@@ -13,11 +13,6 @@
 
 enum { SNOOZE_MS_DEFAULT = 1000 };
 
-bool pawl_cancelled(const pawl_message *message) {
-    const struct bundle *bundle = message->run;
-    return bundle != NULL && atomic_load_explicit(&bundle->cancel, memory_order_relaxed);
-}
-
 void bundle_clear(struct bundle *bundle) {
     for (size_t i = 0; i < bundle->count; i++) {
         free(bundle->errors[i]);
@@ -32,7 +27,7 @@ static void run_one(struct bundle *bundle, size_t at) {
     result.retry_after_ms = -1;
     result.error[0] = '\0';
     pawl_message message = work_message(bundle->items[at]);
-    message.run = bundle;
+    message.run = &bundle->handle;
     pawl_outcome said = bundle->handler->function(&message, &result, bundle->handler->self);
     if (said == PAWL_DONE) {
         outcome->type = OUTCOME_DONE;
@@ -58,8 +53,8 @@ static void run_batch(struct bundle *bundle) {
                                               [HANDLED_SNOOZE] = OUTCOME_SNOOZE};
     struct handler_verdict verdicts[ENGINE_BUNDLE_MAX];
     memset(verdicts, 0, sizeof(verdicts));
-    struct handler_batch batch = {bundle->items,    bundle->groups,  bundle->count,
-                                  bundle->fence_ms, &bundle->cancel, verdicts};
+    struct handler_batch batch = {bundle->items,    bundle->groups,         bundle->count,
+                                  bundle->fence_ms, &bundle->handle.cancel, verdicts};
     bundle->handler->batch(&batch, bundle->handler->self);
     for (size_t i = 0; i < bundle->count; i++) {
         bundle->outcomes[i] =
@@ -81,7 +76,7 @@ static void run_bundle(struct bundle *bundle) {
     int failed_group = -1;
     for (size_t i = 0; i < bundle->count; i++) {
         bundle->outcomes[i] = (struct engine_outcome){OUTCOME_NOT_RUN, {NULL, 0}, -1};
-        bool cancelled = atomic_load_explicit(&bundle->cancel, memory_order_relaxed);
+        bool cancelled = atomic_load_explicit(&bundle->handle.cancel, memory_order_relaxed);
         /* A worker that was stopped for a while may come back to life right here: the lease is asked each
          * time. */
         if (cancelled || bundle->groups[i] == failed_group || clock_boot_ms() >= bundle->fence_ms)

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "engine/core.h"
+#include "engine/run_handle.h"
 #include "handler/table.h"
 
 /* What one slot is given, and what came of it. The pool owns it from pool_start until it is in pool_take's
@@ -17,7 +18,7 @@ struct bundle {
     int groups[ENGINE_BUNDLE_MAX];
     size_t count;
     int64_t fence_ms;
-    atomic_bool cancel;
+    struct run_handle handle;
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
     char *errors[ENGINE_BUNDLE_MAX]; /* owned; behind the outcomes' texts */
     int64_t elapsed_us;

@@ -73,7 +73,7 @@ static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
 }
 
 pawl_status runtime_create(const struct runtime_config *config, struct runtime **out, pawl_error *err) {
-    if (config->handlers->count == 0 && config->engine.instance.kinds != 0)
+    if (config->handlers->count == 0 && (config->engine.instance.kinds & KIND_BITS_ALL) != 0)
         return error_set(err, PAWL_INVALID, "worker",
                          "the worker has no handler; add one, for example --on 'order.*=exec:./handle.sh'");
     struct runtime *runtime = calloc(1, sizeof(*runtime));
@@ -324,6 +324,7 @@ static void tick(struct runtime *runtime) {
     while (runtime->stops_seen < atomic_load(&runtime->stops) && !runtime->exiting) {
         runtime->stops_seen++;
         runtime_step(runtime, (struct engine_event){.type = EVENT_STOP});
+        runtime_jobs_stop(runtime);
     }
     if (now_ms >= runtime->core_timer_ms && !runtime->exiting)
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
@@ -358,6 +359,7 @@ static void loop(struct runtime *runtime) {
         take_calls(runtime, runtime->work);
         take_calls(runtime, runtime->claims);
         tick(runtime);
+        runtime_jobs_sync(runtime);
     }
 }
 
@@ -380,6 +382,11 @@ static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_e
  * leak. */
 static void close_threads(struct runtime *runtime) {
     int64_t wait_ms = runtime->forced ? LEAVE_MS / 4 : LEAVE_MS;
+    if (!runtime_jobs_close(runtime, wait_ms)) {
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
+                  "a job has not returned");
+        runtime->jobs = NULL;
+    }
     if (!pool_close(runtime->pool, wait_ms)) {
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
                   "a function has not returned");
@@ -404,6 +411,9 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
         status = store_thread_open(runtime->control, err);
     if (status == PAWL_OK)
         status = store_thread_open(runtime->claims, err);
+    if (status != PAWL_OK)
+        return status;
+    status = runtime_jobs_start(runtime, err);
     if (status != PAWL_OK)
         return status;
     loop(runtime);

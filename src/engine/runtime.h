@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "engine/core.h"
+#include "engine/job_side.h"
 #include "engine/pool.h"
 #include "engine/store_thread.h"
 #include "handler/process.h"
@@ -14,6 +15,7 @@ struct runtime_config {
     struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
     struct store_config store;
     struct handler_table *handlers;
+    struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
     bool own_process;
     bool (*ready)(void *self);
     void (*on_started)(void *self);
@@ -49,7 +51,10 @@ struct runtime {
     struct call *held;   /* batches whose memory the core still uses */
     struct store_waker *waker;
     enum { WAKER_CLOSED = 0, WAKER_OPENING, WAKER_TESTING, WAKER_WORKS } waker_state;
-    int64_t waker_due_ms; /* when closed: open it; when tested: it has failed */
+    int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
+    struct job_side *jobs; /* NULL = this worker takes no jobs */
+    pawl_uuid jobs_instance;
+    bool jobs_held, idle_wanted, idle_told;
     bool exiting, forced;
     pawl_status exit_status;
     pawl_error exit_error;
@@ -85,6 +90,14 @@ void runtime_waker_opened(struct runtime *runtime, struct call *call);
 void runtime_waker_readable(struct runtime *runtime);
 void runtime_waker_tick(struct runtime *runtime, int64_t now_ms);
 void runtime_waker_close(struct runtime *runtime, int64_t retry_ms);
+
+/* runtime_jobs.c */
+PAWL_MUSTCHECK pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err);
+void runtime_jobs_stop(struct runtime *runtime);
+void runtime_jobs_wake(struct runtime *runtime);
+void runtime_jobs_idle(struct runtime *runtime); /* the messages are all done */
+void runtime_jobs_sync(struct runtime *runtime); /* once per turn of the loop */
+PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
 
 /* runtime_log.c */
 void runtime_log(struct runtime *runtime, const struct engine_action *action);

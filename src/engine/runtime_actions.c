@@ -62,7 +62,7 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     bundle->handler = handler;
     bundle->count = run->count;
     bundle->fence_ms = run->fence_ms;
-    atomic_store(&bundle->cancel, false);
+    atomic_store(&bundle->handle.cancel, false);
     memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
     memcpy(bundle->groups, run->groups, run->count * sizeof(*run->groups));
     pawl_error error;
@@ -74,7 +74,7 @@ static void cancel(struct runtime *runtime, const struct engine_action *action) 
     if (runtime->processes[action->slot].pid != 0)
         runtime_process_cancel(runtime, action->slot, action->reason);
     else
-        atomic_store(&runtime->bundles[action->slot].cancel, true);
+        atomic_store(&runtime->bundles[action->slot].handle.cancel, true);
 }
 
 static void finish(struct runtime *runtime, const struct engine_action *action) {
@@ -136,8 +136,7 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
             runtime->config.on_started(runtime->config.self);
         break;
     case ACTION_NOTIFY_IDLE:
-        if (runtime->config.on_idle != NULL)
-            runtime->config.on_idle(runtime->config.self);
+        runtime_jobs_idle(runtime);
         break;
     case ACTION_LOG:
         runtime_log(runtime, action);

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "engine/runtime.h"
 
-enum { SWEEP_MS = 100 };
+enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
 
 static void watch(struct runtime *runtime, int fd, enum runtime_fd type, int slot) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32 | (uint32_t)slot};
@@ -43,10 +43,15 @@ void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reaso
     process_end(&runtime->processes[slot], why, clock_boot_ms());
 }
 
+/* Ends what no handler and no tool accounts for. Children of tools neither start nor end meanwhile. */
 static void sweep(struct runtime *runtime) {
     int slots = runtime->config.engine.slots;
-    pid_t *pids = calloc((size_t)slots, sizeof(*pids));
-    char(*runs)[ORPHAN_RUN_BYTES] = calloc((size_t)slots, sizeof(*runs));
+    struct keeper *keeper = runtime->jobs != NULL ? tools_keeper(runtime->config.jobs.tools) : NULL;
+    struct orphan_keep kept = {0};
+    if (keeper != NULL)
+        keeper_lock(keeper, &kept);
+    pid_t *pids = calloc((size_t)slots + kept.count, sizeof(*pids));
+    char(*runs)[ORPHAN_RUN_BYTES] = calloc((size_t)slots + kept.count, sizeof(*runs));
     size_t count = 0;
     for (int i = 0; pids != NULL && runs != NULL && i < slots; i++) {
         if (runtime->processes[i].pid == 0)
@@ -55,12 +60,18 @@ static void sweep(struct runtime *runtime) {
         memcpy(runs[count], runtime->processes[i].run, ORPHAN_RUN_BYTES);
         count++;
     }
+    for (size_t i = 0; pids != NULL && runs != NULL && i < kept.count; i++) {
+        pids[count] = kept.pids[i];
+        memcpy(runs[count++], kept.runs[i], ORPHAN_RUN_BYTES);
+    }
     struct orphan_keep keep = {pids, (const char(*)[ORPHAN_RUN_BYTES])runs, count};
     if (pids != NULL && runs != NULL) {
         int found = orphan_sweep(&keep);
         if (found > 0)
             log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
     }
+    if (keeper != NULL)
+        keeper_unlock(keeper);
     free(pids);
     free(runs);
 }
@@ -110,6 +121,9 @@ void runtime_process_tick(struct runtime *runtime, int64_t now_ms) {
         runtime->sweep_ms = INT64_MAX;
         sweep(runtime);
     }
+    /* What tools leave behind is looked for now and then. */
+    if (runtime->jobs != NULL && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
+        runtime->sweep_ms = now_ms + SWEEP_JOBS_MS;
 }
 
 int64_t runtime_process_due_ms(const struct runtime *runtime) {

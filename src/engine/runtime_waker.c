@@ -62,6 +62,7 @@ void runtime_waker_readable(struct runtime *runtime) {
         tell_core(runtime, true);
     }
     runtime_step(runtime, (struct engine_event){.type = EVENT_WAKE});
+    runtime_jobs_wake(runtime);
 }
 
 void runtime_waker_tick(struct runtime *runtime, int64_t now_ms) {

@@ -1,5 +1,6 @@
 /* The worker of the public API. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "engine/runtime.h"
+#include "work/builtin.h"
 #include "work/inbox.h"
 #include "work/outbox.h"
 
@@ -27,7 +29,9 @@ struct pawl_worker {
     struct handler_table *handlers;
     struct transport_settings *transports; /* NULL: no brokers */
     struct outbox *outbox;
-    bool kinds_chosen;
+    bool kinds_chosen, tools_named;
+    struct tools *tools;
+    const char **env;        /* names for pipelines, in the arena */
     struct runtime *runtime; /* made by run */
     pthread_mutex_t lock;    /* of runtime */
     atomic_int stops;        /* asked for before it ran */
@@ -73,11 +77,12 @@ static void fill_engine(struct engine_config *engine, const pawl_worker_config *
     engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
     engine->instance.pid = (int)getpid();
     engine->instance.max_partitions = in->max_partitions;
-    bool both = !in->outbox && !in->inbox;
+    bool all = !in->outbox && !in->inbox && !in->jobs;
     if (in->observe)
         return;
-    engine->instance.kinds = (both || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
-                             (both || in->inbox ? KIND_BIT(KIND_INBOX) : 0);
+    engine->instance.kinds = (all || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
+                             (all || in->inbox ? KIND_BIT(KIND_INBOX) : 0) |
+                             (all || in->jobs ? KIND_BIT_JOBS : 0);
 }
 
 static pawl_status check_config(const pawl_worker_config *in, const struct engine_config *engine,
@@ -141,6 +146,51 @@ static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_conf
     return status;
 }
 
+/* "HOME, LANG" as names. */
+static pawl_status read_env(struct pawl_worker *worker, const char *text, pawl_error *err) {
+    pawl_str rest = str_from(text);
+    worker->env = arena_array(worker->arena, rest.len / 2 + 2, sizeof(char *));
+    if (worker->env == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    while (rest.len > 0) {
+        const char *comma = memchr(rest.ptr, ',', rest.len);
+        pawl_str word = {rest.ptr, comma != NULL ? (size_t)(comma - rest.ptr) : rest.len};
+        size_t used = comma != NULL ? word.len + 1 : word.len;
+        rest = (pawl_str){rest.ptr + used, rest.len - used};
+        word = str_trim(word);
+        char *name = word.len > 0 ? arena_copy(worker->arena, word.ptr, word.len) : NULL;
+        if (name != NULL)
+            worker->env[worker->config.jobs.env_count++] = name;
+    }
+    worker->config.jobs.env = worker->env;
+    return PAWL_OK;
+}
+
+/* What jobs need besides what all work needs. */
+static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_config *in, pawl_error *err) {
+    struct job_side_config *jobs = &worker->config.jobs;
+    char name[32];
+    if ((worker->config.engine.instance.kinds & KIND_BIT_JOBS) == 0)
+        return PAWL_OK;
+    snprintf(name, sizeof(name), "worker-%d", (int)getpid());
+    jobs->batch = worker->config.engine.batch;
+    jobs->lease_ms = or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT);
+    jobs->timeout_ms = in->timeout_ms;
+    jobs->queue = in->queue != NULL ? arena_strdup(worker->arena, in->queue) : NULL;
+    struct range lease = {"job_lease_ms", jobs->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX};
+    pawl_status status = check_ranges(&lease, 1, err);
+    if (status == PAWL_OK)
+        status = read_env(worker, in->pipeline_env, err);
+    if (status == PAWL_OK)
+        status = tools_create(name, &worker->tools, err);
+    if (status == PAWL_OK && in->tools != NULL)
+        status = tools_add_file(worker->tools, in->tools, err);
+    if (status == PAWL_OK)
+        status = builtin_add(worker->tools, err);
+    jobs->tools = worker->tools;
+    return status;
+}
+
 pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, pawl_error *err) {
     struct engine_config engine = {0};
     fill_engine(&engine, in);
@@ -154,7 +204,8 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
     worker->arena = arena_create(0);
     worker->on_log = in->on_log;
     worker->self = in->self;
-    worker->kinds_chosen = in->outbox || in->inbox || in->observe;
+    worker->tools_named = in->tools != NULL;
+    worker->kinds_chosen = in->outbox || in->inbox || in->jobs || in->observe;
     worker->config = (struct runtime_config){
         .engine = engine,
         .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
@@ -182,6 +233,8 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         worker->handlers->defaults.retry_max_ms = in->retry_max_ms;
     }
     worker->config.handlers = worker->handlers;
+    if (status == PAWL_OK)
+        status = set_up_jobs(worker, in, err);
     if (status != PAWL_OK) {
         pawl_worker_free(worker);
         return status;
@@ -234,11 +287,14 @@ pawl_status pawl_worker_transports(pawl_worker *worker, const char *path, pawl_e
 /* Lanes of a kind that nothing here can handle are left to others. */
 static void choose_kinds(struct pawl_worker *worker) {
     const struct handler_table *table = worker->handlers;
+    if (!worker->kinds_chosen && worker->transports == NULL && table->count == 0 && worker->tools_named)
+        worker->config.engine.instance.kinds = KIND_BIT_JOBS;
     if (worker->kinds_chosen || worker->transports == NULL)
         return;
     bool by_type = table->count > table->routes;
     worker->config.engine.instance.kinds = (table->count > 0 ? KIND_BIT(KIND_OUTBOX) : 0) |
-                                           (by_type ? KIND_BIT(KIND_INBOX) : 0);
+                                           (by_type ? KIND_BIT(KIND_INBOX) : 0) |
+                                           (worker->config.engine.instance.kinds & KIND_BIT_JOBS);
 }
 
 static pawl_uuid current_instance(void *self) {
@@ -309,6 +365,7 @@ void pawl_worker_free(pawl_worker *worker) {
     runtime_free(worker->runtime);
     outbox_free(worker->outbox);
     transport_settings_free(worker->transports);
+    tools_free(worker->tools);
     handler_table_free(worker->handlers);
     arena_free(worker->arena);
     pthread_mutex_destroy(&worker->lock);

@@ -1,0 +1,243 @@
+/* Running jobs: by a C function, a program, or as a pipeline. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "domain/errclass.h"
+#include "engine/job_slot.h"
+#include "handler/process.h"
+#include "handler/talk.h"
+
+static void tell_progress(struct job_slot *slot, pawl_str json) {
+    char *copy = malloc(json.len + 1);
+    if (copy == NULL)
+        return;
+    memcpy(copy, json.ptr, json.len);
+    copy[json.len] = '\0';
+    pthread_mutex_lock(&slot->slots->lock);
+    free(slot->progress);
+    slot->progress = copy;
+    slot->progress_len = json.len;
+    slot->progressed = true;
+    pthread_mutex_unlock(&slot->slots->lock);
+}
+
+static bool take_progress(struct run_handle *handle, pawl_str json) {
+    tell_progress((struct job_slot *)handle, json);
+    return true;
+}
+
+static void step_ended(void *self) {
+    struct job_slot *slot = self;
+    pthread_mutex_lock(&slot->slots->lock);
+    slot->progressed = true;
+    pthread_mutex_unlock(&slot->slots->lock);
+}
+
+/* A job as the message of a handler: its number is the seq, and the end of its id. */
+static pawl_message message_of(const struct job *job) {
+    pawl_message message = {.kind = PAWL_JOB,
+                            .seq = job->id,
+                            .token = job->token,
+                            .attempt = job->attempts,
+                            .type = job->type,
+                            .topic = job->queue,
+                            .stream = job->key,
+                            .payload = job->payload,
+                            .traceparent = job->traceparent,
+                            .consumer = job->task,
+                            .progress = job->progress,
+                            .sent_ms = job->put_ms};
+    for (int i = 0; i < 8; i++)
+        message.id.b[8 + i] = (uint8_t)((uint64_t)job->id >> (56 - 8 * i));
+    return message;
+}
+
+static void run_function(struct job_slot *slot, size_t at) {
+    struct job_result_in *result = &slot->results[at];
+    pawl_result said_more = {.retry_after_ms = -1};
+    pawl_message message = message_of(slot->jobs[at]);
+    message.run = &slot->handle;
+    pawl_outcome said = slot->handler->function(&message, &said_more, slot->handler->self);
+    result->end = said == PAWL_DONE ? JOB_END_DONE : said == PAWL_REJECT ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->delay_ms = said_more.retry_after_ms;
+    if (said == PAWL_SNOOZE)
+        result->end = JOB_END_SNOOZE;
+    if (said == PAWL_DONE || said == PAWL_SNOOZE)
+        return;
+    said_more.error[sizeof(said_more.error) - 1] = '\0';
+    struct arena *arena = arena_create(0);
+    result->owner = arena;
+    const char *text = said_more.error[0] != '\0' ? said_more.error : "the handler gave no reason";
+    result->error = str_from(arena != NULL ? arena_strdup(arena, text) : NULL);
+    if (atomic_load(&slot->handle.cancel))
+        result->end = JOB_END_CANCELLED;
+}
+
+static void write_job(struct buf *buf, const struct job *job) {
+    struct json_writer json;
+    json_writer_init(&json, buf);
+    json_begin_object(&json);
+    json_key(&json, "id");
+    json_int(&json, job->id);
+    json_key(&json, "kind");
+    json_cstr(&json, "job");
+    json_key(&json, "type");
+    json_str(&json, job->type);
+    json_key(&json, "queue");
+    json_str(&json, job->queue);
+    json_key(&json, "task");
+    json_str(&json, job->task);
+    json_key(&json, "key");
+    json_str(&json, job->key);
+    json_key(&json, "attempt");
+    json_int(&json, job->attempts);
+    json_key(&json, "token");
+    json_int(&json, job->token);
+    json_key(&json, "schedule");
+    json_str(&json, job->schedule);
+    json_key(&json, "instant_ms");
+    json_int(&json, job->instant_ms);
+    json_key(&json, "sent_ms");
+    json_int(&json, job->put_ms);
+    json_key(&json, "traceparent");
+    json_str(&json, job->traceparent);
+    json_key(&json, "progress");
+    json_raw(&json, job->progress);
+    json_key(&json, "payload");
+    json_raw(&json, job->payload);
+    json_end_object(&json);
+    buf_append_char(buf, '\n');
+}
+
+/* "pawl:progress JSON" on a line of its own. */
+static void take_line(void *self, pawl_str line) {
+    pawl_str prefix = STR("pawl:progress ");
+    if (!str_starts_with(line, prefix))
+        return;
+    pawl_str json = str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len});
+    if (json.len <= JOB_PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, NULL))
+        tell_progress(self, json);
+}
+
+static void judge_program(struct arena *arena, const struct talk_end *end, int64_t timeout_ms,
+                          struct job_result_in *result) {
+    const char *text = NULL;
+    if (end->cancelled) {
+        result->end = JOB_END_CANCELLED;
+        text = "cancelled";
+    } else if (end->exited && end->status == 0 && !end->timed_out && !end->flooded) {
+        result->end = JOB_END_DONE;
+        return;
+    } else if (end->timed_out) {
+        text = arena_printf(arena, "the handler was ended after %lld ms", (long long)timeout_ms);
+    } else if (end->flooded) {
+        text = "the handler wrote too much";
+        result->end = JOB_END_PERMANENT;
+    } else {
+        bool permanent = end->exited && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
+        result->end = permanent ? JOB_END_PERMANENT : JOB_END_RETRY;
+        text = arena_printf(arena, "the handler ended with %s %d%s%s", end->exited ? "exit code" : "signal",
+                            end->status, end->complaint[0] != '\0' ? ": " : "", end->complaint);
+    }
+    result->error = str_from(text);
+}
+
+/* The last line of its output, when it is JSON, is the job's output. */
+static pawl_str output_of(struct arena *arena, const struct buf *out) {
+    pawl_str text = str_trim(buf_str(out));
+    size_t at = text.len;
+    while (at > 0 && text.ptr[at - 1] != '\n')
+        at--;
+    pawl_str last = {text.ptr + at, text.len - at};
+    if (last.len == 0 || last.len > PAWL_PAYLOAD_BYTES_DEFAULT ||
+        !json_valid(last, PAWL_JSON_DEPTH_MAX, NULL))
+        return (pawl_str){NULL, 0};
+    return (pawl_str){arena_copy(arena, last.ptr, last.len), last.len};
+}
+
+static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct arena *arena = arena_create(0);
+    struct buf input, output;
+    struct talk_end end;
+    pawl_error err = {0};
+    result->owner = arena;
+    result->end = JOB_END_RETRY;
+    if (arena == NULL)
+        return;
+    struct environment_pair pairs[] = {
+        {"PAWL_JOB_ID", arena_printf(arena, "%lld", (long long)job->id)},
+        {"PAWL_KIND", "job"},
+        {"PAWL_TYPE", job->type.ptr},
+        {"PAWL_QUEUE", job->queue.ptr},
+        {"PAWL_TASK", job->task.ptr},
+        {"PAWL_ATTEMPT", arena_printf(arena, "%d", job->attempts)},
+        {"PAWL_TOKEN", arena_printf(arena, "%lld", (long long)job->token)},
+        {"PAWL_IDEMPOTENCY_KEY", arena_printf(arena, "job:%lld", (long long)job->id)},
+        {"TRACEPARENT", job->traceparent.ptr},
+    };
+    int64_t timeout_ms = slot->deadline_ms > 0 ? slot->deadline_ms - clock_boot_ms() : 0;
+    buf_init(&input, 0);
+    buf_init(&output, PROCESS_STDOUT_BYTES_MAX);
+    write_job(&input, job);
+    struct talk in = {.keeper = tools_keeper(slot->slots->world->tools),
+                      .request = {slot->handler->argv, pairs, sizeof(pairs) / sizeof(*pairs)},
+                      .input = buf_str(&input),
+                      .deadline_ms = slot->deadline_ms,
+                      .cancel = &slot->handle.cancel,
+                      .term_ms = PROCESS_TERM_MS,
+                      .on_line = take_line,
+                      .self = slot};
+    pawl_status status = buf_status(&input, "jobs", &err);
+    if (status == PAWL_OK)
+        status = talk(&in, &output, &end, &err);
+    if (status == PAWL_OK)
+        judge_program(arena, &end, timeout_ms, result);
+    else
+        result->error = str_from(arena_strdup(arena, err.text));
+    if (result->end == JOB_END_DONE)
+        result->output = output_of(arena, &output);
+    buf_free(&input);
+    buf_free(&output);
+}
+
+static void run_pipeline(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct pipeline_run_in in = {.world = slot->slots->world,
+                                 .job = job,
+                                 .instance = slot->instance,
+                                 .lease_ms = slot->slots->lease_ms,
+                                 .claimed_ms = slot->claimed_ms,
+                                 .deadline_ms = slot->deadline_ms,
+                                 .cancel = &slot->handle.cancel,
+                                 .progress = step_ended,
+                                 .self = slot};
+    pipeline_run(&in, result);
+}
+
+void job_slot_run(struct job_slot *slot) {
+    int64_t began_us = clock_boot_us();
+    slot->handle.progress = take_progress;
+    for (size_t i = 0; i < slot->count; i++) {
+        struct job_result_in *result = &slot->results[i];
+        *result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = -1};
+        /* A worker that was stopped for a while may come back to life right here: the lease is asked each
+         * time. */
+        if (atomic_load_explicit(&slot->handle.cancel, memory_order_relaxed) ||
+            clock_boot_ms() >= slot->fence_ms)
+            continue;
+        int64_t start_us = clock_boot_us();
+        if (slot->handler == NULL)
+            run_pipeline(slot, slot->jobs[i], result);
+        else if (slot->handler->kind == HANDLER_FUNCTION)
+            run_function(slot, i);
+        else
+            run_program(slot, slot->jobs[i], result);
+        result->duration_ms = (clock_boot_us() - start_us) / 1000;
+    }
+    slot->elapsed_us = clock_boot_us() - began_us;
+}

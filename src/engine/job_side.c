@@ -1,0 +1,403 @@
+/* The job side of a worker at work. */
+#include "engine/job_side.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "engine/job_slot.h"
+#include "handler/pattern.h"
+#include "work/desk.h"
+#include "work/schedule_duty.h"
+
+enum { ACTIONS_MAX = 4096 /* of one turn: then the mailbox is looked at */ };
+
+struct job_side {
+    struct job_side_config config;
+    struct job_core *core;
+    struct job_rule *rules;
+    struct job_slots slots; /* its lock guards everything below up to the thread's own */
+    struct desk desk;
+    struct pipeline_world_of_worker world;
+    pthread_t thread;
+    bool started, ended;
+    pawl_uuid instance;
+    int stops;
+    bool woken;
+    struct job_core_metrics metrics;
+    bool was_idle;
+    /* The thread's own. */
+    struct store *store;
+    int stops_seen;
+    int64_t duty_ms;
+    int duty_failures;
+};
+
+static int match(void *self, const struct job *job) {
+    struct job_side *side = self;
+    if (!str_absent(job->task) || str_equal_cstr(job->type, PIPELINE_JOB_TYPE))
+        return (int)side->config.handlers->count;
+    const struct handler_table *table = side->config.handlers;
+    /* The table's own search remembers its answers, and belongs to the loop's thread. What only publishes
+     * messages cannot carry out a job. */
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->handlers[i].kind != HANDLER_BATCH &&
+            pattern_matches(table->handlers[i].pattern, job->type))
+            return (int)i;
+    }
+    return -1;
+}
+
+static pawl_status make_core(struct job_side *side, pawl_error *err) {
+    const struct handler_table *table = side->config.handlers;
+    side->rules = calloc(table->count + 1, sizeof(*side->rules));
+    if (side->rules == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct handler *handler = &table->handlers[i];
+        side->rules[i] = (struct job_rule){.bundled = handler->kind == HANDLER_FUNCTION,
+                                           .concurrency = handler->concurrency,
+                                           .timeout_ms = handler->timeout_ms,
+                                           .retry_base_ms = handler->retry_base_ms,
+                                           .retry_max_ms = handler->retry_max_ms};
+    }
+    side->rules[table->count] = (struct job_rule){.timeout_ms = side->config.timeout_ms};
+    struct job_core_config core = {.slots = side->config.slots,
+                                   .batch = side->config.batch,
+                                   .lease_ms = side->config.lease_ms,
+                                   .poll_ms = side->config.poll_ms,
+                                   .drain_ms = side->config.drain_ms,
+                                   .queue = str_from(side->config.queue),
+                                   .rules = side->rules,
+                                   .rule_count = table->count + 1,
+                                   .match = match,
+                                   .match_self = side,
+                                   .seed = side->config.seed};
+    side->core = job_core_create(&core);
+    return side->core != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
+}
+
+pawl_status job_side_create(const struct job_side_config *config, struct job_side **out, pawl_error *err) {
+    struct job_side *side = calloc(1, sizeof(*side));
+    if (side == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
+    side->config = *config;
+    desk_init(&side->desk, &config->store);
+    side->world =
+        (struct pipeline_world_of_worker){config->tools, &side->desk, config->env, config->env_count};
+    side->slots.world = &side->world;
+    side->slots.lease_ms = config->lease_ms;
+    pawl_status status = job_slots_open(&side->slots, config->slots, err);
+    if (status == PAWL_OK)
+        status = make_core(side, err);
+    if (status != PAWL_OK) {
+        job_side_free(side);
+        return status;
+    }
+    *out = side;
+    return PAWL_OK;
+}
+
+void job_side_free(struct job_side *side) {
+    if (side == NULL)
+        return;
+    if (side->slots.items != NULL && !job_slots_close(&side->slots, 0))
+        return; /* a stuck handler still uses it */
+    job_core_free(side->core);
+    desk_close(&side->desk);
+    free(side->rules);
+    free(side);
+}
+
+static void signal_news(struct job_side *side) {
+    side->slots.woken = true;
+    pthread_cond_signal(&side->slots.news);
+}
+
+void job_side_instance(struct job_side *side, pawl_uuid instance) {
+    pthread_mutex_lock(&side->slots.lock);
+    side->instance = instance;
+    signal_news(side);
+    pthread_mutex_unlock(&side->slots.lock);
+}
+
+void job_side_wake(struct job_side *side) {
+    pthread_mutex_lock(&side->slots.lock);
+    side->woken = true;
+    signal_news(side);
+    pthread_mutex_unlock(&side->slots.lock);
+}
+
+void job_side_stop(struct job_side *side, bool at_once) {
+    pthread_mutex_lock(&side->slots.lock);
+    side->stops = at_once ? 2 : side->stops > 0 ? side->stops : 1;
+    signal_news(side);
+    pthread_mutex_unlock(&side->slots.lock);
+}
+
+bool job_side_ended(struct job_side *side) {
+    pthread_mutex_lock(&side->slots.lock);
+    bool ended = side->ended || !side->started;
+    pthread_mutex_unlock(&side->slots.lock);
+    return ended;
+}
+
+struct job_core_metrics job_side_metrics(struct job_side *side) {
+    pthread_mutex_lock(&side->slots.lock);
+    struct job_core_metrics metrics = side->metrics;
+    pthread_mutex_unlock(&side->slots.lock);
+    return metrics;
+}
+
+bool job_side_idle(struct job_side *side) {
+    pthread_mutex_lock(&side->slots.lock);
+    bool idle = side->metrics.idle || side->ended;
+    pthread_mutex_unlock(&side->slots.lock);
+    return idle;
+}
+
+/* What came in since the last look. The lock is held. */
+static void read_mailbox(struct job_side *side, int64_t now_ms) {
+    struct job_slots *slots = &side->slots;
+    job_core_instance(side->core, side->instance);
+    if (side->woken)
+        job_core_wake(side->core);
+    side->woken = false;
+    if (side->stops > side->stops_seen) {
+        side->stops_seen = side->stops;
+        job_core_stop(side->core, now_ms, side->stops > 1);
+    }
+    for (int i = 0; i < slots->count; i++) {
+        struct job_slot *slot = &slots->items[i];
+        if (slot->busy && slot->progressed) {
+            slot->progressed = false;
+            job_core_progress(side->core, now_ms, i, (pawl_str){slot->progress, slot->progress_len});
+        }
+        if (slot->busy && slot->ended) {
+            slot->busy = false;
+            job_core_slot_ended(side->core, now_ms, i, slot->results, slot->elapsed_us);
+            free(slot->progress);
+            slot->progress = NULL;
+            slot->progress_len = 0;
+        }
+    }
+}
+
+static pawl_status open_store(struct job_side *side, pawl_error *err) {
+    if (side->store != NULL)
+        return PAWL_OK;
+    pawl_status status = store_open(&side->config.store, &side->store, err);
+    if (status != PAWL_OK)
+        side->store = NULL;
+    return status == PAWL_OK || status == PAWL_NO_MEMORY ? status : PAWL_UNAVAILABLE;
+}
+
+static void close_broken(struct job_side *side, pawl_status status) {
+    if (status != PAWL_UNAVAILABLE && status != PAWL_UNKNOWN)
+        return;
+    store_close(side->store);
+    side->store = NULL;
+}
+
+static void call_finish(struct job_side *side, const struct job_action *action) {
+    struct finish_result result = {0};
+    pawl_error err = {0};
+    struct arena *arena = arena_create(0);
+    int64_t sent_ms = clock_boot_ms();
+    pawl_status status = arena != NULL ? open_store(side, &err) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK) {
+        status = side->store->ops->jobs->finish(side->store, action->finish, arena, &result, &err);
+        close_broken(side, status);
+    }
+    if (status != PAWL_OK) {
+        log_failure(side->config.log, status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+                    "jobs_call_failed", &err);
+        arena_free(arena);
+        arena = NULL;
+        if (status == PAWL_STALE) {
+            pthread_mutex_lock(&side->slots.lock);
+            side->instance = uuid_nil();
+            pthread_mutex_unlock(&side->slots.lock);
+        }
+    }
+    job_core_finished_call(side->core, sent_ms, clock_boot_ms(), status, &result, arena);
+}
+
+static void call_renew(struct job_side *side, const struct job_action *action) {
+    struct renew_result result = {0};
+    pawl_error err = {0};
+    struct arena *arena = arena_create(0);
+    int64_t sent_ms = clock_boot_ms();
+    pawl_status status = arena != NULL ? open_store(side, &err) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK) {
+        status = side->store->ops->jobs->renew(side->store, action->renew, arena, &result, &err);
+        close_broken(side, status);
+    }
+    job_core_renewed(side->core, sent_ms, clock_boot_ms(), status, &result);
+    arena_free(arena);
+}
+
+static pawl_status start(struct job_side *side, const struct job_action *action, pawl_error *err) {
+    struct job_slots *slots = &side->slots;
+    struct job_slot *slot = &slots->items[action->slot];
+    pthread_mutex_lock(&slots->lock);
+    atomic_store(&slot->handle.cancel, false);
+    slot->handler = (size_t)action->rule < side->config.handlers->count
+                        ? &side->config.handlers->handlers[action->rule]
+                        : NULL;
+    memcpy(slot->jobs, action->jobs, action->count * sizeof(*action->jobs));
+    slot->count = action->count;
+    slot->instance = side->instance;
+    slot->fence_ms = action->fence_ms;
+    slot->deadline_ms = action->deadline_ms;
+    slot->claimed_ms = action->claimed_ms;
+    slot->progressed = false;
+    pawl_status status = job_slot_start(slots, slot, err);
+    pthread_mutex_unlock(&slots->lock);
+    return status;
+}
+
+/* Carries out what the core wants until it wants to wait. False: the job side ends. */
+static bool carry_out(struct job_side *side, int64_t *at_ms) {
+    pawl_error err = {0};
+    for (int i = 0; i < ACTIONS_MAX; i++) {
+        struct job_action action;
+        if (!job_core_next(side->core, clock_boot_ms(), &action)) {
+            log_event(side->config.log, LOG_LEVEL_ERROR, "jobs_out_of_memory", "reason=%s",
+                      "the job side ends");
+            return false;
+        }
+        switch (action.type) {
+        case JOB_ACT_WAIT:
+            *at_ms = action.at_ms;
+            return true;
+        case JOB_ACT_DONE:
+            return false;
+        case JOB_ACT_FINISH:
+            call_finish(side, &action);
+            *at_ms = 0;
+            return true; /* slots may have ended meanwhile: their results come first */
+        case JOB_ACT_RENEW:
+            call_renew(side, &action);
+            break;
+        case JOB_ACT_START:
+            if (start(side, &action, &err) != PAWL_OK) {
+                log_failure(side->config.log, LOG_LEVEL_ERROR, "jobs_no_thread", &err);
+                return false;
+            }
+            break;
+        case JOB_ACT_CANCEL:
+            atomic_store(&side->slots.items[action.slot].handle.cancel, true);
+            break;
+        case JOB_ACT_FREE_GRANT:
+        case JOB_ACT_FREE_RESULT:
+            arena_free(action.owner);
+            break;
+        }
+    }
+    *at_ms = 0;
+    return true;
+}
+
+/* Fires schedules that are due: any instance may, the store sees to it that each instant fires once. */
+static void do_duty(struct job_side *side, int64_t now_ms) {
+    pawl_error err = {0};
+    struct schedule_duty_result result = {0};
+    if (now_ms < side->duty_ms || side->stops_seen > 0 || uuid_is_nil(side->instance))
+        return;
+    pawl_status status = open_store(side, &err);
+    if (status == PAWL_OK) {
+        status = schedule_duty(side->store, &result, &err);
+        close_broken(side, status);
+    }
+    if (status != PAWL_OK && side->duty_failures++ == 0)
+        log_failure(side->config.log, LOG_LEVEL_WARN, "schedules_failed", &err);
+    if (status == PAWL_OK)
+        side->duty_failures = 0;
+    if (result.fired > 0) {
+        log_event(side->config.log, LOG_LEVEL_INFO, "schedules_fired", "jobs=%lld", (long long)result.fired);
+        job_core_wake(side->core);
+    }
+    if (result.faulty > 0)
+        log_event(side->config.log, LOG_LEVEL_WARN, "schedules_faulty", "count=%lld first=%s",
+                  (long long)result.faulty, result.fault);
+    side->duty_ms = clock_boot_ms() + side->config.poll_ms;
+}
+
+/* Tells whoever waits for it that the state changed. The lock is held. */
+static bool publish(struct job_side *side) {
+    side->metrics = job_core_metrics(side->core);
+    bool news = side->metrics.idle && !side->was_idle;
+    side->was_idle = side->metrics.idle;
+    return news;
+}
+
+static void wait_for_news(struct job_side *side, int64_t at_ms) {
+    struct job_slots *slots = &side->slots;
+    int64_t wait_ms = at_ms - clock_boot_ms();
+    if (side->duty_ms > 0 && side->duty_ms - clock_boot_ms() < wait_ms)
+        wait_ms = side->duty_ms - clock_boot_ms();
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + (wait_ms > 0 ? wait_ms : 0) % 1000 * 1000000;
+    until.tv_sec += (time_t)((wait_ms > 0 ? wait_ms : 0) / 1000 + ns / 1000000000);
+    until.tv_nsec = (long)(ns % 1000000000);
+    if (wait_ms > 0 && !slots->woken)
+        pthread_cond_timedwait(&slots->news, &slots->lock, &until);
+    slots->woken = false;
+}
+
+static void *side_main(void *self) {
+    struct job_side *side = self;
+    int64_t at_ms = 0;
+    bool goes_on = true;
+    while (goes_on) {
+        do_duty(side, clock_boot_ms());
+        pthread_mutex_lock(&side->slots.lock);
+        read_mailbox(side, clock_boot_ms());
+        pthread_mutex_unlock(&side->slots.lock);
+        goes_on = carry_out(side, &at_ms);
+        pthread_mutex_lock(&side->slots.lock);
+        bool news = publish(side);
+        if (goes_on && !news && at_ms > 0)
+            wait_for_news(side, at_ms);
+        pthread_mutex_unlock(&side->slots.lock);
+        if (news)
+            side->config.changed(side->config.self);
+    }
+    store_close(side->store);
+    side->store = NULL;
+    pthread_mutex_lock(&side->slots.lock);
+    side->ended = true;
+    pthread_mutex_unlock(&side->slots.lock);
+    side->config.changed(side->config.self);
+    return NULL;
+}
+
+pawl_status job_side_start(struct job_side *side, pawl_error *err) {
+    int code = pthread_create(&side->thread, NULL, side_main, side);
+    if (code != 0)
+        return error_errno(err, PAWL_NO_MEMORY, "jobs", code, "no thread for jobs");
+    side->started = true;
+    return PAWL_OK;
+}
+
+bool job_side_close(struct job_side *side, int64_t wait_ms) {
+    int64_t until_ms = clock_boot_ms() + wait_ms;
+    if (!side->started)
+        return true;
+    job_side_stop(side, true);
+    while (!job_side_ended(side) && clock_boot_ms() < until_ms)
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    if (!job_side_ended(side)) {
+        pthread_detach(side->thread);
+        return false;
+    }
+    pthread_join(side->thread, NULL);
+    return job_slots_close(&side->slots, until_ms - clock_boot_ms());
+}

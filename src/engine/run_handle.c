@@ -1,0 +1,18 @@
+/* What a running C function can ask and tell. */
+#include "engine/run_handle.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+
+bool pawl_cancelled(const pawl_message *message) {
+    const struct run_handle *handle = message->run;
+    return handle != NULL && atomic_load_explicit(&handle->cancel, memory_order_relaxed);
+}
+
+bool pawl_progress(const pawl_message *message, pawl_str progress) {
+    struct run_handle *handle = (struct run_handle *)message->run;
+    if (handle == NULL || handle->progress == NULL || progress.len > PAWL_METADATA_BYTES_MAX ||
+        !json_valid(progress, PAWL_JSON_DEPTH_MAX, NULL))
+        return false;
+    return handle->progress(handle, progress);
+}

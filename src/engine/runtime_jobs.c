@@ -1,0 +1,81 @@
+/* The job side, as the worker's loop sees it: who we are, when to stop, whether all is quiet. */
+#include <unistd.h>
+
+#include "base/uuid.h"
+#include "engine/runtime.h"
+
+static void changed(void *self) {
+    struct runtime *runtime = self;
+    uint64_t one = 1;
+    ssize_t wrote = write(runtime->wake_fd, &one, sizeof(one));
+    (void)wrote; /* a full counter wakes as well */
+}
+
+pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
+    struct job_side_config config = runtime->config.jobs;
+    if ((runtime->config.engine.instance.kinds & KIND_BIT_JOBS) == 0)
+        return PAWL_OK;
+    config.store = runtime->config.store;
+    config.handlers = runtime->config.handlers;
+    config.slots = runtime->config.engine.slots;
+    config.poll_ms = runtime->config.engine.poll_ms;
+    config.drain_ms = runtime->config.engine.drain_ms;
+    config.seed = runtime->config.engine.seed;
+    config.log = &runtime->config.log;
+    config.changed = changed;
+    config.self = runtime;
+    pawl_status status = job_side_create(&config, &runtime->jobs, err);
+    if (status == PAWL_OK)
+        status = job_side_start(runtime->jobs, err);
+    runtime->jobs_held = status == PAWL_OK;
+    engine_hold(runtime->core, runtime->jobs_held);
+    return status;
+}
+
+void runtime_jobs_stop(struct runtime *runtime) {
+    if (runtime->jobs != NULL)
+        job_side_stop(runtime->jobs, runtime->stops_seen > 1);
+}
+
+void runtime_jobs_wake(struct runtime *runtime) {
+    if (runtime->jobs != NULL)
+        job_side_wake(runtime->jobs);
+}
+
+void runtime_jobs_idle(struct runtime *runtime) { runtime->idle_wanted = true; }
+
+void runtime_jobs_sync(struct runtime *runtime) {
+    if (runtime->jobs == NULL) {
+        if (runtime->idle_wanted && runtime->config.on_idle != NULL)
+            runtime->config.on_idle(runtime->config.self);
+        runtime->idle_wanted = false;
+        return;
+    }
+    pawl_uuid instance = engine_metrics(runtime->core).instance;
+    if (!uuid_equal(instance, runtime->jobs_instance)) {
+        runtime->jobs_instance = instance;
+        job_side_instance(runtime->jobs, instance);
+    }
+    if (runtime->jobs_held && job_side_ended(runtime->jobs)) {
+        runtime->jobs_held = false;
+        engine_hold(runtime->core, false);
+        runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
+    }
+    bool messages = (runtime->config.engine.instance.kinds & KIND_BITS_ALL) != 0;
+    if ((runtime->idle_wanted || !messages) && job_side_idle(runtime->jobs)) {
+        runtime->idle_wanted = false;
+        if (runtime->config.on_idle != NULL && !runtime->idle_told)
+            runtime->config.on_idle(runtime->config.self);
+        runtime->idle_told = !messages;
+    }
+}
+
+bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms) {
+    if (runtime->jobs == NULL)
+        return true;
+    if (!job_side_close(runtime->jobs, wait_ms))
+        return false;
+    job_side_free(runtime->jobs);
+    runtime->jobs = NULL;
+    return true;
+}

@@ -1,0 +1,173 @@
+/* Tools of pawl's own. */
+#include "work/builtin.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "work/pipeline_run.h"
+
+static const char send_schema[] =
+    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"type\":\"string\",\"minLength\":1},\"payload\":true,\"stream\":{\"type\":\"string\"},"
+    "\"topic\":{\"type\":\"string\"},\"headers\":{\"type\":\"object\"}}}";
+static const char enqueue_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"task\":{\"type\":\"string\"},"
+    "\"type\":{\"type\":\"string\"},\"payload\":true,\"queue\":{\"type\":\"string\"},\"key\":{\"type\":"
+    "\"string\"},"
+    "\"unique_key\":{\"type\":\"string\"},\"priority\":{\"type\":\"integer\"}}}";
+static const char signal_schema[] =
+    "{\"type\":\"object\",\"required\":[\"event\"],\"additionalProperties\":false,\"properties\":{"
+    "\"event\":{\"type\":\"string\",\"minLength\":1},\"payload\":true}}";
+
+enum { SIGNAL_KEEP_MS = 86400000 /* a signal that comes before its job waits is kept for a day */ };
+
+static pawl_status desk_of(const struct tool_call *call, struct desk **desk, struct store **store,
+                           pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
+    if (in == NULL)
+        return error_set(err, PAWL_INVALID, "tools", "%.*s works only inside a job", STR_ARG(call->uses));
+    *desk = in->world->desk;
+    return desk_take(*desk, store, err);
+}
+
+/* The same for every try of the same step: what was written once is not written again. */
+static pawl_status request_of(const struct tool_call *call, pawl_uuid *request, pawl_error *err) {
+    uint8_t digest[SHA256_BYTES];
+    pawl_status status = sha256(call->idempotency_key, digest, err);
+    if (status == PAWL_OK)
+        memcpy(request->b, digest, sizeof(request->b));
+    return status;
+}
+
+static pawl_str text_of(const struct tool_call *call, const char *name) {
+    const struct tree *value = tree_get_cstr(call->arguments, name);
+    return value != NULL ? value->text : (pawl_str){NULL, 0};
+}
+
+/* A member as JSON in the arena; absent when there is none. */
+static pawl_status json_of(const struct tool_call *call, const char *name, struct arena *arena,
+                           pawl_str *json, pawl_error *err) {
+    const struct tree *value = tree_get_cstr(call->arguments, name);
+    struct buf text;
+    if (value == NULL)
+        return PAWL_OK;
+    buf_init(&text, 0);
+    tree_write(&text, value);
+    pawl_status status = buf_status(&text, "tools", err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, buf_str(&text), json, err);
+    buf_free(&text);
+    return status;
+}
+
+static pawl_status answer(struct arena *arena, const char *text, const struct tree **output,
+                          pawl_error *err) {
+    if (text == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    return tree_parse(arena, str_from(text), NULL, output, err);
+}
+
+static pawl_status send(void *self, const struct tool_call *call, struct arena *arena,
+                        const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct message_new message = {.type = text_of(call, "type"),
+                                  .stream = text_of(call, "stream"),
+                                  .topic = text_of(call, "topic"),
+                                  .payload = STR("{}"),
+                                  .traceparent = call->traceparent};
+    struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
+    char id[UUID_TEXT_BYTES];
+    struct put_result written = {0};
+    (void)self;
+    pawl_status status = json_of(call, "payload", arena, &message.payload, err);
+    if (status == PAWL_OK)
+        status = json_of(call, "headers", arena, &message.headers, err);
+    if (status == PAWL_OK)
+        status = request_of(call, &put.request, err);
+    message.id = put.request;
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->core.messages_put(store, &put, arena, &written, err);
+    desk_give(desk, status);
+    return status == PAWL_OK
+               ? answer(arena, arena_printf(arena, "{\"id\":\"%s\"}", uuid_format(message.id, id)), output,
+                        err)
+               : status;
+}
+
+static pawl_status enqueue(void *self, const struct tool_call *call, struct arena *arena,
+                           const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct job_new job = {.task = text_of(call, "task"),
+                          .type = text_of(call, "type"),
+                          .queue = text_of(call, "queue"),
+                          .key = text_of(call, "key"),
+                          .unique_key = text_of(call, "unique_key"),
+                          .traceparent = call->traceparent};
+    struct jobs_enqueue put = {.jobs = &job, .count = 1};
+    struct enqueue_result result = {0};
+    const struct tree *priority = tree_get_cstr(call->arguments, "priority");
+    int64_t number = 0;
+    (void)self;
+    if (priority != NULL && tree_to_i64(priority, &number) && number >= -1000 && number <= 1000)
+        job.priority = (int)number;
+    pawl_status status = json_of(call, "payload", arena, &job.payload, err);
+    if (status == PAWL_OK)
+        status = request_of(call, &put.request, err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->jobs->enqueue(store, &put, arena, &result, err);
+    desk_give(desk, status);
+    if (status != PAWL_OK)
+        return status;
+    if (result.answers[0] == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "tools", "there is no task '%.*s'", STR_ARG(job.task));
+    if (result.answers[0] == ANSWER_REFUSED)
+        return error_set(err, PAWL_INVALID, "tools", "the agent of the task '%.*s' lacks a scope",
+                         STR_ARG(job.task));
+    return answer(arena,
+                  arena_printf(arena, "{\"job\":%lld,\"new\":%s}", (long long)result.ids[0],
+                               result.answers[0] == ANSWER_APPLIED ? "true" : "false"),
+                  output, err);
+}
+
+static pawl_status signal_event(void *self, const struct tool_call *call, struct arena *arena,
+                                const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct job_wake wake = {.wait_key = text_of(call, "event"), .keep_ms = SIGNAL_KEEP_MS};
+    struct wake_result result = {0};
+    (void)self;
+    pawl_status status = json_of(call, "payload", arena, &wake.payload, err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->jobs->wake(store, &wake, &result, err);
+    desk_give(desk, status);
+    return status == PAWL_OK
+               ? answer(arena, arena_printf(arena, "{\"woken\":%lld}", (long long)result.woken), output, err)
+               : status;
+}
+
+pawl_status builtin_add(struct tools *tools, pawl_error *err) {
+    static const struct tool_function_new rows[] = {
+        {"pawl.send", "Puts a message into the outbox", send_schema, send, NULL},
+        {"pawl.enqueue", "Enqueues a job, of a task or of a type", enqueue_schema, enqueue, NULL},
+        {"pawl.signal", "Wakes the jobs that wait for an event", signal_schema, signal_event, NULL},
+    };
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < sizeof(rows) / sizeof(*rows); i++)
+        status = tools_add_function(tools, &rows[i], err);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* Tools of pawl's own, for steps of pipelines: pawl.send, pawl.enqueue, pawl.signal. */
+#ifndef WORK_BUILTIN_H
+#define WORK_BUILTIN_H
+
+#include "handler/tools.h"
+
+/* They write through the store of the job that calls them; anywhere else they refuse. */
+PAWL_MUSTCHECK pawl_status builtin_add(struct tools *tools, pawl_error *err);
+
+#endif

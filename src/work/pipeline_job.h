@@ -1,0 +1,33 @@
+/* What a pipeline's job is made of: its document, its parameters, who may run it. */
+#ifndef WORK_PIPELINE_JOB_H
+#define WORK_PIPELINE_JOB_H
+
+#include "domain/pipeline.h"
+#include "work/pipeline_run.h"
+
+struct pipeline_job {
+    const struct pipeline *pipeline;
+    const struct tree *params; /* an object */
+    const struct tree *env;    /* NAME → text, of the allowed names that are set */
+    bool refused;              /* scopes are missing: on PAWL_INVALID */
+};
+
+/* Reads the job's pipeline (its own, or its task's), checks it against the tools that there are, and the
+ * scopes of the task's agent. PAWL_INVALID and PAWL_NOT_FOUND: it can never run; anything else: try again. */
+PAWL_MUSTCHECK pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *arena,
+                                             struct pipeline_job *out, pawl_error *err);
+
+/* The same checks for a document that is about to be stored or enqueued; wait bounds asking MCP servers.
+ * scopes (may be NULL) receives what its tools require, each once, as a JSON array in the arena. */
+struct pipeline_check_in {
+    struct tools *tools;
+    const struct pipeline *pipeline;
+    const struct tree *params; /* NULL = not known yet: only what does not depend on them is checked */
+    const char *const *env;
+    size_t env_count;
+    struct tool_wait wait;
+};
+PAWL_MUSTCHECK pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena,
+                                              pawl_str *scopes, pawl_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* A job that is a pipeline: its steps call tools, each finished one is recorded, and a retried job goes on
+ * behind the last of them. */
+#ifndef WORK_PIPELINE_RUN_H
+#define WORK_PIPELINE_RUN_H
+
+#include <stdatomic.h>
+
+#include "engine/job_core.h"
+#include "handler/tools.h"
+#include "work/desk.h"
+
+#define PIPELINE_JOB_TYPE "pawl.pipeline" /* of a job that brings its own: {"pipeline": …, "params": …} */
+#define PIPELINE_WAIT_TOOL "pawl.wait"    /* the step that waits for a signal or a time */
+
+enum {
+    PIPELINE_PARALLEL_MAX = 8, /* steps of one job at the same time */
+    PIPELINE_PLAN_MS = 50, /* how long finished steps may wait until somebody looks what they make possible */
+    PIPELINE_STORE_TRIES = 5 /* of recording a step, before the job is tried again later */
+};
+
+/* What every pipeline of a worker shares. */
+struct pipeline_world_of_worker {
+    struct tools *tools;
+    struct desk *desk;
+    const char *const *env; /* names that ${env.NAME} may use */
+    size_t env_count;
+};
+
+struct pipeline_run_in {
+    const struct pipeline_world_of_worker *world;
+    const struct job *job;
+    pawl_uuid instance;
+    int64_t lease_ms;
+    int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
+    int64_t deadline_ms; /* boot time; 0 = none */
+    const atomic_bool *cancel;
+    void (*progress)(void *self); /* after each step */
+    void *self;
+};
+
+/* Runs it to its end, or to where it has to wait. result->owner is an arena: free it when the texts were
+ * used. */
+void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result);
+
+#endif

@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""The job side of the worker from outside: pipelines, kills, waits, cancelling, schedules, scopes, refusals.
+
+Usage: jobs_test.py PAWL SOURCE_ROOT sqlite|postgres [--kills N] [--jobs N --workers N --job-kills N]
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+parser = argparse.ArgumentParser()
+parser.add_argument("pawl")
+parser.add_argument("root")
+parser.add_argument("dialect")
+parser.add_argument("--kills", type=int, default=5)
+parser.add_argument("--jobs", type=int, default=600)
+parser.add_argument("--workers", type=int, default=3)
+parser.add_argument("--job-kills", type=int, default=4)
+ARGS = parser.parse_args()
+FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="pawl-jobs-"))
+
+# Writes a line before it answers: the effect of a step, and when it began.
+MARK = """#!/usr/bin/env python3
+import json, os, sys, time
+arguments = json.load(sys.stdin)
+fd = os.open(os.environ["MARKS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+os.write(fd, (str(arguments["step"]) + "\\n").encode())
+time.sleep(arguments.get("ms", 0) / 1000)
+print(json.dumps({"step": arguments["step"]}))
+"""
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        self.folder = FOLDER / self.id().split(".")[-1]
+        self.folder.mkdir()
+        self.marks = self.folder / "marks"
+        self.marks.touch()
+        mark = self.folder / "mark.py"
+        mark.write_text(MARK)
+        mark.chmod(0o755)
+        self.tools = self.folder / "tools.json"
+        self.tools.write_text(json.dumps({"tools": {
+            "mark": {"exec": str(mark), "env": {"MARKS": str(self.marks)},
+                     "input": {"type": "object", "required": ["step"]}},
+            "echo": {"exec": "/bin/cat"},
+            "broken": {"exec": "sh -c 'echo no >&2; exit 65'"},
+            "secret": {"exec": "/bin/cat", "scopes": ["vault"]}}}))
+        self.environment = dict(os.environ, PAWL_TOOLS=str(self.tools), PAWL_OUTPUT="json")
+        if ARGS.dialect == "sqlite":
+            self.environment["DATABASE_URL"] = str(self.folder / "pawl.db")
+        else:
+            self.environment["DATABASE_URL"] = os.environ["PAWL_TEST_PG_URL"]
+            self.environment["PAWL_SCHEMA"] = "j_" + self.folder.name[5:32]
+        self.workers = []
+        self.pawl("migrate")
+
+    def tearDown(self):
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+                worker.wait()
+
+    def pawl(self, *words, code=0):
+        done = subprocess.run([ARGS.pawl, *words], env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+
+    def worker(self, *more, lease="2s"):
+        log = open(self.folder / "worker.log", "a", encoding="utf-8")
+        process = subprocess.Popen([ARGS.pawl, "worker", "--kinds", "jobs", "--poll", "100ms", "--job-lease", lease,
+                                    "--instance-lease", lease, "--heartbeat", "250ms", *more],
+                                   env=self.environment, stderr=log)
+        log.close()
+        self.workers.append(process)
+        return process
+
+    def stop(self, process):
+        process.terminate()
+        self.assertIn(process.wait(timeout=30), (0, 75))
+
+    def until(self, what, seconds=30):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.05)
+        self.fail(f"it did not happen within {seconds} s; jobs: {self.pawl('job', 'list')}")
+
+    def write(self, document, name="pipeline.json"):
+        path = self.folder / name
+        path.write_text(json.dumps(document))
+        return str(path)
+
+    def counts(self):
+        seen = {}
+        for line in self.marks.read_text().split():
+            seen[line] = seen.get(line, 0) + 1
+        return seen
+
+    def gone(self):
+        return not self.pawl("job", "list")
+
+    # covers: J06 J41 J42 J46 J49
+    def test_a_pipeline_runs_and_is_recorded(self):
+        path = self.write({"steps": [{"id": "a", "uses": "echo", "with": {"x": "${params.n}"}},
+                                     {"id": "b", "uses": "echo", "with": {"y": "${steps.a.x}"}},
+                                     {"id": "c", "uses": "mark", "foreach": [1, 2, 3], "with": {"step": "${item}"}}]})
+        self.pawl("job", "enqueue", "--pipeline", path, "--params", '{"n":7}')
+        self.stop_when_idle()
+        run, = self.pawl("audit", "list")
+        self.assertTrue(run["success"])
+        self.assertEqual(run["output"]["b"], {"y": 7})
+        self.assertEqual(self.counts(), {"1": 1, "2": 1, "3": 1})
+        self.assertEqual(len(run["steps"]), 5)
+        self.assertTrue(self.pawl("audit", "verify")["sound"])
+
+    def stop_when_idle(self):
+        process = self.worker("--until-idle")
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    # covers: J05 J53 B4.3 B4.4
+    def test_a_killed_pipeline_goes_on_where_it_was(self):
+        steps = [{"id": f"s{i}", "uses": "mark", "with": {"step": f"s{i}", "ms": 40}, "needs": [f"s{i - 1}"] if i else []}
+                 for i in range(20)]
+        job = self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--max-attempts", "200")[0]["id"]
+        kills, known = 0, {}
+        random.seed(7)
+        while kills < ARGS.kills and not self.gone():
+            before = sum(self.counts().values())
+            process = self.worker(lease="1s")
+            self.until(lambda: sum(self.counts().values()) > before or self.gone())
+            time.sleep(random.uniform(0, 0.15))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            time.sleep(0.1)  # its tools die with it
+            counts = self.counts()
+            for row in self.pawl("job", "steps", str(job)):
+                if row["state"] == "done":
+                    known.setdefault(row["step"], counts.get(row["step"], 0))
+        self.stop_when_idle_or_later()
+        counts = self.counts()
+        again = {step: (counts[step], seen) for step, seen in known.items() if counts[step] != seen}
+        self.assertEqual(again, {}, "recorded steps ran again")
+        self.assertEqual(set(counts), {f"s{i}" for i in range(20)})
+        print(f"# {kills} kills, {sum(counts.values())} runs of 20 steps, {len(known)} recorded before a kill", flush=True)
+
+    def stop_when_idle_or_later(self):
+        process = self.worker()
+        self.until(self.gone, 60)
+        self.stop(process)
+
+    # covers: J52 J55 J57
+    def test_jobs_survive_killed_workers(self):
+        handler = f"note=exec:sh -c 'read x; echo $PAWL_JOB_ID >> {self.marks}'"
+        self.pawl("job", "enqueue", "note", "{}", "--count", str(ARGS.jobs), "--max-attempts", "100")
+        group = [self.worker("--on", handler, "--concurrency", "2") for _ in range(ARGS.workers)]
+        random.seed(3)
+        kills = 0
+        while not self.gone_fast():
+            time.sleep(0.3)
+            if kills < ARGS.job_kills:
+                at = random.randrange(len(group))
+                group[at].send_signal(signal.SIGKILL)
+                group[at].wait()
+                group[at] = self.worker("--on", handler, "--concurrency", "2")
+                kills += 1
+        for process in group:
+            self.stop(process)
+        runs = self.pawl("audit", "list", "--limit", "5000")
+        done = [run["job_id"] for run in runs if run["success"]]
+        if ARGS.jobs <= 5000:
+            self.assertEqual(sorted(done), sorted(set(done)), "a job was completed twice")
+            self.assertEqual(len(done), ARGS.jobs)
+        self.assertEqual(len(self.counts()), ARGS.jobs)
+        self.assertTrue(self.pawl("audit", "verify")["sound"])
+
+    def gone_fast(self):
+        return not self.pawl("job", "list", "--limit", "1")
+
+    # covers: J08 B4.6 B4.17
+    def test_what_can_never_run_is_a_dead_letter(self):
+        path = self.write({"steps": [{"id": "a", "uses": "broken"}]})
+        self.pawl("job", "enqueue", "--pipeline", path)
+        self.stop_when_idle()
+        job, = self.pawl("job", "list")
+        self.assertEqual((job["state"], job["attempts"]), ("dead", 1))
+        self.assertIn("no", job["error"])
+        self.pawl("job", "retry", str(job["id"]))
+        self.stop_when_idle()
+        self.pawl("job", "discard", str(job["id"]))
+        self.assertTrue(self.gone())
+
+    # covers: J43 J50 B4.17
+    def test_wrong_input_is_refused_before_anything_is_stored(self):
+        def refused(document, *more, code=65):
+            return self.pawl("job", "enqueue", "--pipeline", self.write(document), *more, code=code)
+        self.assertIn("nothing", str(refused({"steps": [{"id": "a", "uses": "nothing"}]})))
+        self.assertIn("a", str(refused({"steps": [{"id": "a", "uses": "echo", "needs": ["b"]},
+                                                  {"id": "b", "uses": "echo", "needs": ["a"]}]})))
+        self.assertIn("params.x", str(refused({"steps": [{"id": "a", "uses": "echo", "with": {"v": "${params.x}"}}]})))
+        self.assertIn("step", str(refused({"steps": [{"id": "a", "uses": "mark", "with": {}}]})))
+        deep = json.loads("[" * 70 + "]" * 70)
+        self.assertIn("deep", str(refused({"steps": [{"id": "a", "uses": "echo"}]}, "--params", json.dumps({"d": deep}))))
+        fine = self.write({"steps": [{"id": "a", "uses": "echo"}]})
+        self.pawl("task", "create", "t", "--pipeline", fine, "--cron", "61 * * * *", code=65)
+        self.pawl("task", "create", "t", "--pipeline", fine, "--cron", "1 * * * *", "--zone", "Mars/Base", code=65)
+        self.assertEqual(self.pawl("task", "list"), [])
+        self.assertTrue(self.gone())
+
+    # covers: J48
+    def test_scopes(self):
+        path = self.write({"steps": [{"id": "a", "uses": "secret"}]})
+        self.pawl("agent", "set", "robot", "tool:echo")
+        self.pawl("task", "create", "t", "--pipeline", path, "--agent", "robot", code=73)
+        self.pawl("agent", "set", "robot", "vault")
+        self.pawl("task", "create", "t", "--pipeline", path, "--agent", "robot")
+        self.pawl("agent", "set", "robot", "tool:echo")
+        self.pawl("task", "run", "t", code=73)
+        self.assertEqual(self.pawl("agent", "refusals")[0]["missing"], "vault")
+        self.pawl("agent", "set", "robot", "vault")
+        self.pawl("task", "run", "t")
+        self.pawl("agent", "set", "robot")
+        self.stop_when_idle()
+        job, = self.pawl("job", "list")
+        self.assertEqual(job["state"], "dead")
+        self.assertIn("vault", job["error"])
+
+    def test_waiting_for_a_signal_and_for_a_time(self):
+        path = self.write({"steps": [
+            {"id": "nap", "uses": "pawl.wait", "with": {"for": "500ms"}},
+            {"id": "paid", "uses": "pawl.wait", "needs": ["nap"], "with": {"event": "order:${params.n}", "timeout": "1m"}},
+            {"id": "last", "uses": "echo", "with": {"amount": "${steps.paid.amount}"}}]})
+        self.pawl("job", "enqueue", "--pipeline", path, "--params", '{"n":7}')
+        process = self.worker()
+        self.until(lambda: [j for j in self.pawl("job", "list") if j["wait_key"] == "order:7"])
+        self.assertEqual(self.pawl("job", "wake", "order:7", '{"amount":42}')["woken"], 1)
+        self.until(self.gone)
+        self.stop(process)
+        self.assertEqual([r["output"]["last"] for r in self.pawl("audit", "list") if r["success"]], [{"amount": 42}])
+
+    def test_cancelling_a_running_job(self):
+        path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 60000}, "timeout": "2m"}]})
+        job = self.pawl("job", "enqueue", "--pipeline", path)[0]["id"]
+        process = self.worker()
+        self.until(lambda: self.counts().get("a"))
+        self.pawl("job", "cancel", str(job))
+        self.until(self.gone, 15)
+        self.stop(process)
+        self.assertEqual(self.pawl("audit", "list")[0]["outcome"], "cancelled")
+
+    def test_a_schedule_fires(self):
+        path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "${run.instant_ms}"}}]})
+        self.pawl("task", "create", "tick", "--pipeline", path, "--every", "1s")
+        processes = [self.worker() for _ in range(2)]
+        self.until(lambda: len(self.counts()) >= 3)
+        self.pawl("task", "pause", "tick")
+        self.until(self.gone)
+        for process in processes:
+            self.stop(process)
+        self.assertTrue(all(count == 1 for count in self.counts().values()), "an instant fired twice")
+        self.assertEqual(len(self.pawl("schedule", "preview", "tick", "--limit", "4")), 4)
+        self.pawl("task", "delete", "tick")
+        self.assertEqual(self.pawl("schedule", "list"), [])
+
+    # covers: J14 B4.12
+    def test_a_stop_lets_the_job_finish(self):
+        path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 1500}}]})
+        self.pawl("job", "enqueue", "--pipeline", path)
+        process = self.worker()
+        self.until(lambda: self.counts().get("a"))
+        self.stop(process)
+        self.assertTrue(self.gone())
+        self.assertEqual(self.counts(), {"a": 1})
+
+
+class Tap(unittest.TextTestResult):
+    def addSuccess(self, test):
+        print(f"ok {self.testsRun} - {test.id()}", flush=True)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.tell(test, err)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.tell(test, err)
+
+    def tell(self, test, err):
+        print(f"not ok {self.testsRun} - {test.id()}", flush=True)
+        for line in self._exc_info_to_string(err, test).splitlines():
+            print(f"# {line}", flush=True)
+
+
+def main():
+    if ARGS.dialect == "postgres" and "PAWL_TEST_PG_URL" not in os.environ:
+        words = [sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
+        os.execv(f"{ARGS.root}/tools/pg-throwaway", ["pg-throwaway", "run", "--", *words])
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Jobs)
+    print(f"1..{suite.countTestCases()}", flush=True)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        result = unittest.TextTestRunner(stream=nowhere, resultclass=Tap).run(suite)
+    subprocess.run(["rm", "-rf", str(FOLDER)], check=False)
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+main()
