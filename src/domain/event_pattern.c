@@ -132,7 +132,8 @@ static bool scan_group(struct scan *s) {
     if (s->depth == 0 || s->atom == ATOM_NONE)
         return wrong(s, s->at, "this ) closes nothing, or an empty alternative");
     s->atom = s->repeats ? ATOM_REPEATING : ATOM_ONE;
-    s->repeats = s->repeats || s->groups[--s->depth];
+    s->depth--;
+    s->repeats = s->repeats || s->groups[s->depth];
     return true;
 }
 

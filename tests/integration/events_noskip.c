@@ -89,8 +89,12 @@ static sqlite3 *open_file(const char *path) {
     return db;
 }
 
+/* SQLite's queue of writers is not fair: who was passed over for a whole timeout stands in line again. */
 static void execute_file(sqlite3 *db, const char *sql) {
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    int rc = SQLITE_BUSY;
+    for (int tries = 0; rc == SQLITE_BUSY && tries < 20; tries++)
+        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
         die(sql, sqlite3_errmsg(db));
 }
 

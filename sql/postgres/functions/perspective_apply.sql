@@ -14,6 +14,7 @@ AS $$
 DECLARE
     v_sql text := pawl.apply_target(p_key, false);
     v_cut record;
+    v_one record;
     v_events json;
     v_versions bigint[];
     v_counts bigint[];
@@ -47,8 +48,12 @@ BEGIN
     END IF;
     IF NOT v_all THEN
         FOR i IN 1 .. pg_catalog.cardinality(p_streams) LOOP
-            SELECT s.version, s.events, s.failed_version, s.error INTO v_versions[i], v_counts[i], v_failed[i], v_errors[i]
+            SELECT s.version, s.events, s.failed_version, s.error INTO v_one
               FROM pawl.apply_stream(v_sql, v_events, i, v_cut.froms[i], v_cut.throughs[i]) s;
+            v_versions[i] := v_one.version;
+            v_counts[i] := v_one.events;
+            v_failed[i] := v_one.failed_version;
+            v_errors[i] := v_one.error;
         END LOOP;
     END IF;
     v_held := ARRAY(SELECT u.stream FROM unnest(v_cut.streams, v_cut.held) WITH ORDINALITY AS u(stream, held, n) WHERE u.held ORDER BY u.n);
