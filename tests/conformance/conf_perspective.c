@@ -121,7 +121,7 @@ static void streams_that_were_there_are_filled_in_and_replayed(void **state) {
     assert_true(perspective_of(c, "orders", 1).backfilled);
 }
 
-/* covers: P10 P13 P15 P16 P17 P18 P20 P21 P43 B0.2 */
+/* covers: P06 P10 P13 P15 P17 P18 P20 P21 P43 B0.2 B0.7 B0.9 */
 static void events_behind_a_completed_checkpoint_make_it_pending_again(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BITS_ALL);
@@ -558,7 +558,7 @@ static void waiting_knows_versions_and_positions(void **state) {
     expect(c, PAWL_NOT_FOUND, EVENTS(c)->perspective_reached(c->store, &in, c->arena, &out, &c->err));
 }
 
-/* covers: P61 P63 */
+/* covers: P61 P63 B0.8 */
 static void counts_by_perspective_and_status(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BITS_ALL);
@@ -611,7 +611,33 @@ static void several_streams_share_one_transaction_and_one_bad_one_does_not_stop_
     assert_int_equal(checkpoint_of(c, "b", "orders@1").version, 2);
 }
 
+/* covers: P11 P16 */
+static void the_oldest_comes_first_and_no_more_than_asked_for(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BITS_ALL);
+    register_one(c, "orders", 1, PATTERN_EXACT, "Created");
+    append(c, "z", EXPECT_ANY, "Created", 1, 1);
+    advance(c, 10);
+    append(c, "y", EXPECT_ANY, "Created", 1, 2);
+    append(c, "x", EXPECT_ANY, "Created", 1, 3);
+    pawl_str key = STR("orders@1");
+    struct checkpoints_claim in = {.instance = instance_id(1),
+                                   .perspectives = &key,
+                                   .perspective_count = 1,
+                                   .max = 2,
+                                   .lease_ms = LEASE_MS};
+    struct checkpoint_grants out;
+    ok(c, EVENTS(c)->checkpoints_claim(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.count, 2);
+    assert_true(str_equal(out.grants[0].stream, STR("z")));
+    assert_true(str_equal(out.grants[1].stream, STR("x"))); /* of the same age: by name */
+    ok(c, EVENTS(c)->checkpoints_claim(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.count, 1);
+    assert_true(str_equal(out.grants[0].stream, STR("y")));
+}
+
 static const struct CMUnitTest tests[] = {
+    CONF_TEST(the_oldest_comes_first_and_no_more_than_asked_for),
     CONF_TEST(the_first_matching_event_makes_the_checkpoint),
     CONF_TEST(patterns_match_names_with_and_without_a_namespace_in_any_case),
     CONF_TEST(bad_and_catastrophic_patterns_are_refused_at_registration),
