@@ -107,6 +107,7 @@ pawl_status workload_empty(const struct bench_options *options, pawl_error *err)
 pawl_status workload_notify(const struct bench_options *options, pawl_error *err);
 pawl_status workload_worker(const struct bench_options *options, pawl_error *err);
 pawl_status workload_latency(const struct bench_options *options, pawl_error *err);
+pawl_status workload_jobs(const struct bench_options *options, pawl_error *err);
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

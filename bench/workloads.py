@@ -227,6 +227,18 @@ def worker(lab):
     return rows or [row("no-op, 1,000 streams", pawl, "", [])]
 
 
+def jobs(lab):
+    messages = lab.size(200000)
+    pawl, graphile, boss = pairs(
+        lab.reps(),
+        lambda: lab.measure("jobs", lab.postgres(), messages=messages, batch=1000, threads=4),
+        lambda: lab.peer("graphile", mode="drain", items=lab.size(100000), local=2000),
+        lambda: lab.peer("pgboss", mode="drain", items=lab.size(100000)))
+    against = (("Graphile Worker", graphile, 1.5), ("pg-boss", boss, None))
+    rows = [row("no-op jobs, 4 instances", pawl, name, rates, target=target) for name, rates, target in against if rates]
+    return rows or [row("no-op jobs, 4 instances", pawl, "", [])]
+
+
 def latency(lab):
     count = lab.size(500, 100)
     reps = lab.reps()
@@ -292,6 +304,7 @@ WORKLOADS = {
     "empty": Workload(empty, "A call that finds nothing to do."),
     "worker": Workload(worker, "200,000 no-op messages through the whole worker, C handler, two at once; the peers drain 100,000 "
                                "unordered or 20,000 ordered no-op jobs."),
+    "jobs": Workload(jobs, "200,000 pooled no-op jobs through the store API, completion fused with the next claim; the peers drain 100,000."),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
     "embedded": Workload(embedded, "SQLite, 1,000 streams."),
