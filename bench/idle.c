@@ -8,7 +8,7 @@
 #include "pg.h"
 #include "shift.h"
 
-enum { SETTLE_SECONDS = 3 };
+enum { SETTLE_SECONDS = 12 }; /* an idle backend tells the server of its transactions up to 10 s late */
 
 static pawl_outcome nothing(const pawl_message *message, pawl_result *result, void *self) {
     (void)message;

@@ -8,7 +8,7 @@ static const struct column columns[] = {
     {.key = "database", .type = CELL_TEXT},  {.key = "dialect", .type = CELL_TEXT},
     {.key = "schema", .type = CELL_TEXT},    {.key = "applied", .type = CELL_INT},
     {.key = "version", .type = CELL_INT},    {.key = "partition_count", .type = CELL_INT},
-    {.key = "lane_count", .type = CELL_INT},
+    {.key = "lane_count", .type = CELL_INT}, {.key = "without_roles", .type = CELL_BOOL},
 };
 
 static bool named(const struct options *options, enum option_id id) {
@@ -69,6 +69,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                        "applied %d migration%s: %s is now at version %d (%d partitions, %d lanes)",
                        result.applied, result.applied == 1 ? "" : "s", shown, result.version,
                        settings.partition_count, settings.lane_count);
+        if (result.without_roles)
+            output_say(
+                &cli->output,
+                "the roles pawl_producer, pawl_worker, pawl_view and pawl_operator were not made: this "
+                "database user may not create roles, so only it can use the schema");
         return PAWL_OK;
     }
     struct cell cells[] = {cell_cstr(shown),
@@ -77,7 +82,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                            cell_int(result.applied),
                            cell_int(result.version),
                            cell_int(settings.partition_count),
-                           cell_int(settings.lane_count)};
+                           cell_int(settings.lane_count),
+                           cell_bool(result.without_roles)};
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 

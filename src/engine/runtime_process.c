@@ -23,8 +23,10 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
     struct process *process = &runtime->processes[slot];
     char name[ORPHAN_RUN_BYTES];
     pawl_error error = {0};
+    /* A worker that was stopped for a while may come back to life right here: no effect may begin now. */
+    bool late = clock_boot_ms() >= run->fence_ms;
     snprintf(name, sizeof(name), "%s-%llu", runtime->run_prefix, (unsigned long long)++runtime->runs);
-    if (process_start(process, handler, run->items[0], name, &error) != PAWL_OK) {
+    if (late || process_start(process, handler, run->items[0], name, &error) != PAWL_OK) {
         size_t at = runtime->failed_count++;
         runtime->failed_slots[at] = slot;
         snprintf(runtime->failed_errors[at], sizeof(runtime->failed_errors[at]), "%s", error.text);

@@ -49,8 +49,9 @@ struct migrate_config {
 };
 
 struct migrate_result {
-    int applied; /* migrations applied by this call */
-    int version; /* now */
+    int applied;        /* migrations applied by this call */
+    int version;        /* now */
+    bool without_roles; /* PostgreSQL: the caller may not make them; everything belongs to the caller */
 };
 
 /* Opens a migrated store; a schema that is missing, older or newer than this program is refused

@@ -157,6 +157,13 @@ static void roles_are_not_needed(void **state) {
     snprintf(rest, sizeof rest, "%s", at + strlen("postgres@"));
     snprintf(at, sizeof plain.url - (size_t)(at - plain.url), "plain_owner@%s", rest);
     struct store *store = store_made(&plain, "modest");
+    struct store_config modest = {.url = plain.url, .schema = "modest"};
+    struct store_config other = {.url = f->url, .schema = "usual"};
+    struct migrate_result again = {0};
+    assert_int_equal(store_migrate(&modest, &(struct migrate_config){0}, &again, &f->err), PAWL_OK);
+    assert_true(again.without_roles); /* and whoever migrates can say so */
+    assert_int_equal(store_migrate(&other, &(struct migrate_config){0}, &again, &f->err), PAWL_OK);
+    assert_false(again.without_roles);
     int64_t now_ms = 0;
     assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
     assert_true(now_ms > 0);

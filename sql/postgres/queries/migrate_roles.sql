@@ -1,5 +1,5 @@
 -- migrate_roles: makes the roles of the schema, where the caller may.
--- returns nothing; raises a notice when roles cannot be made: everything then works as the owner of the schema.
+-- returns nothing; roles that cannot be made are left out (see migrate_owner): everything then belongs to the caller.
 DO $$
 DECLARE
     v_role text;

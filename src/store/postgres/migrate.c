@@ -207,7 +207,17 @@ static pawl_status seed(struct migration *m, const struct migrate_config *config
     return status;
 }
 
-static pawl_status migration_run(struct migration *m, const struct migrate_config *config, int *applied) {
+static pawl_status owner_read(struct migration *m, bool *without_roles) {
+    struct statement statement = pg_statement_new(POSTGRES_Q_MIGRATE_OWNER, m->arena);
+    pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
+    if (status == PAWL_OK)
+        *without_roles = pg_cell_bool((struct cell){statement.result, 0, 0});
+    pg_statement_clear(&statement);
+    return status;
+}
+
+static pawl_status migration_run(struct migration *m, const struct migrate_config *config,
+                                 struct migrate_result *out) {
     const enum postgres_query beginning[] = {POSTGRES_Q_BEGIN, POSTGRES_Q_MIGRATE_SETTINGS};
     const enum postgres_query making[] = {POSTGRES_Q_MIGRATE_LOCK, POSTGRES_Q_MIGRATE_ROLES,
                                           POSTGRES_Q_MIGRATE_SCHEMA};
@@ -219,13 +229,15 @@ static pawl_status migration_run(struct migration *m, const struct migrate_confi
     for (size_t i = 0; status == PAWL_OK && i < sizeof making / sizeof making[0]; i++)
         status = query(m, making[i]);
     if (status == PAWL_OK)
-        status = migrations_apply(m, applied);
+        status = migrations_apply(m, &out->applied);
     if (status == PAWL_OK)
         status = functions_apply(m);
     if (status == PAWL_OK)
         status = seed(m, config);
     if (status == PAWL_OK)
         status = query(m, POSTGRES_Q_MIGRATE_CONSTANTS);
+    if (status == PAWL_OK)
+        status = owner_read(m, &out->without_roles);
     if (status == PAWL_OK)
         status = query(m, POSTGRES_Q_COMMIT);
     return status;
@@ -243,7 +255,7 @@ static pawl_status counts_check(const struct migrate_config *config, pawl_error 
 
 pawl_status postgres_migrate(const struct store_config *config, const struct migrate_config *migrate,
                              struct migrate_result *out, pawl_error *err) {
-    int applied = 0;
+    struct migrate_result result = {.version = (int)sql_postgres_migrations_count};
     pawl_status status = counts_check(migrate, err);
     if (status != PAWL_OK)
         return status;
@@ -261,9 +273,9 @@ pawl_status postgres_migrate(const struct store_config *config, const struct mig
                                                                               : MIGRATE_LOCK_MS;
     status = pg_connection_ready(self, OP, err);
     if (status == PAWL_OK)
-        status = migration_run(&m, migrate, &applied);
+        status = migration_run(&m, migrate, &result);
     if (status == PAWL_OK)
-        *out = (struct migrate_result){.applied = applied, .version = (int)sql_postgres_migrations_count};
+        *out = result;
 done:
     buf_free(&m.text);
     arena_free(m.arena);

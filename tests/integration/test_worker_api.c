@@ -1,0 +1,185 @@
+/* The worker through the public API alone: a check of the user's, and more workers than connections. */
+#include "support/check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "conformance/pooler.h"
+#include "support/pgserver.h"
+#include "support/sqlitefile.h"
+
+enum { WAIT_MS_MAX = 60000, CREW = 12, CREW_MESSAGES = 600, CREW_STREAMS = 30 };
+
+static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
+
+static void send_messages(const char *url, int count, int streams) {
+    pawl_store_config config = {.url = url};
+    pawl_store *store = NULL;
+    pawl_error err = {0};
+    assert_int_equal(pawl_open(&config, &store, &err), PAWL_OK);
+    for (int i = 0; i < count; i++) {
+        char stream[32], payload[32];
+        snprintf(stream, sizeof(stream), "s-%d", i % streams);
+        snprintf(payload, sizeof(payload), "{\"n\": %d}", i);
+        pawl_outgoing message = {
+            .stream = str_from(stream), .type = STR("test.sent"), .payload = str_from(payload)};
+        pawl_status status = pawl_send(store, &(pawl_send_config){0}, &message, 1, NULL, &err);
+        if (status != PAWL_OK)
+            fail_msg("send: %s", err.text);
+    }
+    pawl_close(store);
+}
+
+struct door {
+    atomic_bool open;
+    atomic_int asked, handled;
+    pawl_worker *worker;
+};
+
+static bool is_open(void *self) {
+    struct door *door = self;
+    atomic_fetch_add(&door->asked, 1);
+    return atomic_load(&door->open);
+}
+
+static pawl_outcome handle(const pawl_message *message, pawl_result *result, void *self) {
+    struct door *door = self;
+    (void)message;
+    (void)result;
+    atomic_fetch_add(&door->handled, 1);
+    return PAWL_DONE;
+}
+
+static void *work(void *self) {
+    struct door *door = self;
+    pawl_error err = {0};
+    bool forced = false;
+    pawl_status status = pawl_worker_run(door->worker, &forced, &err);
+    return status == PAWL_OK ? NULL : self;
+}
+
+/* Whoever embeds the worker says when it may work; what waits is taken as soon as it may.
+ * covers: P36 */
+static void a_check_of_the_users_decides_when_it_works(void **fixture) {
+    struct sqlitefile *file = *fixture;
+    struct door door = {0};
+    pawl_error err = {0};
+    pawl_store_config store = {.url = file->path};
+    pawl_metrics metrics = {0};
+    assert_int_equal(pawl_migrate(&store, &err), PAWL_OK);
+    send_messages(file->path, 3, 3);
+    pawl_worker_config config = {
+        .store = store, .outbox = true, .poll_ms = 20, .ready = is_open, .self = &door};
+    assert_int_equal(pawl_worker_create(&config, &door.worker, &err), PAWL_OK);
+    pawl_handler handler = {.function = handle, .self = &door};
+    assert_int_equal(pawl_worker_on(door.worker, "*", &handler, &err), PAWL_OK);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, work, &door), 0);
+    int64_t until_ms = clock_boot_ms() + WAIT_MS_MAX;
+    while (metrics.not_ready_checks < 4 && clock_boot_ms() < until_ms) {
+        nap();
+        pawl_worker_metrics(door.worker, &metrics);
+    }
+    assert_true(metrics.not_ready_checks >= 4);
+    assert_int_equal(metrics.batches, 0);
+    assert_int_equal(atomic_load(&door.handled), 0);
+    atomic_store(&door.open, true);
+    while (metrics.completed < 3 && clock_boot_ms() < until_ms) {
+        nap();
+        pawl_worker_metrics(door.worker, &metrics);
+    }
+    assert_int_equal(metrics.completed, 3);
+    assert_int_equal(metrics.not_ready_checks, 0);
+    int asked = atomic_load(&door.asked);
+    atomic_store(&door.open, false); /* and it may be taken away again */
+    while (metrics.not_ready_checks < 1 && clock_boot_ms() < until_ms) {
+        nap();
+        pawl_worker_metrics(door.worker, &metrics);
+    }
+    assert_true(metrics.not_ready_checks >= 1 && atomic_load(&door.asked) > asked);
+    pawl_worker_stop(door.worker);
+    void *failed = &door;
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    pawl_worker_free(door.worker);
+}
+
+struct crew {
+    atomic_int runs[CREW_MESSAGES];
+    atomic_int done;
+};
+
+static pawl_outcome tally(const pawl_message *message, pawl_result *result, void *self) {
+    struct crew *crew = self;
+    (void)result;
+    char text[32];
+    int n = -1;
+    snprintf(text, sizeof(text), "%.*s", (int)message->payload.len, message->payload.ptr);
+    if (sscanf(text, "{\"n\": %d", &n) != 1 || n < 0 || n >= CREW_MESSAGES)
+        return PAWL_REJECT;
+    atomic_fetch_add(&crew->runs[n], 1);
+    atomic_fetch_add(&crew->done, 1);
+    return PAWL_DONE;
+}
+
+/* Twelve workers share eight connections: they wait for each other, nothing is lost and nothing runs twice.
+ * covers: J58 */
+TEST(more_workers_than_connections_do_everything_once) {
+    char direct[PGSERVER_URL_BYTES], url[PGSERVER_URL_BYTES];
+    struct pooler *pooler = pooler_start(pgserver_url());
+    if (pooler == NULL)
+        skip();
+    assert_true(pgserver_create_database("crowd", direct));
+    pooler_address(pooler, direct, url);
+    pawl_error err = {0};
+    pawl_store_config store = {.url = direct};
+    assert_int_equal(pawl_migrate(&store, &err), PAWL_OK);
+    send_messages(direct, CREW_MESSAGES, CREW_STREAMS);
+    static struct crew crew;
+    struct door doors[CREW] = {0};
+    pthread_t threads[CREW];
+    for (int i = 0; i < CREW; i++) {
+        pawl_worker_config config = {
+            .store = {.url = url}, .outbox = true, .poll_ms = 50, .heartbeat_ms = 500};
+        assert_int_equal(pawl_worker_create(&config, &doors[i].worker, &err), PAWL_OK);
+        pawl_handler handler = {.function = tally, .self = &crew};
+        assert_int_equal(pawl_worker_on(doors[i].worker, "*", &handler, &err), PAWL_OK);
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &doors[i]), 0);
+    }
+    int64_t until_ms = clock_boot_ms() + WAIT_MS_MAX;
+    while (atomic_load(&crew.done) < CREW_MESSAGES && clock_boot_ms() < until_ms)
+        nap();
+    int64_t completed = 0;
+    for (int i = 0; i < CREW; i++)
+        pawl_worker_stop(doors[i].worker);
+    for (int i = 0; i < CREW; i++) {
+        void *failed = NULL;
+        pawl_metrics metrics = {0};
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+        pawl_worker_metrics(doors[i].worker, &metrics);
+        completed += metrics.completed;
+        pawl_worker_free(doors[i].worker);
+    }
+    assert_int_equal(completed, CREW_MESSAGES);
+    for (int i = 0; i < CREW_MESSAGES; i++)
+        assert_int_equal(atomic_load(&crew.runs[i]), 1);
+    pooler_stop(pooler);
+    pgserver_drop_database(direct);
+}
+
+int main(void) {
+    if (pgserver_url() == NULL)
+        return PGSERVER_SKIP;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_check_of_the_users_decides_when_it_works, sqlitefile_setup,
+                                        sqlitefile_teardown),
+        cmocka_unit_test(more_workers_than_connections_do_everything_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

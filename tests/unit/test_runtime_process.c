@@ -1,0 +1,39 @@
+/* Programs in the worker's loop: what is looked at right before one is started. */
+#include "support/check.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "engine/runtime.h"
+
+/* A worker that is stopped between the decision and the fork must not begin anything when it comes back.
+ * covers: B4.14 */
+TEST(no_program_is_started_after_the_fence) {
+    pawl_error err = {0};
+    struct handler_table *table = NULL;
+    struct process process = {0};
+    int failed_slot = -1;
+    char failed_error[1][512] = {"x"};
+    struct item item = {.kind = KIND_OUTBOX, .type = STR("t"), .payload = STR("{}"), .attempt = 1};
+    const struct item *items[] = {&item};
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("*=exec:/bin/true"), &err), PAWL_OK);
+    struct runtime runtime = {.config = {.handlers = table},
+                              .processes = &process,
+                              .failed_slots = &failed_slot,
+                              .failed_errors = failed_error};
+    struct engine_run run = {.handler = 0, .items = items, .count = 1, .fence_ms = clock_boot_ms()};
+    runtime_process_start(&runtime, 0, &run);
+    assert_int_equal(process.pid, 0);
+    assert_int_equal(runtime.live_processes, 0);
+    assert_int_equal(runtime.failed_count, 1);
+    assert_int_equal(failed_slot, 0);
+    assert_string_equal(failed_error[0], ""); /* no failure: it has not run */
+    handler_table_free(table);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_program_is_started_after_the_fence)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
