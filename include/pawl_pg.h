@@ -1,4 +1,4 @@
-/* Sending inside a transaction of your own on PostgreSQL. */
+/* Sending and finishing inside a transaction of your own on PostgreSQL. */
 #ifndef PAWL_PG_H
 #define PAWL_PG_H
 
@@ -19,6 +19,16 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_pg(struct pg_conn *conn, const cha
                                                  const pawl_send_config *config,
                                                  const pawl_outgoing *messages, size_t count, pawl_uuid *ids,
                                                  pawl_error *err);
+
+/*
+ * For a handler: ends its message inside an open transaction, together with what the handler writes there
+ * (its own rows, and messages sent with pawl_send_pg). Then commit, and return PAWL_DONE. PAWL_STALE: the
+ * grant is over and the transaction is aborted; roll it back and return PAWL_RETRY. PAWL_CONFLICT: an earlier
+ * message of the stream that was handled another way is not recorded yet; roll back and return PAWL_SNOOZE.
+ * In SQL: SELECT pawl.finish(kind, token, id).
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema,
+                                                   const pawl_message *message, pawl_error *err);
 
 #ifdef __cplusplus
 }

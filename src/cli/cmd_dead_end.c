@@ -1,9 +1,11 @@
 /* pawl dead redrive and discard: what becomes of dead letters. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/uuid.h"
+#include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/message_view.h"
 #include "cli/names.h"
@@ -111,11 +113,18 @@ static void print_letter(struct cli *cli, const struct letter *letter, const cha
 /* Applies the verb in calls of a batch each; *refused counts what was not applied. */
 static pawl_status apply(struct cli *cli, const struct verb *verb, const struct letters *letters,
                          int64_t *refused, pawl_error *err) {
+    const struct flag_value *rate = cli_flag(cli, FLAG_RATE);
     struct dead_ref *refs = arena_array(cli->arena, PAWL_BATCH_DEFAULT, sizeof *refs);
     if (refs == NULL)
         return error_set(err, PAWL_NO_MEMORY, "dead", "no memory for a batch");
     for (size_t at = 0; at < letters->count;) {
-        size_t count = letters->count - at < PAWL_BATCH_DEFAULT ? letters->count - at : PAWL_BATCH_DEFAULT;
+        size_t most = rate->set && rate->number < PAWL_BATCH_DEFAULT ? (size_t)rate->number
+                                                                     : PAWL_BATCH_DEFAULT;
+        size_t count = letters->count - at < most ? letters->count - at : most;
+        if (rate->set && at > 0) {
+            int64_t pause_ms = (int64_t)count * 1000 / rate->number;
+            nanosleep(&(struct timespec){(time_t)(pause_ms / 1000), (long)(pause_ms % 1000) * 1000000}, NULL);
+        }
         for (size_t i = 0; i < count; i++)
             refs[i] = letters->rows[at + i].ref;
         struct answer_list answers;
@@ -144,6 +153,24 @@ static pawl_status confirm(struct cli *cli, const struct verb *verb, const struc
     return cli_confirm(cli, question, err);
 }
 
+/* What was asked for, with its filters, and how many it was. */
+static pawl_status note(struct cli *cli, const struct verb *verb, int64_t count, pawl_error *err) {
+    struct buf detail;
+    buf_init(&detail, PAWL_METADATA_BYTES_MAX);
+    buf_printf(&detail, "%" PRId64 " %s", count, verb->past);
+    for (int id = 0; id < FLAG_TOTAL; id++) {
+        const struct flag_value *flag = cli_flag(cli, (enum flag_id)id);
+        if (flag->set)
+            buf_printf(&detail, " --%s %.*s", flag_rows[id].name, (int)flag->text.len,
+                       flag->text.ptr != NULL ? flag->text.ptr : "");
+    }
+    for (int i = 0; i < cli->arguments.word_count && detail.len < PAWL_METADATA_BYTES_MAX - 64; i++)
+        buf_printf(&detail, " %s", cli->arguments.words[i]);
+    const char *text = detail.failed ? verb->past : arena_strdup(cli->arena, detail.ptr);
+    buf_free(&detail);
+    return audit_note(cli, arena_printf(cli->arena, "dead %s", verb->name), text, err);
+}
+
 static pawl_status run_verb(struct cli *cli, const struct verb *verb, pawl_error *err) {
     struct letters letters = {.count = 0};
     int64_t refused = 0;
@@ -167,6 +194,8 @@ static pawl_status run_verb(struct cli *cli, const struct verb *verb, pawl_error
             output_say(&cli->output, "%" PRId64 " parked ones follow the dead letter they wait behind",
                        letters.parked);
     }
+    if (status == PAWL_OK && !dry && letters.count > 0)
+        status = note(cli, verb, (int64_t)letters.count - refused, err);
     if (status == PAWL_OK && refused > 0) {
         cli->hint = "A parked one follows the dead letter that it waits behind: name that one.";
         status = error_set(err, PAWL_CONFLICT, "dead", "%" PRId64 " of %zu were not %s", refused,
@@ -189,7 +218,7 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 #define VERB_FLAGS                                                                                           \
     (FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |              \
      FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_ALL) | FLAG_BIT(FLAG_YES) |           \
-     FLAG_BIT(FLAG_DRY_RUN))
+     FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_RATE))
 
 const struct command command_dead_redrive = {
     .path = "dead redrive",

@@ -59,6 +59,8 @@ enum flag_id {
     FLAG_JITTER,
     FLAG_START,
     FLAG_END,
+    FLAG_REASON,
+    FLAG_RATE,
     FLAG_TOTAL
 };
 

@@ -28,6 +28,7 @@ enum {
     ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_PAUSED_MS = 2000,     /* how long a message that somebody has paused is left alone */
     ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others */
     ENGINE_STOP_STORE_MS = 5000  /* how long a stop waits for the store after the drain */
 };
@@ -74,7 +75,7 @@ struct engine_config {
     struct engine_strategy strategy;
     const struct engine_handler *handlers;
     size_t handler_count;
-    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none */
+    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none, -2 = paused */
     void *match_self;
     uint64_t seed; /* of the jitter */
 };

@@ -31,14 +31,14 @@ void core_run_unhandled(struct engine_core *core) {
     while (queue->free_head != NULL) {
         struct entry *entry = pop_free(queue);
         queue->waiting--;
-        if (entry->delay_ms > 0)
+        if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
             core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
         core_report_release(core, entry, entry->delay_ms);
     }
     while (queue->stream_head != NULL) {
         struct stream *stream = pop_stream(queue);
         if (stream->head != NULL && stream->head->handler == nobody) {
-            if (stream->head->delay_ms > 0)
+            if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
                 core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
             core_stream_release_waiting(core, stream, stream->head->delay_ms);
         }

@@ -184,6 +184,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         break;
     case CALL_REGISTER:
         event.type = EVENT_REGISTERED;
+        if (call->status == PAWL_OK)
+            handler_table_pause(runtime->config.handlers, &call->pauses);
         event.instance = call->instance.id;
         event.instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
         event.policy = (enum dead_policy)call->settings.dead_policy;
@@ -196,6 +198,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         break;
     case CALL_BEAT:
         event.type = EVENT_BEAT;
+        if (call->status == PAWL_OK)
+            handler_table_pause(runtime->config.handlers, &call->pauses);
         event.beat = &call->beat;
         event.peers = call->peers;
         event.peers_busy = call->peers_busy;

@@ -51,6 +51,8 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
         thread->instance = call->instance.id;
         status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
     }
+    if (status == PAWL_OK)
+        status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     call->settings = thread->settings;
     call->many_writers = thread->store->caps.many_writers;
     return status;
@@ -100,6 +102,8 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status = ops->heartbeat(thread->store, thread->instance, &call->beat, &call->error);
+    if (status == PAWL_OK)
+        status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     return status == PAWL_OK ? count_peers(thread, call) : status;
 }
 

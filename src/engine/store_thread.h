@@ -42,6 +42,7 @@ struct call {
     bool many_writers; /* register */
     struct beat_result beat;
     struct peers_look look;
+    struct pause_rows pauses; /* beat and register; in the arena */
     int peers;
     bool peers_busy;
     bool lanes_short;

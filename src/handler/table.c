@@ -29,6 +29,7 @@ void handler_table_free(struct handler_table *table) {
     if (table == NULL)
         return;
     arena_free(table->arena);
+    arena_free(table->pause_arena);
     free(table->handlers);
     free(table);
 }
@@ -147,13 +148,49 @@ static int match(const struct handler_table *table, pawl_str type) {
     return -1;
 }
 
-int handler_table_match_item(struct handler_table *table, const struct item *item) {
+void handler_table_pause(struct handler_table *table, const struct pause_rows *rows) {
+    struct arena *arena = arena_create(0);
+    struct pause_row *copy = arena != NULL ? arena_array(arena, rows->count, sizeof(*copy)) : NULL;
+    bool failed = copy == NULL;
+    for (size_t i = 0; !failed && i < rows->count; i++) {
+        copy[i] = (struct pause_row){.scope = rows->rows[i].scope};
+        failed = str_dup(arena, rows->rows[i].name, &copy[i].name, NULL) != PAWL_OK;
+    }
+    if (failed) {
+        arena_free(arena);
+        return;
+    }
+    arena_free(table->pause_arena);
+    table->pause_arena = arena;
+    table->pauses = copy;
+    table->pause_count = rows->count;
+}
+
+static bool paused(const struct handler_table *table, const struct item *item, int handler) {
+    pawl_str topic = str_absent(item->topic) ? item->type : item->topic;
+    for (size_t i = 0; i < table->pause_count; i++) {
+        const struct pause_row *row = &table->pauses[i];
+        if ((row->scope == PAUSE_TOPIC && str_equal(row->name, topic)) ||
+            (row->scope == PAUSE_STREAM && !str_absent(item->stream) && str_equal(row->name, item->stream)) ||
+            (row->scope == PAUSE_HANDLER && handler >= 0 &&
+             str_equal(row->name, table->handlers[handler].pattern)))
+            return true;
+    }
+    return false;
+}
+
+static int match_any(struct handler_table *table, const struct item *item) {
     pawl_str topic = str_absent(item->topic) ? item->type : item->topic;
     for (size_t i = 0; item->kind == KIND_OUTBOX && table->routes > 0 && i < table->count; i++) {
         if (table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, topic))
             return (int)i;
     }
     return handler_table_match(table, item->type);
+}
+
+int handler_table_match_item(struct handler_table *table, const struct item *item) {
+    int handler = match_any(table, item);
+    return table->pause_count > 0 && paused(table, item, handler) ? HANDLER_PAUSED : handler;
 }
 
 int handler_table_match(struct handler_table *table, pawl_str type) {

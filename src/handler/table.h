@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "pawl.h"
-#include "store/types.h"
+#include "store/relay.h"
 
 enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH };
 
@@ -56,7 +56,10 @@ struct handler_table {
     struct arena *arena; /* owns texts */
     struct handler *handlers;
     size_t count;
-    size_t routes; /* of them, by topic */
+    size_t routes;             /* of them, by topic */
+    struct arena *pause_arena; /* owns the texts of pauses */
+    struct pause_row *pauses;
+    size_t pause_count;
     struct {
         int64_t timeout_ms, retry_base_ms, retry_max_ms; /* 0 = none */
     } defaults;
@@ -92,7 +95,13 @@ PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, 
 /* Index of the first handler that matches the type, -1 = none. Not thread-safe. */
 int handler_table_match(struct handler_table *table, pawl_str type);
 
-/* The same for a message: outbox messages go by their topic first. */
+/* What waits from now on; copied. Out of memory: what waited before still does. */
+void handler_table_pause(struct handler_table *table, const struct pause_rows *rows);
+
+enum { HANDLER_NONE = -1, HANDLER_PAUSED = -2 };
+
+/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: somebody wants it to wait.
+ */
 int handler_table_match_item(struct handler_table *table, const struct item *item);
 
 /* Words of a command line: blanks separate, '…' and "…" keep them, \ takes the next character as it is. */

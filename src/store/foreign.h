@@ -1,5 +1,5 @@
-/* Putting messages and appending events with somebody else's connection, inside the transaction that is open
- * there. */
+/* Putting and ending messages and appending events with somebody else's connection, inside the transaction
+ * that is open there. */
 #ifndef STORE_FOREIGN_H
 #define STORE_FOREIGN_H
 
@@ -20,6 +20,13 @@ PAWL_MUSTCHECK pawl_status postgres_append_inside(struct pg_conn *conn, const ch
                                                   struct append_result *out, pawl_error *err);
 PAWL_MUSTCHECK pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append *in,
                                                 struct arena *arena, struct append_result *out,
+                                                pawl_error *err);
+
+/* Ends a claimed message. PAWL_STALE: the grant is over and the caller's transaction is aborted (PostgreSQL)
+ * or rolled back (SQLite); PAWL_CONFLICT: an earlier message of its stream is unfinished. */
+PAWL_MUSTCHECK pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema,
+                                                  enum store_kind kind, struct item_ref ref, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
                                                 pawl_error *err);
 
 #endif

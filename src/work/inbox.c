@@ -16,7 +16,8 @@
 #include "work/received.h"
 
 enum {
-    DUTY_MS = 15000,  /* how long a reader that died keeps others out, when nothing tells earlier */
+    DUTY_MS = 15000, /* how long a reader that died keeps others out, when nothing tells earlier */
+    PAUSE_LOOK_MS = 1000,
     LOOK_MS = 500,    /* between tries to get a duty that somebody else has */
     RECEIVE_MS = 500, /* how long one receive waits: a stop is noticed that late */
     BACKOFF_MS = 250, /* after a failure; doubled up to the most */
@@ -39,6 +40,8 @@ struct reader {
     struct duty_grant grant;
     pawl_uuid instance; /* under which the duty is held */
     int64_t renew_ms;   /* boot time */
+    int64_t looked_ms;  /* when pauses were read; boot time */
+    bool paused;
     int64_t backoff_ms;
     struct arena *arena;
 };
@@ -99,6 +102,24 @@ static bool hold_duty(struct reader *reader) {
     reader->instance = instance;
     reader->renew_ms = now_ms + DUTY_MS / 3;
     return grant.held;
+}
+
+/* Whether somebody has paused the topic; asked now and then. */
+static bool is_paused(struct reader *reader) {
+    pawl_error error;
+    struct pause_rows rows;
+    int64_t now_ms = clock_boot_ms();
+    if (reader->looked_ms != 0 && now_ms - reader->looked_ms < PAUSE_LOOK_MS)
+        return reader->paused;
+    arena_reset(reader->arena);
+    if (reader->store->ops->relay->pauses(reader->store, reader->arena, &rows, &error) != PAWL_OK)
+        return reader->paused;
+    reader->looked_ms = now_ms;
+    reader->paused = false;
+    for (size_t i = 0; i < rows.count; i++)
+        reader->paused = reader->paused ||
+                         (rows.rows[i].scope == PAUSE_TOPIC && str_equal(rows.rows[i].name, reader->topic));
+    return reader->paused;
 }
 
 static bool open_session(struct reader *reader) {
@@ -196,6 +217,8 @@ static void *read_all(void *self) {
             continue;
         if (!hold_duty(reader)) {
             session_close(reader);
+            wait_ms(reader, LOOK_MS);
+        } else if (is_paused(reader)) {
             wait_ms(reader, LOOK_MS);
         } else if (open_session(reader)) {
             read_once(reader, deliveries);

@@ -140,3 +140,14 @@ pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
     arena_free(arena);
     return status;
 }
+
+pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema, const pawl_message *message,
+                           pawl_error *err) {
+    return postgres_finish_inside(conn, schema, (enum store_kind)message->kind,
+                                  (struct item_ref){message->token, message->id}, err);
+}
+
+pawl_status pawl_finish_sqlite(struct sqlite3 *db, const pawl_message *message, pawl_error *err) {
+    return sqlite_finish_inside(db, (enum store_kind)message->kind,
+                                (struct item_ref){message->token, message->id}, err);
+}

@@ -101,3 +101,39 @@ pawl_status postgres_append_inside(struct pg_conn *conn, const char *schema, con
     PQclear(statement.result);
     return status;
 }
+
+/* What the refusal of a finish means; other failures are told as they are. */
+static pawl_status finish_failure(const PGresult *result, pawl_status status, pawl_error *err) {
+    pawl_str state = str_from(result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL);
+    if (str_equal_cstr(state, "PW004"))
+        return error_set(err, PAWL_STALE, "pawl_finish_pg",
+                         "the grant is over: roll back and drop the message");
+    if (str_equal_cstr(state, "PW003"))
+        return error_set(
+            err, PAWL_CONFLICT, "pawl_finish_pg",
+            "an earlier message of the stream is not finished yet: roll back and try again later");
+    return status;
+}
+
+pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema, enum store_kind kind,
+                                   struct item_ref ref, pawl_error *err) {
+    const char *name = schema != NULL ? schema : "pawl";
+    pawl_status status = name_check_schema(str_from(name), err);
+    if (status == PAWL_OK)
+        status = check_connection(conn, err);
+    if (status != PAWL_OK)
+        return status;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "pawl_finish_pg", "out of memory");
+    struct statement statement = pg_statement_new(POSTGRES_Q_FINISH, arena);
+    pg_params_small(&statement.params, (int)kind);
+    pg_params_big(&statement.params, ref.token);
+    pg_params_uuid(&statement.params, ref.id);
+    status = run(conn, name, &statement, err);
+    if (status != PAWL_OK)
+        status = finish_failure(statement.result, status, err);
+    PQclear(statement.result);
+    arena_free(arena);
+    return status;
+}

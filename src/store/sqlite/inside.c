@@ -3,6 +3,7 @@
 #include "store/foreign.h"
 #include "store/sqlite/events.h"
 #include "store/sqlite/put.h"
+#include "store/sqlite/report.h"
 
 #define OP "pawl_send_sqlite"
 
@@ -79,5 +80,48 @@ pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append 
         return status;
     status = append(&store, in, arena, out, err);
     give_back(&store);
+    return status;
+}
+
+static pawl_status finish(struct operation *op, enum store_kind kind, struct item_ref ref) {
+    struct complete_item item = {ref, kind == KIND_OUTBOX ? 2 : 4};
+    struct messages_complete in = {.kind = kind, .items = &item, .count = 1};
+    struct answer_list answers;
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_INSTANCE);
+    bind_int(&s, ref.token);
+    bool known = statement_next(&s);
+    if (known)
+        in.instance = column_uuid(&s, 0);
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        status = report_answers(op, op->scratch, 1, false, &answers);
+    if (status == PAWL_OK && known)
+        status = items_complete(op, &in, &answers);
+    if (status != PAWL_OK)
+        return status;
+    if (known && answers.answers[0] == ANSWER_APPLIED)
+        return PAWL_OK;
+    if (known && answers.answers[0] == ANSWER_CONFLICT)
+        return error_set(
+            op->err, PAWL_CONFLICT, op->name,
+            "an earlier message of the stream is not finished yet: roll back and try again later");
+    return error_set(op->err, PAWL_STALE, op->name,
+                     "the grant is over: everything was rolled back; drop the message");
+}
+
+pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
+                                 pawl_error *err) {
+    struct sqlite_store store;
+    struct operation op;
+    pawl_status status = borrow(db, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_join(&op, &store, "pawl_finish_sqlite", err);
+    if (status == PAWL_OK)
+        status = operation_leave(&op, finish(&op, kind, ref));
+    give_back(&store);
+    /* Whatever the caller wrote was for a message that is somebody else's by now. */
+    if (status == PAWL_STALE && sqlite3_get_autocommit(db) == 0)
+        (void)sqlite3_exec(db, sql_sqlite_queries[SQLITE_Q_TRANSACTION_ROLLBACK].text, NULL, NULL, NULL);
     return status;
 }

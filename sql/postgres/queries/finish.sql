@@ -1,0 +1,2 @@
+-- finish: see functions/finish.sql
+SELECT pawl.finish($1, $2, $3)

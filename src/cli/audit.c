@@ -1,0 +1,24 @@
+/* Noting in the database what a person did with the program. */
+#include "cli/audit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+
+pawl_str audit_actor(struct cli *cli) {
+    static const char *const names[] = {"PAWL_ACTOR", "SUDO_USER", "LOGNAME", "USER"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pawl_str text = str_from(getenv(names[i]));
+        if (text.len > 0 && text.len <= PAWL_NAME_BYTES_MAX)
+            return text;
+    }
+    return str_from(arena_printf(cli->arena, "uid %ld", (long)getuid()));
+}
+
+pawl_status audit_note(struct cli *cli, const char *action, const char *detail, pawl_error *err) {
+    struct audit_row row = {
+        .actor = audit_actor(cli), .action = str_from(action), .detail = str_from(detail)};
+    return cli->store->ops->relay->audit_add(cli->store, &row, err);
+}
