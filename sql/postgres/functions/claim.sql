@@ -22,6 +22,8 @@ DECLARE
     v_drained boolean;
     v_lanes integer[];
     v_tokens bigint[];
+    v_starts bigint[];
+    v_highs bigint[];
     v_slow boolean[];
     v_visits refcursor;
     v_visit record;
@@ -59,9 +61,12 @@ BEGIN
     SELECT bool_or(x.overdue), bool_or(x.mine AND x.draining AND x.began IS NULL),
            array_agg(x.lane) FILTER (WHERE x.visit),
            array_agg(x.token) FILTER (WHERE x.visit),
+           array_agg(x.start) FILTER (WHERE x.visit),
+           array_agg(x.high) FILTER (WHERE x.visit),
            array_agg(x.began IS NOT NULL) FILTER (WHERE x.visit)
-      INTO v_overdue, v_drained, v_lanes, v_tokens, v_slow
-      FROM (SELECT l.lane, l.token, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
+      INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
+      FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
+                   CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
                    l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit
               FROM pawl.lane l
              CROSS JOIN LATERAL (SELECT min(a.began_ms) FILTER (WHERE a.lease_until_ms > v_now) AS began,
@@ -79,11 +84,10 @@ BEGIN
     -- The lanes that have something, found without a lock, one after the other. The last condition: a late commit that
     -- would be looked for very far back, time and again.
     OPEN v_visits NO SCROLL FOR
-        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_slow) AS l(lane, token, slow)
+        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_starts, v_highs, v_slow) AS l(lane, token, start, high, slow)
          CROSS JOIN LATERAL (
-               SELECT o.high, CASE WHEN o.open_xids = '{}' THEN o.low
-                                   ELSE pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax) END AS start
-                 FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane OFFSET 0) r
+               SELECT coalesce(l.start, (SELECT pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax)
+                                           FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane)) AS start OFFSET 0) r
          WHERE EXISTS (SELECT 1 FROM pawl.message m
                         WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
                           AND (NOT l.slow
@@ -91,7 +95,7 @@ BEGIN
                                                  AND c.state = 1 AND m.seq = ANY (c.seqs))))
             OR EXISTS (SELECT 1 FROM pawl.hold h
                         WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
-            OR r.start < r.high - 20000;
+            OR r.start < l.high - 20000;
     WHILE v_left > 0 LOOP
         FETCH v_visits INTO v_visit;
         EXIT WHEN NOT FOUND;

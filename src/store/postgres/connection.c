@@ -16,6 +16,8 @@
 #include "store/postgres/schema.h"
 
 enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8 };
+/* A connection that answered this shortly ago is not looked at again before it is used. */
+enum { FRESH_US = 200 };
 
 static const char *option_value(const PQconninfoOption *options, const char *keyword) {
     for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
@@ -220,6 +222,8 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
 static bool is_alive(struct postgres *self) {
     if (PQstatus(self->conn) != CONNECTION_OK)
         return false;
+    if (clock_boot_us() - self->answered_us < FRESH_US)
+        return PQtransactionStatus(self->conn) == PQTRANS_IDLE;
     struct pollfd fd = {.fd = PQsocket(self->conn), .events = POLLIN};
     /* First what it had to say, then the end of the stream. */
     for (int reads = 0; reads < READS_MAX && poll(&fd, 1, 0) > 0; reads++) {

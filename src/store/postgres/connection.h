@@ -24,6 +24,7 @@ struct postgres {
     struct address address;
     PGconn *conn; /* NULL: not connected */
     enum session session;
+    int64_t answered_us; /* of clock_boot_us, when it last answered */
     bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */
     bool prepared[POSTGRES_Q_COUNT];    /* known to this session by name */
     char schema[SCHEMA_BYTES];

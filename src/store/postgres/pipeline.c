@@ -391,6 +391,7 @@ static pawl_status run(struct call call, struct statement *statements, size_t co
             back_off(tries);
         }
     }
+    call.self->answered_us = status == PAWL_OK ? clock_boot_us() : 0;
     if (status == PAWL_OK && call.self->doubt && call.effect == EFFECT_WRITE)
         status =
             error_set(call.err, PAWL_UNKNOWN, call.op,
