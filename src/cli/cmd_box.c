@@ -83,7 +83,7 @@ static pawl_status replay(struct cli *cli, enum store_kind kind, pawl_error *err
     pawl_status status = PAWL_OK;
     output_list_begin(&cli->output, columns, 2);
     for (int i = 0; i < cli->arguments.word_count && status == PAWL_OK; i++) {
-        struct message_row row;
+        struct message_row row = {0};
         pawl_uuid id = uuid_nil();
         status = find_done(cli, cli->arguments.words[i], kind, &row, err);
         if (status == PAWL_OK && !dry)
