@@ -91,8 +91,6 @@ static void a_statement_whose_result_changed_is_asked_anew(void **state) {
     int64_t now_ms = 0;
     for (int i = 0; i < 3; i++)
         assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
-    assert_string_equal(value(f, "select count(*) from pg_stat_activity where application_name = 'pawl'"),
-                        "1");
     value(f, "alter function pawl.now_ms() rename to before; create function pawl.now_ms() returns integer "
              "language sql as 'select 7'");
     if (store->ops->core.clock_read(store, &now_ms, &f->err) != PAWL_OK)
