@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION pawl.put_one(
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 DECLARE
-    v_woken boolean;
+    v_wake boolean;
 BEGIN
     INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
     INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
@@ -23,7 +23,9 @@ BEGIN
             p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
             CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
                  ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END)
-    RETURNING CASE WHEN pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms
-                   THEN pawl.put_wake(1::smallint, m.put_ms) IS NULL END INTO v_woken;
+    RETURNING pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms INTO v_wake;
+    IF v_wake THEN
+        PERFORM pawl.put_wake(1::smallint, pawl.now_ms());
+    END IF;
 END
 $$;
