@@ -117,7 +117,7 @@ typedef struct pawl_message {
     pawl_uuid correlation_id, causation_id;
     int64_t sent_ms;
     pawl_str progress; /* of a job: what an earlier attempt told last */
-    const void *run; /* for pawl_cancelled */
+    const void *run;   /* for pawl_cancelled */
 } pawl_message;
 
 typedef enum pawl_outcome {
@@ -185,23 +185,25 @@ typedef struct pawl_worker pawl_worker;
 /* Zero means the default. Texts are copied; callbacks run in the worker's own thread unless said. */
 typedef struct pawl_worker_config {
     pawl_store_config store;
-    const char *service;  /* default "pawl" */
-    const char *metadata; /* a JSON object, shown with the instance */
-    const char *instance; /* a UUID; default: a fresh one, which is almost always right */
-    bool outbox, inbox, jobs; /* what to work on; none = all of them */
-    int concurrency;      /* default 4 */
+    const char *service;       /* default "pawl" */
+    const char *metadata;      /* a JSON object, shown with the instance */
+    const char *instance;      /* a UUID; default: a fresh one, which is almost always right */
+    bool outbox, inbox, jobs;  /* what to work on; none, and no perspectives = these three */
+    bool perspectives;         /* build read models (pawl_events.h) */
+    bool perspectives_outside; /* also those that are programs and endpoints, as the store has them */
+    int concurrency;           /* default 4 */
     int batch;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, drain_ms;
     int idle_polls;
     int max_attempts;
     int max_partitions;
     int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
-    int64_t job_lease_ms;     /* default 60 s */
-    const char *queue;        /* of the jobs; default "default" */
+    int64_t job_lease_ms;                            /* default 60 s */
+    const char *queue;                               /* of the jobs; default "default" */
     const char *tools;        /* a file of tools that steps of pipelines use (docs/tools.md) */
     const char *pipeline_env; /* names, separated by commas, that ${env.NAME} of pipelines may use */
-    bool observe;     /* register and beat, but handle nothing: no handler is needed */
-    bool debug;       /* completed messages stay readable */
+    bool observe;             /* register and beat, but handle nothing: no handler is needed */
+    bool debug;               /* completed messages stay readable */
     bool own_process; /* SIGTERM and SIGINT stop the worker; escaped children of commands are adopted and
                          ended */
     pawl_strategy strategy;

@@ -1,4 +1,4 @@
-/* Events: appending to streams with optimistic concurrency, and waiting for perspectives. */
+/* Events and perspectives of the public API: append, read, register, wait. */
 #ifndef PAWL_EVENTS_H
 #define PAWL_EVENTS_H
 
@@ -64,6 +64,56 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_append_sqlite(struct sqlite3 *db, const
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_wait_for(pawl_store *store, pawl_str perspective, pawl_str stream,
                                                   int64_t version, int64_t timeout_ms, bool *reached,
                                                   pawl_error *err);
+
+/* An event as it is stored. */
+typedef struct pawl_stored_event {
+    pawl_str stream;
+    int64_t version;
+    int64_t position; /* reading everything only; else 0 */
+    pawl_uuid id;
+    pawl_str type, payload, metadata;
+    pawl_uuid correlation_id, causation_id;
+    pawl_str traceparent;
+    int64_t appended_ms;
+    bool replay; /* handled before, or older than the perspective: leave side effects out */
+} pawl_stored_event;
+
+typedef struct pawl_read {
+    pawl_str stream; /* absent: everything, by position */
+    int64_t from;    /* first version or position; 0 = the first (backward: the last) */
+    bool backward;
+    int64_t as_of_ms;      /* appended then or before; 0 = any */
+    pawl_uuid as_of_event; /* of a stream: nothing behind this event */
+    int limit;             /* 1 to 5000 */
+} pawl_read;
+
+/* Gives each event to `each`, whose texts are valid during the call; false ends the reading. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
+                                                     bool (*each)(void *self, const pawl_stored_event *event),
+                                                     void *self, pawl_error *err);
+
+/* What a perspective in C is given: the transaction in which its checkpoint moves. */
+typedef struct pawl_perspective_call {
+    void *connection;    /* PGconn or sqlite3, inside the transaction: write, never commit */
+    const char *dialect; /* "postgres" or "sqlite" */
+    pawl_str perspective;
+    const pawl_stored_event *events; /* in order within each stream */
+    size_t count;
+} pawl_perspective_call;
+
+/* Not PAWL_OK: nothing that it wrote stays; err says why. Called by several threads at once. */
+typedef pawl_status (*pawl_perspective_fn)(const pawl_perspective_call *call, void *self, pawl_error *err);
+
+/* This worker runs the perspective (version 0 = any) with a function; needs pawl_worker_config.perspectives.
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_perspective(pawl_worker *worker, const char *name,
+                                                            int version, pawl_perspective_fn function,
+                                                            void *self, pawl_error *err);
+
+/* Registers what a file, or every *.yaml of a directory, describes (docs/perspectives.md). *count: how many.
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_perspectives_register(pawl_store *store, const char *path,
+                                                               int *count, pawl_error *err);
 
 #ifdef __cplusplus
 }

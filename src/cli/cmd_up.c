@@ -121,8 +121,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
         return status;
-    config.observe = cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set &&
-                     !cli_flag(cli, FLAG_TRANSPORTS)->set;
+    config.observe = !config.perspectives && cli->arguments.on_count == 0 &&
+                     !cli_flag(cli, FLAG_HANDLERS)->set && !cli_flag(cli, FLAG_TRANSPORTS)->set;
     config.on_log = print_log;
     config.on_idle = stop_when_idle;
     config.self = &up;

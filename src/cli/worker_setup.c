@@ -24,9 +24,12 @@ static pawl_status read_kinds(struct cli *cli, pawl_worker_config *config, pawl_
             config->inbox = true;
         else if (str_equal_cstr(word, "jobs"))
             config->jobs = true;
+        else if (str_equal_cstr(word, "perspectives"))
+            config->perspectives = true;
         else
             return error_set(err, PAWL_INVALID, "worker",
-                             "--kinds has \"%.*s\"; the kinds are outbox, inbox and jobs", STR_ARG(word));
+                             "--kinds has \"%.*s\"; the kinds are outbox, inbox, jobs and perspectives",
+                             STR_ARG(word));
     }
     return PAWL_OK;
 }
@@ -72,6 +75,7 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .drain_ms = cli_flag(cli, FLAG_DRAIN)->set ? cli_flag(cli, FLAG_DRAIN)->number : 0,
         .log_level = (int)options_number(options, OPTION_LOG_LEVEL),
         .own_process = true,
+        .perspectives_outside = cli_flag(cli, FLAG_PERSPECTIVES_OUTSIDE)->set,
     };
     return read_kinds(cli, config, err);
 }

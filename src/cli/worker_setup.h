@@ -7,7 +7,8 @@
 /* Flags and options that both commands take. */
 #define WORKER_FLAGS                                                                                         \
     (FLAG_BIT(FLAG_ON) | FLAG_BIT(FLAG_HANDLERS) | FLAG_BIT(FLAG_TRANSPORTS) | FLAG_BIT(FLAG_KINDS) |        \
-     FLAG_BIT(FLAG_DRAIN) | FLAG_BIT(FLAG_INSTANT) | FLAG_BIT(FLAG_UNTIL_IDLE) | FLAG_BIT(FLAG_QUEUE))
+     FLAG_BIT(FLAG_DRAIN) | FLAG_BIT(FLAG_INSTANT) | FLAG_BIT(FLAG_UNTIL_IDLE) | FLAG_BIT(FLAG_QUEUE) |      \
+     FLAG_BIT(FLAG_PERSPECTIVES_OUTSIDE))
 #define WORKER_OPTIONS                                                                                       \
     (OPTION_BIT(OPTION_SERVICE) | OPTION_BIT(OPTION_WORKER_ID) | OPTION_BIT(OPTION_METADATA) |               \
      OPTION_BIT(OPTION_LEASE) | OPTION_BIT(OPTION_HEARTBEAT) | OPTION_BIT(OPTION_INSTANCE_LEASE) |           \

@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
+enum { TICK_MS = 200, BESIDE_MS = 100, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -307,7 +307,9 @@ static void take_event(struct runtime *runtime, uint64_t data) {
 
 static void arm_timer(struct runtime *runtime) {
     int64_t due_ms = runtime->core_timer_ms;
-    int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms};
+    bool ask_beside = runtime->idle_wanted && runtime->config.beside_busy != NULL;
+    int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms,
+                        ask_beside ? clock_boot_ms() + BESIDE_MS : INT64_MAX};
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         if (others[i] < due_ms)
             due_ms = others[i];
@@ -318,6 +320,23 @@ static void arm_timer(struct runtime *runtime) {
         when.it_value.tv_nsec = (long)(due_ms % 1000) * 1000000 + 1;
     }
     timerfd_settime(runtime->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static bool works(const struct runtime *runtime) {
+    enum engine_state state = engine_metrics(runtime->core).state;
+    return !runtime->exiting && (state == ENGINE_READY || state == ENGINE_PROCESSING);
+}
+
+static void tick_beside(struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    pawl_uuid instance = works(runtime) ? engine_metrics(runtime->core).instance : uuid_nil();
+    if (config->beside_tick != NULL)
+        config->beside_tick(config->beside, instance, &runtime->config.log);
+}
+
+bool runtime_beside_busy(const struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    return config->beside_busy != NULL && works(runtime) && config->beside_busy(config->beside);
 }
 
 static void tick(struct runtime *runtime) {
@@ -333,6 +352,7 @@ static void tick(struct runtime *runtime) {
     if (now_ms >= runtime->core_timer_ms && !runtime->exiting)
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
     publish_metrics(runtime);
+    tick_beside(runtime);
     if (now_ms >= runtime->tick_ms) {
         runtime->tick_ms = now_ms + TICK_MS;
         runtime->config.on_tick(runtime->config.self, &runtime->metrics);

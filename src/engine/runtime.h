@@ -23,6 +23,11 @@ struct runtime_config {
     void (*on_tick)(void *self, const pawl_metrics *metrics);
     void *self;
     struct log log;
+    /* Work that goes on beside the messages: who the worker is now (nil: it works no more), and whether it
+     * has something to do, which is asked before the worker is called idle. NULL = there is none. */
+    void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
+    bool (*beside_busy)(void *beside);
+    void *beside;
 };
 
 enum runtime_fd { FD_WAKE = 1, FD_TIMER, FD_SIGNAL, FD_PID, FD_OUT, FD_ERR, FD_WAKER };
@@ -96,6 +101,7 @@ PAWL_MUSTCHECK pawl_status runtime_jobs_start(struct runtime *runtime, pawl_erro
 void runtime_jobs_stop(struct runtime *runtime);
 void runtime_jobs_wake(struct runtime *runtime);
 void runtime_jobs_idle(struct runtime *runtime); /* the messages are all done */
+bool runtime_beside_busy(const struct runtime *runtime);
 void runtime_jobs_sync(struct runtime *runtime); /* once per turn of the loop */
 PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
 

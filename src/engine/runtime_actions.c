@@ -132,6 +132,7 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         runtime->core_timer_ms = action->at_ms;
         break;
     case ACTION_NOTIFY_STARTED:
+        runtime->idle_wanted = false;
         if (runtime->config.on_started != NULL)
             runtime->config.on_started(runtime->config.self);
         break;

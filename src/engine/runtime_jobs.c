@@ -44,11 +44,14 @@ void runtime_jobs_wake(struct runtime *runtime) {
 
 void runtime_jobs_idle(struct runtime *runtime) { runtime->idle_wanted = true; }
 
+/* P60: the worker is idle when its messages are done, its jobs are, and the work beside them is. */
 void runtime_jobs_sync(struct runtime *runtime) {
     if (runtime->jobs == NULL) {
-        if (runtime->idle_wanted && runtime->config.on_idle != NULL)
-            runtime->config.on_idle(runtime->config.self);
+        if (!runtime->idle_wanted || runtime_beside_busy(runtime))
+            return;
         runtime->idle_wanted = false;
+        if (runtime->config.on_idle != NULL)
+            runtime->config.on_idle(runtime->config.self);
         return;
     }
     pawl_uuid instance = engine_metrics(runtime->core).instance;
@@ -62,7 +65,8 @@ void runtime_jobs_sync(struct runtime *runtime) {
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
     }
     bool messages = (runtime->config.engine.instance.kinds & KIND_BITS_ALL) != 0;
-    if ((runtime->idle_wanted || !messages) && job_side_idle(runtime->jobs)) {
+    if ((runtime->idle_wanted || !messages) && job_side_idle(runtime->jobs) &&
+        !runtime_beside_busy(runtime)) {
         runtime->idle_wanted = false;
         if (runtime->config.on_idle != NULL && !runtime->idle_told)
             runtime->config.on_idle(runtime->config.self);

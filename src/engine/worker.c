@@ -14,6 +14,7 @@
 #include "work/builtin.h"
 #include "work/inbox.h"
 #include "work/outbox.h"
+#include "work/perspective.h"
 
 enum {
     CONCURRENCY_DEFAULT = 4,
@@ -29,6 +30,7 @@ struct pawl_worker {
     struct handler_table *handlers;
     struct transport_settings *transports; /* NULL: no brokers */
     struct outbox *outbox;
+    struct perspectives *perspectives; /* NULL: none */
     bool kinds_chosen, tools_named;
     struct tools *tools;
     const char **env;        /* names for pipelines, in the arena */
@@ -77,12 +79,13 @@ static void fill_engine(struct engine_config *engine, const pawl_worker_config *
     engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
     engine->instance.pid = (int)getpid();
     engine->instance.max_partitions = in->max_partitions;
-    bool all = !in->outbox && !in->inbox && !in->jobs;
+    bool all = !in->outbox && !in->inbox && !in->jobs && !in->perspectives;
     if (in->observe)
         return;
     engine->instance.kinds = (all || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
                              (all || in->inbox ? KIND_BIT(KIND_INBOX) : 0) |
-                             (all || in->jobs ? KIND_BIT_JOBS : 0);
+                             (all || in->jobs ? KIND_BIT_JOBS : 0) |
+                             (in->perspectives ? KIND_BIT(KIND_PERSPECTIVE) : 0);
 }
 
 static pawl_status check_config(const pawl_worker_config *in, const struct engine_config *engine,
@@ -191,6 +194,20 @@ static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_con
     return status;
 }
 
+static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worker_config *in,
+                                    pawl_error *err) {
+    struct perspectives_config config = {.store = worker->config.store,
+                                         .lease_ms = worker->config.engine.lease_ms,
+                                         .poll_ms = worker->config.engine.poll_ms,
+                                         .timeout_ms = in->timeout_ms,
+                                         .outside = in->perspectives_outside};
+    pawl_status status = perspectives_create(&config, worker->handlers, &worker->perspectives, err);
+    worker->config.beside = worker->perspectives;
+    worker->config.beside_tick = perspectives_tick;
+    worker->config.beside_busy = perspectives_busy;
+    return status;
+}
+
 pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, pawl_error *err) {
     struct engine_config engine = {0};
     fill_engine(&engine, in);
@@ -205,7 +222,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
     worker->on_log = in->on_log;
     worker->self = in->self;
     worker->tools_named = in->tools != NULL;
-    worker->kinds_chosen = in->outbox || in->inbox || in->jobs || in->observe;
+    worker->kinds_chosen = in->outbox || in->inbox || in->jobs || in->perspectives || in->observe;
     worker->config = (struct runtime_config){
         .engine = engine,
         .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
@@ -232,6 +249,8 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         worker->handlers->defaults.retry_base_ms = in->retry_base_ms;
         worker->handlers->defaults.retry_max_ms = in->retry_max_ms;
     }
+    if (status == PAWL_OK && in->perspectives)
+        status = add_perspectives(worker, in, err);
     worker->config.handlers = worker->handlers;
     if (status == PAWL_OK)
         status = set_up_jobs(worker, in, err);
@@ -246,6 +265,16 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
 pawl_status pawl_worker_on(pawl_worker *worker, const char *pattern, const pawl_handler *handler,
                            pawl_error *err) {
     return handler_table_add(worker->handlers, str_from(pattern), handler, err);
+}
+
+pawl_status pawl_worker_perspective(pawl_worker *worker, const char *name, int version,
+                                    pawl_perspective_fn function, void *self, pawl_error *err) {
+    if (worker->perspectives == NULL)
+        return error_set(err, PAWL_CONFLICT, "worker",
+                         "the worker has no perspectives; set config.perspectives");
+    if (name == NULL || function == NULL)
+        return error_set(err, PAWL_INVALID, "worker", "a perspective in C needs a name and a function");
+    return perspectives_function(worker->perspectives, str_from(name), version, function, self, err);
 }
 
 pawl_status pawl_worker_on_file(pawl_worker *worker, const char *path, pawl_error *err) {
@@ -336,7 +365,12 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     pthread_mutex_unlock(&worker->lock);
     for (int i = atomic_load(&worker->stops); i > 0; i--)
         runtime_stop(runtime);
-    status = run_with_inbox(worker, runtime, &was_forced, err);
+    if (worker->perspectives != NULL)
+        status = perspectives_start(worker->perspectives, err);
+    if (status == PAWL_OK)
+        status = run_with_inbox(worker, runtime, &was_forced, err);
+    if (worker->perspectives != NULL)
+        perspectives_tick(worker->perspectives, uuid_nil(), &worker->config.log);
     if (forced != NULL)
         *forced = was_forced;
     return status;
@@ -362,6 +396,7 @@ void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
 void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
+    perspectives_free(worker->perspectives);
     runtime_free(worker->runtime);
     outbox_free(worker->outbox);
     transport_settings_free(worker->transports);

@@ -62,7 +62,8 @@ static pawl_status check_pattern(const struct handler_table *table, pawl_str pat
                                  pawl_error *err) {
     pawl_status status = pattern_check(pattern, err);
     for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
-        if (table->handlers[i].by_topic == by_topic && pattern_covers(table->handlers[i].pattern, pattern))
+        if (!table->handlers[i].perspectives && table->handlers[i].by_topic == by_topic &&
+            pattern_covers(table->handlers[i].pattern, pattern))
             return error_set(
                 err, PAWL_INVALID, "handler",
                 "the pattern '%.*s' can match nothing: '%.*s' stands before it and takes it all; "
@@ -140,9 +141,24 @@ pawl_status handler_table_add_route(struct handler_table *table, pawl_str patter
     return status;
 }
 
+pawl_status handler_table_add_perspectives(struct handler_table *table, handler_batch_fn batch, void *self,
+                                           pawl_error *err) {
+    struct handler handler = {.pattern = STR("pawl.append"),
+                              .kind = HANDLER_BATCH,
+                              .batch = batch,
+                              .self = self,
+                              .perspectives = true};
+    if (table->count == HANDLER_COUNT_MAX)
+        return error_set(err, PAWL_INVALID, "handler", "there are %d handlers already, which is the most",
+                         HANDLER_COUNT_MAX);
+    handler_join(table, &handler);
+    return PAWL_OK;
+}
+
 static int match(const struct handler_table *table, pawl_str type) {
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, type))
+        if (!table->handlers[i].by_topic && !table->handlers[i].perspectives &&
+            pattern_matches(table->handlers[i].pattern, type))
             return (int)i;
     }
     return -1;
@@ -181,6 +197,10 @@ static bool paused(const struct handler_table *table, const struct item *item, i
 
 static int match_any(struct handler_table *table, const struct item *item) {
     pawl_str topic = str_absent(item->topic) ? item->type : item->topic;
+    for (size_t i = 0; item->kind == KIND_PERSPECTIVE && i < table->count; i++) {
+        if (table->handlers[i].perspectives)
+            return (int)i;
+    }
     for (size_t i = 0; item->kind == KIND_OUTBOX && table->routes > 0 && i < table->count; i++) {
         if (table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, topic))
             return (int)i;

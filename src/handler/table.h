@@ -40,6 +40,7 @@ struct handler {
     pawl_handler_fn function;
     handler_batch_fn batch; /* with self */
     bool by_topic;          /* for outbox messages only, found by their topic (the type when there is none) */
+    bool perspectives;      /* for the messages of appends only, all of them */
     void *self;
     char **argv;      /* process: words, NULL at the end; argv[0] is a path */
     const char *name; /* for logs: the pattern */
@@ -91,6 +92,10 @@ PAWL_MUSTCHECK pawl_status handler_table_add_file(struct handler_table *table, c
 PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, pawl_str pattern,
                                                    handler_batch_fn batch, void *self,
                                                    const pawl_handler *rules, pawl_error *err);
+
+/* Adds the handler of whole batches for the messages of appends. */
+PAWL_MUSTCHECK pawl_status handler_table_add_perspectives(struct handler_table *table, handler_batch_fn batch,
+                                                          void *self, pawl_error *err);
 
 /* Index of the first handler that matches the type, -1 = none. Not thread-safe. */
 int handler_table_match(struct handler_table *table, pawl_str type);

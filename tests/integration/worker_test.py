@@ -283,8 +283,8 @@ class BadInputTest(WorkerTest):
         self.refused(EXIT_CODES["invalid"], "can match nothing", "worker", "--on", "*=exec:./handle.sh", "--on",
                      "order.*=exec:./handle.sh")
         self.refused(EXIT_CODES["invalid"], "does not end", "worker", "--on", "*=exec:./handle.sh 'x")
-        self.refused(EXIT_CODES["invalid"], "the kinds are outbox, inbox and jobs", "worker", "--on", "*=exec:./handle.sh",
-                     "--kinds", "outbox,mail")
+        self.refused(EXIT_CODES["invalid"], "the kinds are outbox, inbox, jobs and perspectives", "worker", "--on",
+                     "*=exec:./handle.sh", "--kinds", "outbox,mail")
         self.refused(EXIT_CODES["invalid"], "is not a UUID", "worker", "--on", "*=exec:./handle.sh", "--worker-id", "x")
         self.refused(EXIT_CODES["invalid"], "half of it", "worker", "--on", "*=exec:./handle.sh", "--heartbeat", "20s")
 

@@ -175,6 +175,8 @@ static void keywords_fill(struct postgres *self, struct keywords *keywords, char
             keyword_add(keywords, ours[i].name, ours[i].value);
     }
     const char *theirs = option_value(options, "options");
+    if (theirs == NULL)
+        theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
     snprintf(settings, OPTIONS_TEXT_BYTES,
              "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
              "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed",

@@ -1,0 +1,88 @@
+/* Reading events, registering perspectives and waiting for them. */
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "pawl_events.h"
+#include "store/store.h"
+#include "work/perspective_file.h"
+#include "work/send.h"
+
+enum { ASK_MS_FIRST = 2, ASK_MS_LAST = 100, STAMP_MAX = 10000 };
+
+pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
+                             bool (*each)(void *self, const pawl_stored_event *event), void *self,
+                             pawl_error *err) {
+    struct store *inner = send_store(store);
+    struct arena *arena = arena_create(0);
+    struct event_list list;
+    struct stamp_result stamped;
+    struct events_query in = {read->stream,   read->from,        read->backward,
+                              read->as_of_ms, read->as_of_event, read->limit};
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_events_read", "out of memory")
+                                       : PAWL_OK;
+    if (status == PAWL_OK && str_absent(read->stream))
+        status = inner->ops->events.events_stamp(inner, STAMP_MAX, &stamped, err);
+    if (status == PAWL_OK)
+        status = inner->ops->events.events_read(inner, &in, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
+        const struct stored_event *e = &list.events[i];
+        pawl_stored_event event = {e->stream,       e->version,     e->position,    e->id,
+                                   e->type,         e->payload,     e->metadata,    e->correlation_id,
+                                   e->causation_id, e->traceparent, e->appended_ms, e->replay};
+        if (!each(self, &event))
+            break;
+    }
+    arena_free(arena);
+    return status;
+}
+
+static void count_one(void *self, const struct perspective_new *in,
+                      const struct perspective_registered *out) {
+    (void)in;
+    (void)out;
+    ++*(int *)self;
+}
+
+pawl_status pawl_perspectives_register(pawl_store *store, const char *path, int *count, pawl_error *err) {
+    int made = 0;
+    pawl_status status = perspective_register_path(send_store(store), path, count_one, &made, err);
+    if (status == PAWL_OK && count != NULL)
+        *count = made;
+    return status;
+}
+
+pawl_status perspective_wait(struct store *store, const struct perspective_target *target, int64_t timeout_ms,
+                             int64_t *at, pawl_error *err) {
+    int64_t deadline_ms = clock_boot_ms() + timeout_ms, wait_ms = ASK_MS_FIRST;
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "wait", "out of memory") : PAWL_OK;
+    while (status == PAWL_OK) {
+        struct perspective_reached reached;
+        struct stamp_result stamped;
+        arena_reset(arena);
+        if (str_absent(target->stream))
+            status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+        if (status == PAWL_OK)
+            status = store->ops->events.perspective_reached(store, target, arena, &reached, err);
+        if (status != PAWL_OK)
+            break;
+        *at = reached.at;
+        if (reached.reached)
+            break;
+        if (reached.failed)
+            status = error_set(err, PAWL_CONFLICT, "wait",
+                               "the perspective has failed on the way, at %lld: %.*s", (long long)reached.at,
+                               STR_ARG(reached.error));
+        else if (clock_boot_ms() >= deadline_ms)
+            status = error_set(err, PAWL_BUSY, "wait", "not in %lld ms; the perspective has reached %lld",
+                               (long long)timeout_ms, (long long)reached.at);
+        else
+            nanosleep(&(struct timespec){wait_ms / 1000, (long)(wait_ms % 1000) * 1000000}, NULL);
+        wait_ms = wait_ms * 2 < ASK_MS_LAST ? wait_ms * 2 : ASK_MS_LAST;
+    }
+    arena_free(arena);
+    return status;
+}

@@ -1,0 +1,120 @@
+/* What the files of perspectives at work share. */
+#ifndef WORK_PERSPECTIVE_INT_H
+#define WORK_PERSPECTIVE_INT_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "handler/http.h"
+#include "handler/keeper.h"
+#include "work/perspective.h"
+
+enum {
+    PERSPECTIVE_FUNCTIONS_MAX = 64,
+    PERSPECTIVE_NOTES_MAX = 16,    /* told per tick; more are counted */
+    PERSPECTIVE_OWED_MAX = 1024,   /* grants to be given back when the store answers again */
+    PERSPECTIVE_DUE_MAX = 256,     /* checkpoints that the thread takes at a time */
+    PERSPECTIVE_CLAIM_MAX = 1000,  /* checkpoints of the streams of one bundle */
+    PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest becomes due */
+    PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
+    PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
+    PERSPECTIVE_STAMP_MAX = 10000,
+    PERSPECTIVE_BACKFILL_STREAMS = 1000
+};
+
+struct function {
+    pawl_str name;
+    int version;
+    pawl_perspective_fn function;
+    void *self;
+};
+
+/* What one thread works with: a store of its own, and what it knows of the perspectives. */
+struct seat {
+    struct store *store;
+    struct arena *arena;    /* of one piece of work */
+    struct arena *registry; /* of rows and keys */
+    struct perspective_rows rows;
+    pawl_str *keys; /* those that can be run here */
+    size_t key_count;
+    int64_t read_ms; /* when rows were read; 0 = never */
+    struct http_client *client;
+    struct seat *next;
+};
+
+enum note_type { NOTE_FAILED = 1, NOTE_NO_RUNNER, NOTE_TROUBLE };
+
+struct note {
+    enum note_type type;
+    char perspective[PAWL_NAME_BYTES_MAX + 16];
+    char stream[PAWL_STREAM_BYTES_MAX + 1];
+    int64_t version;
+    bool stopped;
+    char error[256];
+};
+
+struct sums {
+    int64_t claimed, completed, failed, events, stale;
+};
+
+struct owed {
+    char *text; /* stream and key behind one another; owned */
+    size_t stream_len, key_len;
+    int64_t version, token;
+};
+
+struct perspectives {
+    struct perspectives_config config;
+    struct arena *arena; /* names */
+    struct function functions[PERSPECTIVE_FUNCTIONS_MAX];
+    size_t function_count;
+    struct keeper *keeper; /* of programs; NULL without */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct seat *free_seats;
+    pawl_uuid instance; /* nil: nothing may begin */
+    bool ending, started, looked;
+    int working;   /* pieces of work under way */
+    bool due_left; /* the last look found something, or none was made yet */
+    pthread_t thread;
+    struct sums sums;
+    struct note notes[PERSPECTIVE_NOTES_MAX];
+    size_t note_count, notes_lost;
+    char told[PAWL_PERSPECTIVES_MAX / 8][PAWL_NAME_BYTES_MAX + 16]; /* keys without a runner */
+    size_t told_count;
+    struct owed owed[PERSPECTIVE_OWED_MAX];
+    size_t owed_count;
+    int64_t logged_ms;
+};
+
+/* One piece of work: what was granted in one call. */
+struct work {
+    struct perspectives *all;
+    struct seat *seat;
+    pawl_uuid instance;
+    int64_t until_ms;          /* nothing begins at or after this boot time */
+    const atomic_bool *cancel; /* may be NULL */
+};
+
+/* One stream's share of it. */
+struct share {
+    pawl_str stream;
+    int64_t version, token, replay_to;
+    bool done; /* released, or no longer ours */
+};
+
+bool work_over(const struct work *work);
+void perspectives_note(struct perspectives *all, const struct note *note);
+void perspectives_add(struct perspectives *all, struct sums sums);
+const struct function *perspectives_find(const struct perspectives *all, const struct perspective_row *row);
+
+/* Applies the grants; the caller owns the arena of the seat. Never fails: what could not be done is due
+ * again. */
+void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,
+                     size_t count);
+/* The same for a program or an endpoint, one stream. Not PAWL_OK: the store does not answer. */
+PAWL_MUSTCHECK pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
+                                                   struct share *share, pawl_error *err);
+
+#endif
