@@ -44,23 +44,13 @@ static void skip_space(struct scanner *scan) {
     }
 }
 
-static int hex_digit(int c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* The value of \uXXXX at an offset from here, or -1 when there is none. */
 static int32_t unicode_escape(const struct scanner *scan, size_t offset) {
     int32_t value = 0;
     if (peek(scan, offset) != '\\' || peek(scan, offset + 1) != 'u')
         return -1;
     for (size_t i = 2; i < 6; i++) {
-        int digit = hex_digit(peek(scan, offset + i));
+        int digit = hex_digit((char)peek(scan, offset + i));
         if (digit < 0)
             return -1;
         value = value * 16 + digit;

@@ -95,3 +95,11 @@ bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value) {
     *value = number;
     return true;
 }
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}

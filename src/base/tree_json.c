@@ -40,14 +40,6 @@ static void skip_blanks(struct reader *reader) {
     }
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static bool read_hex4(struct reader *reader, uint32_t *code) {
     if (reader->len - reader->at < 4)
         return false;

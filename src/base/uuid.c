@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #define RAND_A_MAX UINT64_C(0xfff)
 #define RAND_B_MAX UINT64_C(0x3fffffffffffffff)
@@ -123,16 +124,6 @@ char *uuid_format(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {
     return text;
 }
 
-static int hex_value(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 bool uuid_parse(pawl_str text, pawl_uuid *id) {
     pawl_uuid parsed = {{0}};
     size_t digits = 0;
@@ -144,7 +135,7 @@ bool uuid_parse(pawl_str text, pawl_uuid *id) {
                 return false;
             continue;
         }
-        int value = hex_value(text.ptr[at]);
+        int value = hex_digit(text.ptr[at]);
         if (value < 0)
             return false;
         parsed.b[digits / 2] = (uint8_t)(parsed.b[digits / 2] << 4 | value);

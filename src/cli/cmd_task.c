@@ -47,6 +47,24 @@ static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err
     return PAWL_OK;
 }
 
+static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
+    struct task_list tasks = {0};
+    pawl_str name = str_from(cli->arguments.words[0]);
+    pawl_status status =
+        cli->store->ops->jobs->tasks(cli->store, name, (pawl_str){NULL, 0}, 1, cli->arena, &tasks, err);
+    if (status == PAWL_OK && tasks.count == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
+    if (status == PAWL_OK)
+        *task = tasks.tasks[0];
+    return status;
+}
+
+static pawl_status print(struct cli *cli, const struct task *task, pawl_error *err) {
+    struct cell cells[TASK_COLUMNS];
+    fill_cells(task, cells);
+    return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
+}
+
 static pawl_status create(struct cli *cli, pawl_error *err) {
     struct pipeline_input in = {0};
     struct job_schedule schedule = {0};
@@ -81,15 +99,10 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
     status = put(cli, &task, err);
     if (status == PAWL_OK && scheduled)
         status = schedule_input_put(cli, &schedule, err);
-    struct task_list tasks = {0};
-    struct cell cells[TASK_COLUMNS];
+    /* As the store has it, with its version. */
     if (status == PAWL_OK)
-        status = cli->store->ops->jobs->tasks(cli->store, task.name, (pawl_str){NULL, 0}, 1, cli->arena,
-                                              &tasks, err);
-    if (status != PAWL_OK)
-        return status;
-    fill_cells(&tasks.tasks[0], cells);
-    return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
+        status = find(cli, &task, err);
+    return status == PAWL_OK ? print(cli, &task, err) : status;
 }
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -108,26 +121,20 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "no tasks", err);
 }
 
-static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
-    struct task_list tasks = {0};
-    pawl_str name = str_from(cli->arguments.words[0]);
-    pawl_status status =
-        cli->store->ops->jobs->tasks(cli->store, name, (pawl_str){NULL, 0}, 1, cli->arena, &tasks, err);
-    if (status == PAWL_OK && tasks.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
-    if (status == PAWL_OK)
-        *task = tasks.tasks[0];
-    return status;
-}
-
 static pawl_status show(struct cli *cli, pawl_error *err) {
     struct task task;
-    struct cell cells[TASK_COLUMNS];
     pawl_status status = find(cli, &task, err);
+    return status == PAWL_OK ? print(cli, &task, err) : status;
+}
+
+/* The task that is named, and its schedules. */
+static pawl_status find_with_schedules(struct cli *cli, struct task *task,
+                                       struct job_schedule_list *schedules, pawl_error *err) {
+    pawl_status status = find(cli, task, err);
     if (status != PAWL_OK)
         return status;
-    fill_cells(&task, cells);
-    return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
+    struct schedule_filter filter = {.task = task->name, .limit = PAWL_LIST_MAX};
+    return cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, schedules, err);
 }
 
 /* Its schedules stop or go on; a schedule that goes on does not make up for the pause. */
@@ -136,11 +143,7 @@ static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
                                             {.key = "paused", .type = CELL_BOOL}};
     struct task task;
     struct job_schedule_list found = {0};
-    pawl_status status = find(cli, &task, err);
-    struct schedule_filter filter = {.task = status == PAWL_OK ? task.name : (pawl_str){NULL, 0},
-                                     .limit = PAWL_LIST_MAX};
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
+    pawl_status status = find_with_schedules(cli, &task, &found, err);
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, columns, 2);
@@ -182,11 +185,7 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
                                             {.key = "state", .type = CELL_TEXT}};
     struct task task;
     struct job_schedule_list found = {0};
-    pawl_status status = find(cli, &task, err);
-    struct schedule_filter filter = {.task = status == PAWL_OK ? task.name : (pawl_str){NULL, 0},
-                                     .limit = PAWL_LIST_MAX};
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
+    pawl_status status = find_with_schedules(cli, &task, &found, err);
     for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
         status = cli->store->ops->jobs->schedule_remove(cli->store, found.schedules[i].name, err);
     if (status == PAWL_OK)

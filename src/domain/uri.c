@@ -126,14 +126,6 @@ pawl_str uri_fragment(pawl_str uri) {
     return (pawl_str){mark + 1, uri.len - (size_t)(mark + 1 - uri.ptr)};
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 pawl_str uri_decode(struct arena *arena, pawl_str text) {
     char *out = arena_alloc(arena, text.len + 1);
     size_t length = 0;

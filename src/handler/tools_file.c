@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "domain/scope.h"
 #include "handler/program.h"
 #include "handler/table.h"
 #include "handler/tools_int.h"
@@ -123,17 +124,6 @@ static pawl_status read_command(const struct reader *reader, const struct tree *
     return status;
 }
 
-/* As src/domain/scope.h has them, without a star: a tool requires, it does not grant. */
-static bool scope_is_usable(pawl_str scope) {
-    bool good = scope.len > 0 && scope.len <= PAWL_NAME_BYTES_MAX;
-    for (size_t i = 0; i < scope.len; i++) {
-        char c = scope.ptr[i];
-        good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                        (c != '\0' && strchr("._:/-", c) != NULL));
-    }
-    return good;
-}
-
 static pawl_status read_scopes(const struct reader *reader, const struct tree *list, pawl_str **scopes,
                                size_t *count, pawl_error *err) {
     if (list == NULL)
@@ -145,7 +135,8 @@ static pawl_status read_scopes(const struct reader *reader, const struct tree *l
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
         if (list->items[i]->kind != TREE_STRING)
             return fault(reader, list->items[i], err, "a scope is text");
-        if (!scope_is_usable(list->items[i]->text))
+        /* Without a star: a tool requires, it does not grant. */
+        if (scope_check_name(list->items[i]->text, false, NULL) != PAWL_OK)
             return fault(reader, list->items[i], err, "a scope is 1 to 128 of a-z A-Z 0-9 . _ : / -");
         status = str_dup(reader->tools->arena, list->items[i]->text, &made[i], err);
     }

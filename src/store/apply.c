@@ -129,6 +129,18 @@ struct apply_item apply_item_of(const struct apply_cut *cut) {
     };
 }
 
+struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token) {
+    return (struct checkpoint_end){
+        .version = cut->version,
+        .token = token,
+        .status = !str_absent(cut->error)    ? CHECKPOINT_FAILED
+                  : cut->version < cut->head ? CHECKPOINT_PROCESSING
+                                             : CHECKPOINT_COMPLETED,
+        .error = cut->error,
+        .failed_version = cut->failed_version,
+    };
+}
+
 static void json_member(struct buf *out, const char *name, pawl_str value, bool quoted) {
     buf_printf(out, ",\"%s\":", name);
     if (str_absent(value))

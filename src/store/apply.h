@@ -45,6 +45,17 @@ PAWL_MUSTCHECK pawl_status apply_run(const struct apply_job *job, const struct s
 /* What the seam answers for a cut, besides `more` and `outcome`. */
 struct apply_item apply_item_of(const struct apply_cut *cut);
 
+/* What a report or an application says of a checkpoint. */
+struct checkpoint_end {
+    int64_t version, token;
+    enum checkpoint_status status;
+    pawl_str error;
+    int64_t failed_version, delay_ms;
+};
+
+/* How the checkpoint of a cut that is held ends. */
+struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token);
+
 /* The events as the JSON array that a perspective's SQL is given. */
 void apply_json(struct buf *out, const struct stored_event *events, size_t count);
 

@@ -346,3 +346,20 @@ pawl_status check_agent(const struct agent *in, pawl_error *err) {
     pawl_status status = place_text(&at, &name, in->name);
     return status == PAWL_OK ? place_scopes(&at, in->scopes) : status;
 }
+
+void job_fill_in(struct job *job, const struct task *task) {
+    job->type = task->type;
+    if (str_absent(job->payload))
+        job->payload = task->params;
+    if (str_absent(job->queue))
+        job->queue = task->queue;
+    if (str_absent(job->key))
+        job->key = task->key;
+    if (job->priority == 0)
+        job->priority = task->priority;
+    if (job->max_attempts == 0)
+        job->max_attempts = task->max_attempts;
+    if (job->timeout_ms == 0)
+        job->timeout_ms = task->timeout_ms;
+    job->flags |= task->flags;
+}

@@ -22,6 +22,9 @@ PAWL_MUSTCHECK pawl_status check_agent(const struct agent *in, pawl_error *err);
 /* The queue that is meant: "default" when it is absent. */
 pawl_str jobs_queue(pawl_str queue);
 
+/* What a task says where the job is silent. */
+void job_fill_in(struct job *job, const struct task *task);
+
 /* "job.succeeded" and so on. */
 const char *run_outcome_event(enum run_outcome outcome);
 

@@ -8,13 +8,6 @@
 
 static const char *const tls_schemes[] = {"rediss", "amqps", "nats+tls", "kafka+tls", "amqp1+tls", "sb"};
 
-static int hex(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* NULL: a % without two hex digits, a NUL byte, or no memory. */
 static const char *decode(struct arena *arena, pawl_str text) {
     char *copy = arena_alloc(arena, text.len + 1);
@@ -22,9 +15,9 @@ static const char *decode(struct arena *arena, pawl_str text) {
     for (size_t i = 0; copy != NULL && i < text.len; i++) {
         char c = text.ptr[i];
         if (c == '%') {
-            if (i + 2 >= text.len || hex(text.ptr[i + 1]) < 0 || hex(text.ptr[i + 2]) < 0)
+            if (i + 2 >= text.len || hex_digit(text.ptr[i + 1]) < 0 || hex_digit(text.ptr[i + 2]) < 0)
                 return NULL;
-            c = (char)(hex(text.ptr[i + 1]) * 16 + hex(text.ptr[i + 2]));
+            c = (char)(hex_digit(text.ptr[i + 1]) * 16 + hex_digit(text.ptr[i + 2]));
             i += 2;
             if (c == '\0')
                 return NULL;

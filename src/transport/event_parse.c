@@ -46,12 +46,6 @@ static pawl_str take_value(struct scan *scan) {
     return str_trim((pawl_str){begin, (size_t)(scan->at - begin)});
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 32) - 'a' + 10;
-}
-
 static unsigned hex4(const char *at) {
     unsigned value = 0;
     for (int i = 0; i < 4; i++)

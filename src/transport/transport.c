@@ -13,6 +13,20 @@ const char *transport_option(const struct transport_config *config, const char *
     return NULL;
 }
 
+void transport_delivery_judge(struct transport_delivery *delivery, struct arena *arena, bool binary,
+                              pawl_status read, pawl_error *reason) {
+    pawl_status status = read;
+    if (status == PAWL_OK && binary)
+        delivery->event.data = delivery->raw;
+    else if (status == PAWL_OK)
+        status = event_parse(arena, delivery->raw, &delivery->event, reason);
+    if (status == PAWL_OK)
+        status = event_check(&delivery->event, reason);
+    delivery->malformed = status != PAWL_OK;
+    if (delivery->malformed)
+        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason->text);
+}
+
 void transport_result_set(struct transport_result *result, enum transport_fate fate, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);

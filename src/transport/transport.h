@@ -108,6 +108,14 @@ struct transport_module {
 /* The value of a module's own setting, or NULL. */
 const char *transport_option(const struct transport_config *config, const char *name);
 
+/*
+ * Makes the event of what came (raw): of its attributes and the body when they said that it is one (binary),
+ * else of the body alone. read: whether the attributes could be taken, and reason why not. What is no event
+ * is marked malformed.
+ */
+void transport_delivery_judge(struct transport_delivery *delivery, struct arena *arena, bool binary,
+                              pawl_status read, pawl_error *reason);
+
 /* Marks every result unavailable with one reason: the state before anything was heard. */
 void transport_results_unknown(struct transport_result *results, size_t count, const char *reason);
 

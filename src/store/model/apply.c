@@ -85,15 +85,7 @@ static pawl_status move(struct model *model, const struct perspective_apply *in,
         out->items[i] = apply_item_of(cut);
         if (!cut->held)
             continue;
-        struct checkpoint_end end = {.version = cut->version,
-                                     .token = in->token,
-                                     .status = CHECKPOINT_COMPLETED,
-                                     .error = cut->error,
-                                     .failed_version = cut->failed_version};
-        if (!str_absent(cut->error))
-            end.status = CHECKPOINT_FAILED;
-        else if (cut->version < cut->head)
-            end.status = CHECKPOINT_PROCESSING;
+        struct checkpoint_end end = apply_end_of(cut, in->token);
         out->items[i].more = end.status == CHECKPOINT_PROCESSING;
         out->items[i].outcome =
             model_checkpoint_end(model, model_checkpoint_make(model, cut->stream, in->perspective), &end);

@@ -81,12 +81,6 @@ int64_t model_events_matching(const struct model *model, const struct kept_persp
 struct checkpoint **model_checkpoints_sorted(const struct model *model, size_t *count);
 
 /* How a report or an apply moves a checkpoint whose token was compared. */
-struct checkpoint_end {
-    int64_t version, token;
-    enum checkpoint_status status;
-    pawl_str error;
-    int64_t failed_version, delay_ms;
-};
 enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *checkpoint,
                                        const struct checkpoint_end *end);
 /* Pending, due now, without error and attempts. */

@@ -197,24 +197,6 @@ struct jobrule_key model_key_of(struct model_jobs *jobs, pawl_str key) {
     return of;
 }
 
-/* What a task says where the job is silent. */
-static void fill_in(struct job *job, const struct task *task) {
-    job->type = task->type;
-    if (str_absent(job->payload))
-        job->payload = task->params;
-    if (str_absent(job->queue))
-        job->queue = task->queue;
-    if (str_absent(job->key))
-        job->key = task->key;
-    if (job->priority == 0)
-        job->priority = task->priority;
-    if (job->max_attempts == 0)
-        job->max_attempts = task->max_attempts;
-    if (job->timeout_ms == 0)
-        job->timeout_ms = task->timeout_ms;
-    job->flags |= task->flags;
-}
-
 /* The unfinished, not dead job that holds a unique key. */
 static const struct mjob *holder_of(struct model_jobs *jobs, pawl_str unique_key) {
     for (size_t i = 0; i < jobs->jobs.count; i++) {
@@ -239,7 +221,7 @@ enum store_answer model_job_insert(struct model *model, const struct mjob *in, i
             model_refuse(model, task->agent, task->name, missing, 0);
             return ANSWER_REFUSED;
         }
-        fill_in(job, task);
+        job_fill_in(job, task);
     }
     const struct mjob *holder = str_absent(job->unique_key) ? NULL : holder_of(jobs, job->unique_key);
     if (holder != NULL) {

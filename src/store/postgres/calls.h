@@ -16,6 +16,8 @@ pawl_status pg_answer_no_memory(const char *op, pawl_error *err);
 struct statement pg_statement_new(enum postgres_query query, struct arena *arena);
 
 /* put.c */
+/* Arrays of the columns from stream to traceparent. */
+void pg_messages_params(const struct message_new *m, size_t count, struct params *p);
 PAWL_MUSTCHECK pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena,
                                           struct statement *statement, struct put_result *out,
                                           pawl_error *err);

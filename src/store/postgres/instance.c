@@ -138,28 +138,12 @@ pawl_status postgres_instance_evict(struct store *store, pawl_uuid instance, paw
     return instance_end(store, &call, err);
 }
 
-/* Whether two transactions are served by one session that is ours alone; behind a pooler they need not be. */
-static pawl_status session_is_direct(struct postgres *self, bool *direct, pawl_error *err) {
-    int64_t pids[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        struct statement statement = pg_statement_new(POSTGRES_Q_SESSION_PROBE, NULL);
-        pawl_status status = pg_statement_run(self, "liveness_hold", &statement, EFFECT_READ, err);
-        if (status != PAWL_OK)
-            return status;
-        pids[i] = pg_cell_int((struct cell){statement.result, 0, 0});
-        pg_statement_clear(&statement);
-    }
-    /* A pooler shows the client a process id of its own making. */
-    *direct = self->address.direct && pids[0] == pids[1] && pids[0] == PQbackendPID(self->conn);
-    return PAWL_OK;
-}
-
 pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err) {
     struct postgres *self = postgres_of(store);
     struct statement statement = {.result = NULL};
     struct arena *arena = NULL;
     bool direct = false;
-    pawl_status status = session_is_direct(self, &direct, err);
+    pawl_status status = pg_session_is_ours(self, "liveness_hold", &direct, err);
     if (status != PAWL_OK)
         return status;
     if (!direct) {

@@ -155,11 +155,12 @@ static void statement_name(const struct postgres *self, enum postgres_query quer
 
 static int send(struct postgres *self, const struct statement *statement) {
     const struct params *p = &statement->params;
-    char name[NAME_BYTES];
     self->sent_before[statement->query] = true;
-    statement_name(self, statement->query, name);
-    if (self->prepared[statement->query])
+    if (self->prepared[statement->query]) {
+        char name[NAME_BYTES];
+        statement_name(self, statement->query, name);
         return PQsendQueryPrepared(self->conn, name, p->count, p->values, p->lengths, p->formats, 1);
+    }
     return PQsendQueryParams(self->conn, self->queries[statement->query], p->count, p->types, p->values,
                              p->lengths, p->formats, 1);
 }
@@ -177,15 +178,22 @@ static pawl_status single_try(struct call *call, struct statement *statement) {
     return status;
 }
 
-/* A pooler shows the client a process id of its own making. */
+/* Whether two transactions are served by one session that is ours alone; behind a pooler they need not be,
+ * and it shows the client a process id of its own making. Asked once per connection. */
 static pawl_status session_look(struct call *call) {
-    struct statement probe = {.query = POSTGRES_Q_SESSION_PROBE};
-    pawl_status status = call->self->session == SESSION_UNKNOWN ? single_try(call, &probe) : PAWL_OK;
-    if (status == PAWL_OK && probe.result != NULL) {
-        bool ours = pg_cell_int((struct cell){probe.result, 0, 0}) == PQbackendPID(call->self->conn);
-        call->self->session = ours ? SESSION_OURS : SESSION_SHARED;
+    pawl_status status = PAWL_OK;
+    bool ours = true;
+    if (call->self->session != SESSION_UNKNOWN)
+        return PAWL_OK;
+    for (int i = 0; status == PAWL_OK && i < 2; i++) {
+        struct statement probe = {.query = POSTGRES_Q_SESSION_PROBE};
+        status = single_try(call, &probe);
+        if (status == PAWL_OK)
+            ours = ours && pg_cell_int((struct cell){probe.result, 0, 0}) == PQbackendPID(call->self->conn);
+        pg_statement_clear(&probe);
     }
-    pg_statement_clear(&probe);
+    if (status == PAWL_OK)
+        call->self->session = ours ? SESSION_OURS : SESSION_SHARED;
     return status;
 }
 
@@ -411,6 +419,16 @@ pawl_status pg_statement_run(struct postgres *self, const char *op, struct state
 pawl_status pg_statements_run(struct postgres *self, const char *op, struct statement *statements,
                               size_t count, pawl_error *err) {
     return run(call_begin(self, op, EFFECT_WRITE, err), statements, count);
+}
+
+pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours, pawl_error *err) {
+    struct call call = call_begin(self, op, EFFECT_READ, err);
+    pawl_status status = pg_connection_ready(self, op, err);
+    if (status == PAWL_OK && self->address.direct)
+        status = session_look(&call);
+    if (status == PAWL_OK)
+        *ours = self->session == SESSION_OURS;
+    return status;
 }
 
 pawl_status pg_query_run(struct postgres *self, const char *op, const char *text, PGresult **result,

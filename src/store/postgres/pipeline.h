@@ -26,6 +26,10 @@ PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *o
 PAWL_MUSTCHECK pawl_status pg_statements_run(struct postgres *self, const char *op,
                                              struct statement *statements, size_t count, pawl_error *err);
 
+/* Whether the session stays the same from one transaction to the next, and is nobody else's. */
+PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours,
+                                              pawl_error *err);
+
 /* Runs the text of one reading statement without parameters; PQclear the result. */
 PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
                                         PGresult **result, pawl_error *err);

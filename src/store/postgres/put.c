@@ -19,6 +19,17 @@ static pawl_status put_ids(const struct messages_put *in, struct put_result *out
     return status;
 }
 
+void pg_messages_params(const struct message_new *m, size_t count, struct params *p) {
+    pg_params_texts(p, STRIDED(m, stream, count));
+    pg_params_texts(p, STRIDED(m, topic, count));
+    pg_params_texts(p, STRIDED(m, type, count));
+    pg_params_jsons(p, STRIDED(m, payload, count));
+    pg_params_jsons(p, STRIDED(m, headers, count));
+    pg_params_uuids(p, STRIDED(m, correlation_id, count));
+    pg_params_uuids(p, STRIDED(m, causation_id, count));
+    pg_params_texts(p, STRIDED(m, traceparent, count));
+}
+
 /* One message of a producer: the call without arrays. */
 static bool is_plain(const struct messages_put *in) {
     return in->count == 1 && in->kind == KIND_OUTBOX && uuid_is_nil(in->request);
@@ -55,14 +66,7 @@ pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, s
     }
     pg_params_small(p, (int)in->kind);
     pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
-    pg_params_texts(p, STRIDED(m, stream, in->count));
-    pg_params_texts(p, STRIDED(m, topic, in->count));
-    pg_params_texts(p, STRIDED(m, type, in->count));
-    pg_params_jsons(p, STRIDED(m, payload, in->count));
-    pg_params_jsons(p, STRIDED(m, headers, in->count));
-    pg_params_uuids(p, STRIDED(m, correlation_id, in->count));
-    pg_params_uuids(p, STRIDED(m, causation_id, in->count));
-    pg_params_texts(p, STRIDED(m, traceparent, in->count));
+    pg_messages_params(m, in->count, p);
     pg_params_text(p, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
     pg_params_bigs(p, (struct strided){hashes, sizeof *hashes, in->kind == KIND_INBOX ? in->count : 0});
     pg_params_uuid(p, in->request);

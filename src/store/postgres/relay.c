@@ -97,14 +97,7 @@ static pawl_status receive_prepare(const struct messages_receive *in, struct are
     struct params *p = &statement->params;
     duty_params(in, p);
     pg_params_uuids(p, STRIDED(m, id, in->count));
-    pg_params_texts(p, STRIDED(m, stream, in->count));
-    pg_params_texts(p, STRIDED(m, topic, in->count));
-    pg_params_texts(p, STRIDED(m, type, in->count));
-    pg_params_jsons(p, STRIDED(m, payload, in->count));
-    pg_params_jsons(p, STRIDED(m, headers, in->count));
-    pg_params_uuids(p, STRIDED(m, correlation_id, in->count));
-    pg_params_uuids(p, STRIDED(m, causation_id, in->count));
-    pg_params_texts(p, STRIDED(m, traceparent, in->count));
+    pg_messages_params(m, in->count, p);
     pg_params_text(p, in->consumer);
     pg_params_bigs(p, (struct strided){hashes, sizeof(*hashes), in->count});
     return PAWL_OK;

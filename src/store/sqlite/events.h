@@ -50,12 +50,6 @@ PAWL_MUSTCHECK pawl_status checkpoint_read(struct operation *op, pawl_str stream
 PAWL_MUSTCHECK pawl_status checkpoint_write(struct operation *op, const struct checkpoint_state *c);
 
 /* How a report or an apply moves a checkpoint whose token was compared. */
-struct checkpoint_end {
-    int64_t version, token;
-    enum checkpoint_status status;
-    pawl_str error;
-    int64_t failed_version, delay_ms;
-};
 PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c,
                                           const struct checkpoint_end *end, enum fail_outcome *outcome);
 /* One report, with its rules. */

@@ -195,24 +195,6 @@ pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *l
     return status == PAWL_OK ? grown : status;
 }
 
-/* What a task says where the job is silent. */
-static void fill_in(struct job *job, const struct task *task) {
-    job->type = task->type;
-    if (str_absent(job->payload))
-        job->payload = task->params;
-    if (str_absent(job->queue))
-        job->queue = task->queue;
-    if (str_absent(job->key))
-        job->key = task->key;
-    if (job->priority == 0)
-        job->priority = task->priority;
-    if (job->max_attempts == 0)
-        job->max_attempts = task->max_attempts;
-    if (job->timeout_ms == 0)
-        job->timeout_ms = task->timeout_ms;
-    job->flags |= task->flags;
-}
-
 /* Fills in from the task; *answer stays applied unless there is none or its agent may not. */
 static pawl_status apply_task(struct jobs_call *call, struct job *job, enum store_answer *answer) {
     struct task task;
@@ -231,7 +213,7 @@ static pawl_status apply_task(struct jobs_call *call, struct job *job, enum stor
         *answer = ANSWER_REFUSED;
         return jobs_refuse(call->op, task.agent, task.name, missing, 0);
     }
-    fill_in(job, &task);
+    job_fill_in(job, &task);
     return PAWL_OK;
 }
 

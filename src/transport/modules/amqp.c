@@ -417,11 +417,7 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     if (delivery->raw.ptr == NULL)
         delivery->raw = STR("");
     pawl_error reason = {0};
-    if (event_parse(arena, delivery->raw, &delivery->event, &reason) != PAWL_OK ||
-        event_check(&delivery->event, &reason) != PAWL_OK) {
-        delivery->malformed = true;
-        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason.text);
-    }
+    transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
     return PAWL_OK;
 }
 

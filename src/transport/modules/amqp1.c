@@ -296,16 +296,8 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     } else {
         take_properties(arena, message, &out->event, &version);
         status = take_body(arena, message, &out->raw, err);
-        pawl_status judged = PAWL_OK;
-        if (version)
-            out->event.data = out->raw;
-        else if (status == PAWL_OK)
-            judged = event_parse(arena, out->raw, &out->event, &reason);
-        if (status == PAWL_OK && judged == PAWL_OK)
-            judged = event_check(&out->event, &reason);
-        out->malformed = judged != PAWL_OK;
-        if (out->malformed)
-            snprintf(out->reason, sizeof(out->reason), "%.200s", reason.text);
+        if (status == PAWL_OK)
+            transport_delivery_judge(out, arena, version, PAWL_OK, &reason);
     }
     pn_message_free(message);
     return status;

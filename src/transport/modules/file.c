@@ -189,11 +189,7 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
         if (status != PAWL_OK)
             return status;
         pawl_error reason = {0};
-        if (event_parse(arena, delivery->raw, &delivery->event, &reason) != PAWL_OK ||
-            event_check(&delivery->event, &reason) != PAWL_OK) {
-            delivery->malformed = true;
-            snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason.text);
-        }
+        transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
         session->ends[(*count)++] = at;
     }
     session->end_count = *count;

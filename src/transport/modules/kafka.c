@@ -365,15 +365,7 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     pawl_error reason = {0};
     bool version = false;
     status = take_headers(arena, message, &delivery->event, &version, &reason);
-    if (status == PAWL_OK && version)
-        delivery->event.data = delivery->raw;
-    else if (status == PAWL_OK)
-        status = event_parse(arena, delivery->raw, &delivery->event, &reason);
-    if (status == PAWL_OK)
-        status = event_check(&delivery->event, &reason);
-    delivery->malformed = status != PAWL_OK;
-    if (delivery->malformed)
-        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason.text);
+    transport_delivery_judge(delivery, arena, version, status, &reason);
     return PAWL_OK;
 }
 

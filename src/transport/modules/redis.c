@@ -295,11 +295,7 @@ static pawl_status take_fields(struct arena *arena, const redisReply *fields,
     pawl_status status = str_dup(arena, text, &delivery->raw, err);
     if (status != PAWL_OK)
         return status;
-    if (event_parse(arena, delivery->raw, &delivery->event, &reason) != PAWL_OK ||
-        event_check(&delivery->event, &reason) != PAWL_OK) {
-        delivery->malformed = true;
-        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason.text);
-    }
+    transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
     return PAWL_OK;
 }
 
