@@ -77,6 +77,20 @@
 #define PAWL_REFUSAL_MS 2592000000
 #define PAWL_RUN_RETENTION_MS_DEFAULT 2592000000 /* 30 days */
 
+/* Runs (docs/runs.md); sql/postgres repeats these numbers. */
+#define PAWL_PAGE_SIZE_DEFAULT 30
+#define PAWL_PAGE_SIZE_MAX 5000
+#define PAWL_PAGE_DEADLINE_MS_DEFAULT 60000
+#define PAWL_PAGE_ATTEMPTS_DEFAULT 5
+#define PAWL_PAGES_MAX 1000000 /* of one generation of a partition: more is an endless loop */
+#define PAWL_PARTITIONS_PER_RUN_MAX 10000
+#define PAWL_PARTITION_NAME_BYTES_MAX 64
+#define PAWL_ITEM_KEY_BYTES_MAX 200
+#define PAWL_CURSOR_BYTES_MAX 4096
+#define PAWL_TARGET_SQL_BYTES_MAX 65536
+#define PAWL_QUIET_MS_DEFAULT 600000  /* a partition without an update for so long is stuck */
+#define PAWL_SIGNAL_KEEP_MS 604800000 /* that a run has ended is kept for who waits later */
+
 /* What is kept. */
 #define PAWL_DEDUPE_MS_DEFAULT 604800000  /* 7 days */
 #define PAWL_DEDUPE_MS_MAX 31536000000    /* 365 days */
@@ -101,7 +115,7 @@
 #define PAWL_TREE_NODES_MAX 200000
 #define PAWL_SCHEMA_NODES_MAX 20000
 #define PAWL_SCHEMA_STEPS_MAX 10000000 /* comparisons of one validation */
-#define PAWL_SCHEMA_CALLS_MAX 1000 /* schemas inside schemas at one moment of a validation */
+#define PAWL_SCHEMA_CALLS_MAX 1000     /* schemas inside schemas at one moment of a validation */
 #define PAWL_REGEX_BYTES_MAX 1024
 #define PAWL_REGEX_MATCH_MAX 100000 /* PCRE2's match limit */
 #define PAWL_REGEX_HEAP_KIB_MAX 4096
