@@ -30,9 +30,8 @@ test: build build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
 test-all: build build-san ## every test in both builds; a skipped test is a failure
-	@tests/mcp/install
-	@tools/run-tests --strict --build $(BUILD)
-	@tools/run-tests --strict --build $(BUILD_SAN)
+	@tools/npm-ci tests/mcp tests/transport/npm
+	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
 
 lint: deps ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
 	@tools/lint

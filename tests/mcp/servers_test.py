@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """pawl against real MCP servers from npm: three of the older era over stdio and HTTP, one of the newer era, and the
-conformance runner's client scenarios. Skipped (77) when tests/mcp/install has not been run.
+conformance runner's client scenarios. Skipped (77) when tools/npm-ci has not been run.
 
 Usage: servers_test.py PAWL SOURCE_ROOT
 """
@@ -127,8 +127,8 @@ def older_era(folder):
     filesystem(tools, folder, "stdio")
     memory(tools, "stdio")
     code, rows, text = run(tools, "list")
-    hashes = {row["name"]: row["hash"] for row in rows or []}
-    case("every tool has a hash", code == 0 and len(hashes) > 30 and all(len(h) == 64 for h in hashes.values()), text)
+    hashes = {row["name"]: row["hash"] for row in rows or [] if not row["name"].startswith("pawl.")}
+    case("every tool of a server has a hash", code == 0 and len(hashes) > 30 and all(len(h) == 64 for h in hashes.values()), text)
     pinned = tools_file(folder, {"every": server("everything", "stdio", pins={"echo": hashes["every.echo"]})})
     code, _, text = run(pinned, "call", "every.echo", '{"message":"x"}')
     case("a pinned tool that is the same is called", code == 0, text)
@@ -183,7 +183,7 @@ def conformance(folder):
 
 def main():
     if not (MODULES / ".package-lock.json").exists():
-        print("1..0 # SKIP run tests/mcp/install to fetch the servers from npm")
+        print("1..0 # SKIP run tools/npm-ci tests/mcp to fetch the servers from npm")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()

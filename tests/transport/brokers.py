@@ -1,6 +1,7 @@
 """Real brokers for tests: each on loopback, on a free port, in a temporary directory, and gone afterwards."""
 import ctypes
 import glob
+import json
 import os
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ import time
 START_SECONDS_MAX = 90
 PR_SET_PDEATHSIG = 1
 SKIP_CODE = 77
+NPM = pathlib.Path(__file__).resolve().parent / "npm"
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
@@ -35,6 +37,14 @@ def need(program, package):
     if not found:
         raise Missing(f"{program} is not installed (package {package})")
     return found
+
+
+def node():
+    """Node.js, with the packages that the tests need."""
+    program = need("node", "nodejs")
+    if not (NPM / "node_modules" / ".package-lock.json").exists():
+        raise Missing("the clients from npm are not installed (tools/npm-ci tests/transport/npm)")
+    return program
 
 
 def await_port(port, process, what):
@@ -66,13 +76,14 @@ def certificates(directory, name):
 
 class Broker:
     """Starts, is killed without warning, starts again with what it had on disk."""
+    certified = "broker.test"  # the name in its certificate: not the one it is called by
 
     def __init__(self, tls=False):
         self.dir = tempfile.mkdtemp(prefix="pawl-broker-")
         os.chmod(self.dir, 0o755)
         self.port, self.tls_port, self.process = free_port(), free_port() if tls else 0, None
         if tls:
-            certificates(self.dir, "broker.test")
+            certificates(self.dir, self.certified)
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -222,3 +233,35 @@ class Kafka(Broker):
     @property
     def url(self):
         return f"kafka://{self.bootstrap}"
+
+
+class FakeServiceBus(Broker):
+    """A fake of Azure Service Bus (npm/fake_service_bus.mjs): queues in memory, gone when it is killed."""
+    key_name, key = "root", "c2VjcmV0IG9mIHRoZSBmYWtl"
+    queues = ("pawl.test", "judged")
+
+    def start(self):
+        words = [node(), str(NPM / "fake_service_bus.mjs"), str(self.tls_port or self.port), self.key_name, self.key,
+                 ",".join(self.queues)]
+        if self.tls_port:
+            words += [self.path("cert.pem"), self.path("key.pem")]
+        with open(self.path("log"), "ab") as log:
+            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                                            cwd=self.dir, preexec_fn=die_with_parent)
+        if self.process.stdout.readline().strip() != "ready":
+            raise RuntimeError("the fake Service Bus does not start: " + pathlib.Path(self.path("log")).read_text(encoding="utf-8"))
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def judge(self, mode, queue, *words, stdin=None):
+        """Microsoft's own client; returns what it printed."""
+        done = subprocess.run([node(), str(NPM / "service_bus_judge.mjs"), mode, str(self.port), self.key_name, self.key, queue, *words],
+                              input=stdin, capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout + done.stderr
+
+    @property
+    def url(self):
+        return f"amqp1://{self.key_name}:{self.key}@127.0.0.1:{self.port}"

@@ -4,12 +4,17 @@
  *   closed              an address where nobody listens
  *   denied              an address with a wrong password; secret: that password, which no error may show
  *   only=open           nothing but the cases about opening
- *   tls_wrong           an address whose certificate is for another name; ca: the authority to trust
+ *   only=publish        one message is published
+ *   only=refused        one message is refused for now: there is no room
+ *   only=receive        one message is received; expect: its data, or malformed
+ *   only=steady         messages are published for so many `seconds` over one session; reopens: how often it
+ * breaks tls_wrong           an address whose certificate is for another name; ca: the authority to trust
  *   unroutable          a destination that does not exist;  large: a payload of so many bytes is too large
  *   option.NAME         a setting of the module
  * Prints TAP. covers: W31 M51 M53 B2.11
  */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,6 +285,69 @@ static void bad_one(struct run *run, const char *name, struct transport_message 
     run->module->close(session);
 }
 
+static void refused_message(struct run *run) {
+    struct transport *session = open_or_fail(run, "a full queue refuses for now");
+    if (session == NULL)
+        return;
+    struct transport_message message = make(run, 0, "s-1", "{\"n\":1}");
+    struct transport_result result = {0};
+    pawl_error error = {0};
+    pawl_status status = run->module->publish(session, &message, 1, &result, &error);
+    verdict(run, status == PAWL_OK && result.fate == FATE_REFUSED, "a full queue refuses for now",
+            arena_printf(run->arena, "fate %d: %s %s", result.fate, result.error, error.text));
+    printf("# reason: %s\n", result.error);
+    run->module->close(session);
+}
+
+/* Whatever a reader that is not ours has put there. */
+static void receive_one(struct run *run) {
+    const char *expected = word(run, "expect");
+    struct transport *session = subscribe_or_fail(run, "receives what another client sent");
+    if (session == NULL)
+        return;
+    struct transport_delivery delivery = {0};
+    pawl_error error = {0};
+    size_t got = receive(run, session, &delivery, 1, true, &error);
+    bool malformed = strcmp(expected, "malformed") == 0;
+    bool good = got == 1 && delivery.malformed == malformed &&
+                (malformed ? delivery.reason[0] != '\0' : str_equal_cstr(delivery.event.data, expected));
+    verdict(run, good,
+            malformed ? "says why what another client sent is no event" : "receives what another client sent",
+            got == 1 ? arena_printf(run->arena, "%s %.*s", delivery.reason, STR_ARG(delivery.event.data))
+                     : error.text);
+    if (malformed)
+        printf("# reason: %s\n", delivery.reason);
+    run->module->close(session);
+}
+
+/* A session that breaks is opened again, and its message is published again: none may be lost or blamed. */
+static void steady(struct run *run) {
+    int64_t until_ms = clock_boot_ms() + strtoll(word(run, "seconds"), NULL, 10) * 1000;
+    long wanted = word(run, "reopens") != NULL ? strtol(word(run, "reopens"), NULL, 10) : 0;
+    long reopens = 0, confirmed = 0, blamed = 0;
+    char reason[TRANSPORT_ERROR_BYTES] = "";
+    struct transport *session = open_or_fail(run, "publishes all the time");
+    while (session != NULL && clock_boot_ms() < until_ms) {
+        struct transport_message message = make(run, 0, "s-1", "{\"n\":1}");
+        struct transport_result result = {0};
+        pawl_error error = {0};
+        if (run->module->publish(session, &message, 1, &result, &error) != PAWL_OK) {
+            reopens++;
+            snprintf(reason, sizeof(reason), "%.200s", error.text);
+            run->module->close(session);
+            session = open_or_fail(run, "publishes all the time");
+        }
+        confirmed += result.fate == FATE_CONFIRMED;
+        blamed += result.fate == FATE_REFUSED || result.fate == FATE_REJECTED;
+        poll(NULL, 0, 50);
+    }
+    verdict(run, session != NULL && confirmed > 10 && blamed == 0 && reopens == wanted,
+            "publishes all the time, no message is blamed",
+            arena_printf(run->arena, "%ld confirmed, %ld blamed, opened again %ld times: %s", confirmed,
+                         blamed, reopens, reason));
+    run->module->close(session);
+}
+
 static void refused_open(struct run *run, const char *name, const char *url, const char *ca,
                          pawl_status wanted) {
     struct transport_config config = run->config;
@@ -322,6 +390,14 @@ static void run_cases(struct run *run) {
         one_message(run);
         many_messages(run);
         large_payload(run);
+    } else if (strcmp(word(run, "only"), "publish") == 0) {
+        one_message(run);
+    } else if (strcmp(word(run, "only"), "refused") == 0) {
+        refused_message(run);
+    } else if (strcmp(word(run, "only"), "receive") == 0) {
+        receive_one(run);
+    } else if (strcmp(word(run, "only"), "steady") == 0) {
+        steady(run);
     }
     if (word(run, "unroutable") != NULL) {
         struct transport_message bad = make(run, 1, "s-2", "{\"n\":1}");
@@ -358,6 +434,7 @@ int main(int argc, char **argv) {
         return 77;
     }
     run.config.url = argv[2];
+    run.config.ca_file = word(&run, "ca");
     run.config.options = run.options;
     run.arena = arena_create(0);
     run_cases(&run);

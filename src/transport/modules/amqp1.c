@@ -105,18 +105,28 @@ static pn_message_t *message_of(const struct event *event) {
     return message;
 }
 
-static void judge(struct transport *session, pn_delivery_t *delivery, struct transport_result *result) {
+/* Whether the broker would say the same of this message the next time: its size or its form is at fault. */
+static bool for_good(const char *condition) {
+    static const char *const conditions[] = {"amqp:link:message-size-exceeded", "amqp:decode-error",
+                                             "amqp:invalid-field", "amqp:not-implemented"};
+    bool found = false;
+    for (size_t i = 0; condition != NULL && i < sizeof(conditions) / sizeof(*conditions); i++)
+        found = found || strcmp(condition, conditions[i]) == 0;
+    return found;
+}
+
+static void judge(pn_delivery_t *delivery, struct transport_result *result) {
     pn_condition_t *condition = pn_disposition_condition(pn_delivery_remote(delivery));
     const char *name = condition != NULL ? pn_condition_get_name(condition) : NULL;
     const char *text = condition != NULL ? pn_condition_get_description(condition) : NULL;
-    (void)session;
     switch (pn_delivery_remote_state(delivery)) {
     case PN_ACCEPTED:
         transport_result_set(result, FATE_CONFIRMED, "%s", "");
         break;
     case PN_REJECTED:
-        transport_result_set(result, FATE_REJECTED, "the broker rejected it: %s %.150s",
-                             name != NULL ? name : "", text != NULL ? text : "");
+        transport_result_set(result, for_good(name) ? FATE_REJECTED : FATE_REFUSED,
+                             "the broker rejected it: %s %.150s", name != NULL ? name : "no reason given",
+                             text != NULL ? text : "");
         break;
     default:
         transport_result_set(result, FATE_REFUSED, "the broker gave it back");
@@ -160,16 +170,18 @@ static pawl_status await_fates(struct transport *session, pn_delivery_t **delive
                 continue;
             pn_link_t *link = pn_delivery_link(deliveries[i]);
             if (pn_delivery_remote_state(deliveries[i]) != 0) {
-                judge(session, deliveries[i], &results[i]);
+                judge(deliveries[i], &results[i]);
                 pn_delivery_settle(deliveries[i]);
                 deliveries[i] = NULL;
-            } else if (!link_usable(link)) {
+            } else if (!session->broken && !link_usable(link)) {
                 transport_result_set(&results[i], FATE_REFUSED, "%s", session->reason);
                 deliveries[i] = NULL;
             } else {
                 open++;
             }
         }
+        if (session->broken)
+            return error_set(err, PAWL_UNAVAILABLE, "amqp1", "%s", session->reason);
         if (open == 0)
             return amqp1_flush(session, until_ms, err);
         pawl_status status = amqp1_turn(session, until_ms, err);

@@ -1,4 +1,4 @@
-/* What the two halves of the AMQP 1.0 module share: a connection, its session, and waiting for the broker. */
+/* What the parts of the AMQP 1.0 module share: a connection, its session, and waiting for the broker. */
 #ifndef TRANSPORT_MODULES_AMQP1_H
 #define TRANSPORT_MODULES_AMQP1_H
 
@@ -26,9 +26,10 @@ struct transport {
     struct arena *arena; /* of names */
     int confirm_ms;
     const char *host, *sas_name, *sas_key;
-    int64_t sas_ms; /* when the last token was put */
-    bool broken;    /* the connection */
-    bool ended;     /* the session in it: RabbitMQ ends it for a destination that is not there */
+    int64_t token_ms; /* how long a token is good */
+    int64_t sas_ms;   /* when the last was put */
+    bool broken;      /* the connection */
+    bool ended;       /* the session in it: RabbitMQ ends it for a destination that is not there */
     char reason[200];
     pn_link_t *senders[AMQP1_LINKS_MAX];
     size_t sender_count;

@@ -1,4 +1,4 @@
-/* AMQP 1.0: the connection, its session, and the token of Azure Service Bus. */
+/* AMQP 1.0: the connection, its session, and waiting for the broker. */
 #include "transport/modules/amqp1.h"
 
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "transport/address.h"
-#include "transport/modules/amqp1_sas.h"
 #include "transport/wire.h"
 
 enum {
@@ -18,7 +17,9 @@ enum {
     ENCODED_BYTES_MIN = 4096,
     IDLE_MS = 60000,
     GOODBYE_MS = 1000,
-    SAS_AGAIN_MS = 45 * 60 * 1000
+    TOKEN_MS_MIN = 4000,
+    TOKEN_MS_DEFAULT = 60 * 60 * 1000,
+    TOKEN_MS_MAX = 24 * 60 * 60 * 1000
 };
 
 static void note_condition(struct transport *session, pn_condition_t *condition, const char *what) {
@@ -26,6 +27,13 @@ static void note_condition(struct transport *session, pn_condition_t *condition,
     const char *text = condition != NULL ? pn_condition_get_description(condition) : NULL;
     snprintf(session->reason, sizeof(session->reason), "%s%s%s%s%.120s", what, name != NULL ? ": " : "",
              name != NULL ? name : "", text != NULL ? ": " : "", text != NULL ? text : "");
+}
+
+/* Service Bus ends a link whose token has run out or was revoked. Only a new connection with a new token
+ * helps, and no message is to blame. */
+static bool claim_gone(const struct transport *session, pn_link_t *link) {
+    const char *name = pn_condition_get_name(pn_link_remote_condition(link));
+    return session->sas_key != NULL && name != NULL && strcmp(name, "amqp:unauthorized-access") == 0;
 }
 
 static void take_event(struct transport *session, pn_event_t *event) {
@@ -45,6 +53,7 @@ static void take_event(struct transport *session, pn_event_t *event) {
     case PN_LINK_REMOTE_CLOSE:
     case PN_LINK_REMOTE_DETACH:
         note_condition(session, pn_link_remote_condition(pn_event_link(event)), "the broker ended the link");
+        session->broken = session->broken || claim_gone(session, pn_event_link(event));
         break;
     case PN_TRANSPORT_ERROR:
         note_condition(session, pn_transport_condition(session->driver.transport), "the connection failed");
@@ -157,7 +166,7 @@ pawl_status amqp1_await_link(struct transport *session, pn_link_t *link, pawl_er
             return status;
     }
     if ((pn_link_state(link) & PN_REMOTE_CLOSED) != 0)
-        return error_set(err, PAWL_INVALID, "amqp1", "%s",
+        return error_set(err, session->broken ? PAWL_UNAVAILABLE : PAWL_INVALID, "amqp1", "%s",
                          session->reason[0] != '\0' ? session->reason : "the broker refuses the link");
     return PAWL_OK;
 }
@@ -193,7 +202,8 @@ pawl_status amqp1_await_credit(struct transport *session, pn_link_t *link, pawl_
     int64_t until_ms = clock_boot_ms() + session->confirm_ms;
     while (pn_link_credit(link) <= 0) {
         if ((pn_link_state(link) & PN_REMOTE_CLOSED) != 0)
-            return error_set(err, PAWL_INVALID, "amqp1", "%s", session->reason);
+            return error_set(err, session->broken ? PAWL_UNAVAILABLE : PAWL_INVALID, "amqp1", "%s",
+                             session->reason);
         pawl_status status = amqp1_turn(session, until_ms, err);
         if (status != PAWL_OK)
             return status == PAWL_BUSY
@@ -207,124 +217,35 @@ void amqp1_put_text(pn_data_t *data, pawl_str text) {
     pn_data_put_string(data, pn_bytes(text.len, text.ptr));
 }
 
-/* The token goes to $cbs as a message; the answer has a status code in its application properties. */
-static pn_message_t *token_message(const struct transport *session, const char *token, const char *audience,
-                                   const char *reply_to) {
-    pn_message_t *message = pn_message();
-    pn_data_t *properties = pn_message_properties(message);
-    pn_atom_t id = {.type = PN_STRING, .u.as_bytes = pn_bytes(1, "1")};
-    pn_message_set_id(message, id);
-    pn_message_set_reply_to(message, reply_to);
-    pn_data_put_map(properties);
-    pn_data_enter(properties);
-    amqp1_put_text(properties, STR("operation"));
-    amqp1_put_text(properties, STR("put-token"));
-    amqp1_put_text(properties, STR("type"));
-    amqp1_put_text(properties, STR("servicebus.windows.net:sastoken"));
-    amqp1_put_text(properties, STR("name"));
-    amqp1_put_text(properties, str_from(audience));
-    pn_data_exit(properties);
-    pn_data_put_string(pn_message_body(message), pn_bytes(strlen(token), token));
-    (void)session;
-    return message;
+static bool wants_sas(const struct transport_config *config) {
+    const char *word = transport_option(config, "sas");
+    return word != NULL && strcmp(word, "false") != 0 && strcmp(word, "no") != 0;
 }
 
-static int status_code_of(const char *bytes, size_t size) {
-    pn_message_t *message = pn_message();
-    int found = 0;
-    if (pn_message_decode(message, bytes, size) == 0) {
-        pn_data_t *properties = pn_message_properties(message);
-        pn_data_rewind(properties);
-        if (pn_data_next(properties) && pn_data_type(properties) == PN_MAP && pn_data_enter(properties)) {
-            while (pn_data_next(properties)) {
-                pn_bytes_t name = pn_data_type(properties) == PN_STRING ? pn_data_get_string(properties)
-                                                                        : pn_bytes(0, "");
-                bool wanted = name.size == 11 && memcmp(name.start, "status-code", 11) == 0;
-                if (!pn_data_next(properties))
-                    break;
-                if (wanted && pn_data_type(properties) == PN_INT)
-                    found = pn_data_get_int(properties);
-                if (wanted && pn_data_type(properties) == PN_LONG)
-                    found = (int)pn_data_get_long(properties);
-            }
-        }
-    }
-    pn_message_free(message);
-    return found;
-}
-
-static pawl_status await_token_answer(struct transport *session, pn_link_t *answers, pawl_error *err) {
-    int64_t until_ms = clock_boot_ms() + session->confirm_ms;
-    pn_link_flow(answers, 1);
-    while (true) {
-        pn_delivery_t *delivery = pn_link_current(answers);
-        if (delivery != NULL && pn_delivery_readable(delivery) && !pn_delivery_partial(delivery)) {
-            char bytes[2048];
-            ssize_t got = pn_link_recv(answers, bytes, sizeof(bytes));
-            pn_link_advance(answers);
-            pn_delivery_update(delivery, PN_ACCEPTED);
-            pn_delivery_settle(delivery);
-            int code = got > 0 ? status_code_of(bytes, (size_t)got) : 0;
-            if (code >= 200 && code < 300)
-                return PAWL_OK;
-            return error_set(err, PAWL_INVALID, "amqp1",
-                             "the broker refuses the shared access key (status %d)", code);
-        }
-        pawl_status status = amqp1_turn(session, until_ms, err);
-        if (status != PAWL_OK)
-            return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "$cbs does not answer")
-                                       : status;
-    }
-}
-
-/* Service Bus wants a fresh token now and then for every entity; one for the namespace covers them all. */
-pawl_status amqp1_put_token(struct transport *session, pawl_error *err) {
-    if (session->sas_key == NULL ||
-        (session->sas_ms != 0 && clock_boot_ms() - session->sas_ms < SAS_AGAIN_MS))
-        return PAWL_OK;
-    char audience[300], token[1024];
-    snprintf(audience, sizeof(audience), "amqp://%s/", session->host);
-    if (!amqp1_sas_token(audience, session->sas_name, session->sas_key, token, sizeof(token)))
-        return error_set(err, PAWL_INVALID, "amqp1", "no token can be made from the shared access key");
-    char name[48];
-    snprintf(name, sizeof(name), "pawl-cbs-%llu", (unsigned long long)++session->sent);
-    pn_link_t *sender = pn_sender(session->session, name);
-    pn_terminus_set_address(pn_link_target(sender), "$cbs");
-    pn_link_open(sender);
-    snprintf(name, sizeof(name), "pawl-cbs-%llu", (unsigned long long)++session->sent);
-    pn_link_t *answers = pn_receiver(session->session, name);
-    pn_terminus_set_address(pn_link_source(answers), "$cbs");
-    pn_terminus_set_address(pn_link_target(answers), name);
-    pn_link_open(answers);
-    pawl_status status = amqp1_await_link(session, sender, err);
-    if (status == PAWL_OK)
-        status = amqp1_await_link(session, answers, err);
-    if (status == PAWL_OK)
-        status = amqp1_await_credit(session, sender, err);
-    if (status == PAWL_OK) {
-        pn_message_t *message = token_message(session, token, audience, name);
-        size_t size = amqp1_encode(session, message);
-        pn_message_free(message);
-        pn_delivery_t *delivery = size > 0 ? amqp1_send_encoded(session, sender, size) : NULL;
-        if (delivery == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
-        else
-            pn_delivery_settle(delivery);
-    }
-    if (status == PAWL_OK)
-        status = await_token_answer(session, answers, err);
-    pn_link_close(sender);
-    pn_link_close(answers);
-    if (status == PAWL_OK)
-        session->sas_ms = clock_boot_ms();
-    return status;
+static pawl_status use_shared_access(struct transport *session, const struct transport_config *config,
+                                     const char *user, const char *password, pawl_error *err) {
+    const char *lifetime = transport_option(config, "token-lifetime");
+    if (user == NULL || password == NULL)
+        return error_set(
+            err, PAWL_INVALID, "amqp1",
+            "the name and the value of the shared access key are missing: set user and password");
+    session->token_ms = TOKEN_MS_DEFAULT;
+    if (lifetime != NULL && (!clock_parse_duration(str_from(lifetime), &session->token_ms) ||
+                             session->token_ms < TOKEN_MS_MIN || session->token_ms > TOKEN_MS_MAX))
+        return error_set(err, PAWL_INVALID, "amqp1",
+                         "token-lifetime '%.40s' is not a duration from 4s to 24h", lifetime);
+    session->sas_name = arena_strdup(session->arena, user);
+    session->sas_key = arena_strdup(session->arena, password);
+    if (session->sas_name == NULL || session->sas_key == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+    return PAWL_OK;
 }
 
 static pawl_status start(struct transport *session, const struct transport_config *config,
                          const struct address *address, pawl_error *err) {
     const char *user = config->user != NULL ? config->user : address->user;
     const char *password = config->password != NULL ? config->password : address->password;
-    bool sas = strcmp(address->scheme, "sb") == 0 || transport_option(config, "sas") != NULL;
+    bool sas = strcmp(address->scheme, "sb") == 0 || wants_sas(config);
     session->connection = pn_connection();
     if (session->connection == NULL ||
         pn_connection_driver_init(&session->driver, session->connection, NULL) != 0)
@@ -336,11 +257,9 @@ static pawl_status start(struct transport *session, const struct transport_confi
     pn_sasl_t *sasl = pn_sasl(session->driver.transport);
     pn_sasl_set_allow_insecure_mechs(sasl, true); /* PLAIN without TLS is the user's choice of address */
     if (sas) {
-        if (user == NULL || password == NULL)
-            return error_set(err, PAWL_INVALID, "amqp1",
-                             "the name and the value of the shared access key are missing");
-        session->sas_name = arena_strdup(session->arena, user);
-        session->sas_key = arena_strdup(session->arena, password);
+        pawl_status status = use_shared_access(session, config, user, password, err);
+        if (status != PAWL_OK)
+            return status;
         pn_sasl_allowed_mechs(sasl, "ANONYMOUS");
     } else if (user != NULL && password != NULL) {
         pn_connection_set_user(session->connection, user);

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-enum { TEXT_BYTES = 1024, VALID_SECONDS = 3600 };
+enum { TEXT_BYTES = 1024 };
 
 static bool percent(const char *text, char *out, size_t size) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
@@ -25,12 +25,13 @@ static bool percent(const char *text, char *out, size_t size) {
     return true;
 }
 
-bool amqp1_sas_token(const char *audience, const char *name, const char *key, char *token, size_t size) {
-    char resource[TEXT_BYTES], text[TEXT_BYTES + 32], base64[64], signature[256];
+bool amqp1_sas_token(const char *audience, const char *name, const char *key, int64_t valid_seconds,
+                     char *token, size_t size) {
+    char resource[TEXT_BYTES], text[TEXT_BYTES + 32], base64[64], signature[256], who[TEXT_BYTES];
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned digest_len = 0;
-    long long expiry = (long long)(clock_wall_ms() / 1000) + VALID_SECONDS;
-    if (!percent(audience, resource, sizeof(resource)))
+    long long expiry = (long long)(clock_wall_ms() / 1000) + (long long)valid_seconds;
+    if (!percent(audience, resource, sizeof(resource)) || !percent(name, who, sizeof(who)))
         return false;
     int len = snprintf(text, sizeof(text), "%s\n%lld", resource, expiry);
     if (HMAC(EVP_sha256(), key, (int)strlen(key), (const unsigned char *)text, (size_t)len, digest,
@@ -40,6 +41,6 @@ bool amqp1_sas_token(const char *audience, const char *name, const char *key, ch
     if (!percent(base64, signature, sizeof(signature)))
         return false;
     int made = snprintf(token, size, "SharedAccessSignature sr=%s&sig=%s&se=%lld&skn=%s", resource, signature,
-                        expiry, name);
+                        expiry, who);
     return made > 0 && (size_t)made < size;
 }
