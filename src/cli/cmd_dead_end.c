@@ -77,8 +77,8 @@ static pawl_status collect_ids(struct cli *cli, struct letters *letters, pawl_er
 
 /* Ids or filters, so that nothing is redriven or discarded by leaving something out. */
 static pawl_status check(struct cli *cli, pawl_error *err) {
-    const uint64_t filters = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
-                             FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_ALL);
+    const flag_bits filters = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
+                              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_ALL);
     bool filtered = false;
     for (int id = 0; id < FLAG_TOTAL; id++)
         filtered = filtered || ((filters & FLAG_BIT(id)) != 0 && cli_flag(cli, (enum flag_id)id)->set);

@@ -30,7 +30,7 @@ struct command {
     const char *summary;   /* one line, no full stop */
     const char *arguments; /* "TYPE [PAYLOAD]"; NULL: none */
     int arguments_min, arguments_max;
-    uint64_t flags;   /* FLAG_BIT()s it takes */
+    flag_bits flags;  /* FLAG_BIT()s it takes */
     uint64_t options; /* OPTION_BIT()s it takes besides OPTION_BITS_COMMON */
     pawl_status (*check)(struct cli *cli,
                          pawl_error *err); /* of its words, before a database is opened; NULL: none */

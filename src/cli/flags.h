@@ -74,7 +74,9 @@ enum flag_id {
     FLAG_TOTAL
 };
 
-#define FLAG_BIT(id) (UINT64_C(1) << (id))
+/* A set of flags: more than 64 of them. */
+__extension__ typedef unsigned __int128 flag_bits;
+#define FLAG_BIT(id) ((flag_bits)1 << (id))
 
 /* One row of the table: parser and help are made from it. */
 struct flag_row {
