@@ -136,6 +136,30 @@
 #define PAWL_LOCK_TIMEOUT_MS_DEFAULT 5000
 #define PAWL_TIMEOUT_MS_MAX 3600000
 
+/* The HTTP server. */
+#define PAWL_HTTP_CONNECTIONS_MAX 256
+#define PAWL_HTTP_CONNECTION_BYTES 32768 /* request line and headers together */
+#define PAWL_HTTP_BODY_BYTES_MAX 1048576
+#define PAWL_HTTP_ANSWER_BYTES_MAX 16777216
+#define PAWL_HTTP_ARENA_BYTES_MAX 33554432
+#define PAWL_HTTP_LIST_MAX 500        /* rows of one page */
+#define PAWL_HTTP_HEADER_MS 10000     /* until the headers have come */
+#define PAWL_HTTP_BODY_MS 30000       /* until the body has come */
+#define PAWL_HTTP_ANSWER_MS 60000     /* until the answer has been taken */
+#define PAWL_HTTP_IDLE_MS 30000       /* nothing moves */
+#define PAWL_HTTP_STOP_MS 3000        /* for answers that are on their way when the server stops */
+#define PAWL_HTTP_SESSION_MS 43200000 /* 12 hours */
+#define PAWL_HTTP_STORE_THREADS 2
+#define PAWL_HTTP_LEASE_THREADS 2
+#define PAWL_HTTP_STREAMS_MAX 64
+#define PAWL_HTTP_STREAM_BYTES_MAX 262144 /* that wait for one listener */
+#define PAWL_HTTP_STREAM_BLOCK_BYTES 8192
+#define PAWL_HTTP_STREAM_PING_MS 15000
+#define PAWL_HTTP_KEYS_MAX 1000 /* remembered Idempotency-Keys */
+#define PAWL_HTTP_KEYS_BYTES_MAX 4194304
+#define PAWL_HTTP_KEY_BYTES_MAX 200
+#define PAWL_HTTP_KEY_MS 86400000
+
 /* Memory of one scratch area, buffer or log line. */
 #define PAWL_ARENA_CHUNK_BYTES 16384
 #define PAWL_ARENA_BYTES_MAX 268435456

@@ -9,6 +9,7 @@
 
 const struct command *const commands[] = {
     &command_up,
+    &command_server,
     &command_worker,
     &command_migrate,
     &command_send,

@@ -70,6 +70,7 @@ extern const struct command command_resume;
 extern const struct command command_schedule_list;
 extern const struct command command_schedule_preview;
 extern const struct command command_send;
+extern const struct command command_server;
 extern const struct command command_settings_set;
 extern const struct command command_settings_show;
 extern const struct command command_status;

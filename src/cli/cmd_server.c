@@ -1,0 +1,77 @@
+/* pawl server: the HTTP interface and the dashboard. */
+#include <stdio.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/database.h"
+#include "server/server.h"
+
+static const char *text_or_null(const struct cli *cli, enum option_id id) {
+    pawl_str text = options_text(&cli->arguments.options, id);
+    return text.len > 0 ? text.ptr : NULL;
+}
+
+/* The token is told once, when it is made; later it stands in the file. */
+static void greet(const struct server *server) {
+    const char *scheme = server->tls ? "https" : "http";
+    const char *place = server->config.public_url != NULL ? server->config.public_url : NULL;
+    if (server->tokens_made)
+        fprintf(stderr, "pawl: tokens are in %s. The dashboard, this once with the operator's token:\n",
+                server->token_file);
+    if (place != NULL)
+        fprintf(stderr, "%s/", place);
+    else
+        fprintf(stderr, "%s://%s/", scheme, server->address);
+    if (server->tokens_made)
+        fprintf(stderr, "#token=%s", server->tokens.operator);
+    fprintf(stderr, "\n");
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    struct server server;
+    struct server_config config = {
+        .store = database_config(cli),
+        .listen = options_text(&cli->arguments.options, OPTION_LISTEN).ptr,
+        .token_file = text_or_null(cli, OPTION_TOKEN_FILE),
+        .tls_cert = text_or_null(cli, OPTION_TLS_CERT),
+        .tls_key = text_or_null(cli, OPTION_TLS_KEY),
+        .public_url = text_or_null(cli, OPTION_PUBLIC_URL),
+        .redact = options_text(&cli->arguments.options, OPTION_REDACT),
+        .lease_api = options_bool(&cli->arguments.options, OPTION_LEASE_API),
+        .log = {.level = (enum log_level)options_number(&cli->arguments.options, OPTION_LOG_LEVEL),
+                .file = stderr},
+    };
+    /* The command's own handle was only to see that the database is there. */
+    store_close(cli->store);
+    cli->store = NULL;
+    pawl_status status = server_open(&server, &config, err);
+    if (status == PAWL_OK) {
+        log_event(&server.config.log, LOG_LEVEL_INFO, "server_started", "listen=%s tls=%d lease_api=%d",
+                  server.address, server.tls, config.lease_api);
+        greet(&server);
+        status = server_run(&server, err);
+        log_event(&server.config.log, LOG_LEVEL_INFO, "server_stopped", "listen=%s", server.address);
+    }
+    server_close(&server);
+    return status;
+}
+
+const struct command command_server = {
+    .path = "server",
+    .summary = "Serve the HTTP interface, the dashboard and the metrics",
+    .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
+               OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
+               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY),
+    .database = DATABASE_MAKE,
+    .writes = true,
+    .details =
+        "Listens on this machine only, and wants a token even here. The first start makes the tokens (one "
+        "for viewers, one for operators, one for workers) and prints the address of the dashboard with the "
+        "operator's token, this once. Another address than a loopback one is refused without --tls-cert and "
+        "--tls-key, or --public-url for a proxy that speaks TLS. It claims no work: on PostgreSQL a login "
+        "that may only become pawl_server is enough (docs/api.md). SIGTERM and SIGINT stop it.",
+    .example = "pawl server\n"
+               "pawl server --listen 127.0.0.1:0 --redact password,card_number",
+    .run = run,
+};

@@ -1,0 +1,153 @@
+/* Who may do what: deciding about one request. */
+#include "server/auth.h"
+
+#include <inttypes.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+
+enum { MAC_BYTES = 32 };
+
+static bool session_mac(const struct tokens *tokens, const char *text, uint8_t mac[static MAC_BYTES]) {
+    unsigned len = 0;
+    return HMAC(EVP_sha256(), tokens->operator,(int) strlen(tokens->operator), (const uint8_t *)text,
+                strlen(text), mac, &len) != NULL &&
+           len == MAC_BYTES;
+}
+
+bool session_make(const struct tokens *tokens, enum credential as, int64_t until_ms,
+                  char text[static SESSION_TEXT_BYTES]) {
+    uint8_t mac[MAC_BYTES];
+    int len = snprintf(text, SESSION_TEXT_BYTES, "%d.%" PRId64, (int)as, until_ms);
+    /* The viewer's token is part of it, so that a new one ends the old one's sessions. */
+    char signed_text[SESSION_TEXT_BYTES + TOKEN_TEXT_BYTES];
+    snprintf(signed_text, sizeof signed_text, "session.%s.%s", text, tokens->viewer);
+    if (!session_mac(tokens, signed_text, mac))
+        return false;
+    text[len++] = '.';
+    for (size_t i = 0; i < MAC_BYTES; i++)
+        len += snprintf(text + len, SESSION_TEXT_BYTES - (size_t)len, "%02x", mac[i]);
+    return true;
+}
+
+enum credential session_read(const struct tokens *tokens, pawl_str text, int64_t now_ms) {
+    const char *dot = text.len > 2 && text.ptr[1] == '.' ? memchr(text.ptr + 2, '.', text.len - 2) : NULL;
+    int64_t until_ms = 0;
+    if (dot == NULL ||
+        !str_to_i64((pawl_str){text.ptr + 2, (size_t)(dot - text.ptr - 2)}, 0, INT64_MAX, &until_ms))
+        return CREDENTIAL_NONE;
+    enum credential as = text.ptr[0] == '1'   ? CREDENTIAL_VIEWER
+                         : text.ptr[0] == '2' ? CREDENTIAL_OPERATOR
+                                              : CREDENTIAL_NONE;
+    char expected[SESSION_TEXT_BYTES];
+    if (as == CREDENTIAL_NONE || until_ms <= now_ms || !session_make(tokens, as, until_ms, expected) ||
+        strlen(expected) != text.len || CRYPTO_memcmp(expected, text.ptr, text.len) != 0)
+        return CREDENTIAL_NONE;
+    return as;
+}
+
+/* Takes the same time whatever the text is. */
+static bool token_is(const char *token, pawl_str text) {
+    uint8_t a[SHA256_BYTES], b[SHA256_BYTES];
+    pawl_error ignored;
+    if (token[0] == '\0' || sha256(str_from(token), a, &ignored) != PAWL_OK ||
+        sha256(text, b, &ignored) != PAWL_OK)
+        return false;
+    return CRYPTO_memcmp(a, b, sizeof a) == 0;
+}
+
+static enum credential bearer(const struct tokens *tokens, const char *authorization) {
+    static const char scheme[] = "Bearer ";
+    if (authorization == NULL || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
+        return CREDENTIAL_NONE;
+    pawl_str text = str_trim(str_from(authorization + sizeof scheme - 1));
+    bool viewer = token_is(tokens->viewer, text), operator= token_is(tokens->operator, text),
+         worker = token_is(tokens->worker, text);
+    return operator ? CREDENTIAL_OPERATOR
+           : viewer ? CREDENTIAL_VIEWER
+           : worker ? CREDENTIAL_WORKER
+                    : CREDENTIAL_NONE;
+}
+
+/* The value of the session's cookie; absent when there is none. */
+static pawl_str cookie_value(const char *cookies) {
+    static const char name[] = SESSION_COOKIE "=";
+    while (cookies != NULL && *cookies != '\0') {
+        cookies += strspn(cookies, "; \t");
+        size_t len = strcspn(cookies, ";");
+        if (len > sizeof name - 1 && strncmp(cookies, name, sizeof name - 1) == 0)
+            return str_trim((pawl_str){cookies + sizeof name - 1, len - (sizeof name - 1)});
+        cookies += len;
+    }
+    return (pawl_str){NULL, 0};
+}
+
+static bool host_known(const struct origins *origins, const char *host) {
+    bool known = false;
+    for (size_t i = 0; i < origins->count; i++)
+        known = known || strcasecmp(origins->hosts[i], host) == 0;
+    return known;
+}
+
+static bool origin_known(const struct origins *origins, const char *origin) {
+    for (size_t i = 0; i < origins->count; i++) {
+        size_t len = strlen(origins->schemes[i]);
+        if (strncasecmp(origin, origins->schemes[i], len) == 0 && strncmp(origin + len, "://", 3) == 0 &&
+            strcasecmp(origin + len + 3, origins->hosts[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a browser says that another site made the request. */
+static bool foreign(const struct auth_question *question) {
+    const char *site = question->fetch_site;
+    if (site == NULL || strcasecmp(site, "same-origin") == 0 || strcasecmp(site, "none") == 0)
+        return false;
+    bool followed = question->page && question->reads && question->fetch_mode != NULL &&
+                    strcasecmp(question->fetch_mode, "navigate") == 0;
+    return !followed;
+}
+
+static bool enough(enum credential needs, enum credential has) {
+    return needs == CREDENTIAL_NONE || has == needs ||
+           (needs == CREDENTIAL_VIEWER && has == CREDENTIAL_OPERATOR);
+}
+
+struct auth_verdict auth_decide(const struct tokens *tokens, const struct origins *origins,
+                                const struct auth_question *question) {
+    struct auth_verdict verdict = {.status = 0};
+    if (question->host == NULL)
+        return (struct auth_verdict){.status = 400, .why = "The request has no Host header."};
+    if (!host_known(origins, question->host))
+        return (struct auth_verdict){
+            .status = 421,
+            .why = "This server is not reached by that name; start it with --public-url to add one."};
+    if (question->origin != NULL && !origin_known(origins, question->origin))
+        return (struct auth_verdict){.status = 403,
+                                     .why = "The request comes from a page of another origin."};
+    if (foreign(question))
+        return (struct auth_verdict){.status = 403, .why = "The request comes from another site."};
+    if (question->authorization != NULL) {
+        verdict.as = bearer(tokens, question->authorization);
+    } else {
+        verdict.as = session_read(tokens, cookie_value(question->cookie), question->now_ms);
+        verdict.session = verdict.as != CREDENTIAL_NONE;
+    }
+    if (question->needs == CREDENTIAL_NONE)
+        return verdict;
+    if (verdict.as == CREDENTIAL_NONE)
+        return (struct auth_verdict){
+            .status = 401, .why = "A token is needed: Authorization: Bearer TOKEN (see the token file)."};
+    if (!enough(question->needs, verdict.as))
+        return (struct auth_verdict){.status = 403, .why = "This token may not do that."};
+    if (verdict.session && !question->reads && question->own_header == NULL)
+        return (struct auth_verdict){.status = 403,
+                                     .why = "A session changes things only with the header " OWN_HEADER "."};
+    return verdict;
+}

@@ -1,0 +1,62 @@
+/* Who may do what: tokens, sessions, and whether a request comes from where it may come from. */
+#ifndef SERVER_AUTH_H
+#define SERVER_AUTH_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "server/route.h"
+
+enum { TOKEN_BYTES = 32, TOKEN_TEXT_BYTES = 2 * TOKEN_BYTES + 1, SESSION_TEXT_BYTES = 160 };
+
+/* The secrets of the server; texts of hex digits. */
+struct tokens {
+    char viewer[TOKEN_TEXT_BYTES];
+    char operator[TOKEN_TEXT_BYTES];
+    char worker[TOKEN_TEXT_BYTES];
+};
+
+/*
+ * Reads the file, or makes it with fresh tokens (mode 0600, *made is set). PAWL_CONFLICT when others may read
+ * it, PAWL_INVALID when a token is missing or short.
+ */
+PAWL_MUSTCHECK pawl_status tokens_load(const char *path, struct tokens *tokens, bool *made, pawl_error *err);
+
+/* Where tokens are kept when nobody says: $STATE_DIRECTORY, $XDG_STATE_HOME/pawl or ~/.local/state/pawl. */
+PAWL_MUSTCHECK pawl_status tokens_default_path(struct arena *arena, const char **path, pawl_error *err);
+
+/* A session is what a browser keeps instead of a token: role, end and a MAC over both. */
+PAWL_MUSTCHECK bool session_make(const struct tokens *tokens, enum credential as, int64_t until_ms,
+                                 char text[static SESSION_TEXT_BYTES]);
+/* CREDENTIAL_NONE when it is forged or over. */
+enum credential session_read(const struct tokens *tokens, pawl_str text, int64_t now_ms);
+
+/* The names under which this server is reached. */
+struct origins {
+    const char *hosts[8];   /* "127.0.0.1:7295" */
+    const char *schemes[8]; /* "http" */
+    size_t count;
+};
+
+/* What of a request decides; NULL = the header is not there. */
+struct auth_question {
+    bool reads; /* GET or HEAD */
+    bool page;  /* a file of the dashboard: may be opened by a link from elsewhere */
+    enum credential needs;
+    const char *host, *origin, *fetch_site, *fetch_mode, *authorization, *cookie, *own_header;
+    int64_t now_ms;
+};
+
+struct auth_verdict {
+    int status;      /* 0 = go on, else 400, 401, 403 or 421 */
+    const char *why; /* a sentence */
+    enum credential as;
+    bool session; /* by cookie */
+};
+
+struct auth_verdict auth_decide(const struct tokens *tokens, const struct origins *origins,
+                                const struct auth_question *question);
+
+#define SESSION_COOKIE "pawl_session"
+#define OWN_HEADER "Pawl-Request" /* a page of another site cannot send it */
+
+#endif

@@ -1,0 +1,163 @@
+/* One request on its way through a handler: its values, and the answer. */
+#include "server/call.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "server/call_int.h"
+#include "server/cursor.h"
+#include "server/redact.h"
+#include "server/server.h"
+
+const struct value *call_value(const struct call *call, const char *name) {
+    static const struct value none = {.present = false};
+    for (size_t i = 0; i < call->route->field_count; i++)
+        if (strcmp(call->route->fields[i].name, name) == 0)
+            return &call->values[i];
+    return &none;
+}
+
+pawl_str call_text(const struct call *call, const char *name) { return call_value(call, name)->text; }
+
+int64_t call_int(const struct call *call, const char *name, int64_t fallback) {
+    const struct value *value = call_value(call, name);
+    return value->present ? value->number : fallback;
+}
+
+bool call_bool(const struct call *call, const char *name) { return call_int(call, name, 0) != 0; }
+
+int call_choice(const struct call *call, const char *name) {
+    const struct value *value = call_value(call, name);
+    return value->present ? (int)value->number + 1 : 0;
+}
+
+pawl_status call_json(struct call *call, const char *name, pawl_str *text, pawl_error *err) {
+    const struct value *value = call_value(call, name);
+    *text = (pawl_str){NULL, 0};
+    if (!value->present)
+        return PAWL_OK;
+    struct buf buf;
+    buf_init(&buf, 0);
+    tree_write(&buf, value->tree);
+    pawl_status status = buf_status(&buf, "http", err);
+    if (status == PAWL_OK)
+        status = str_dup(call->arena, buf_str(&buf), text, err);
+    buf_free(&buf);
+    return status;
+}
+
+int call_limit(const struct call *call) { return (int)call_int(call, "limit", PAWL_LIST_DEFAULT); }
+
+/* The list and its filters, without page and size. */
+static pawl_str cursor_scope(const struct call *call) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    buf_append_cstr(&buf, call->route->name);
+    for (size_t i = 0; i < call->route->field_count; i++) {
+        const struct field *field = &call->route->fields[i];
+        if (field->type != FIELD_CURSOR && field->in != IN_BODY && strcmp(field->name, "limit") != 0 &&
+            call->values[i].present)
+            buf_printf(&buf, "\n%s=%.*s", field->name, STR_ARG(call->values[i].text));
+    }
+    pawl_str scope = {NULL, 0};
+    pawl_error ignored;
+    if (buf.failed || str_dup(call->arena, buf_str(&buf), &scope, &ignored) != PAWL_OK)
+        scope = STR("?");
+    buf_free(&buf);
+    return scope;
+}
+
+pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error *err) {
+    pawl_str key;
+    if (!cursor_read(call->arena, cursor_scope(call), value->text, &key))
+        return error_set(err, PAWL_INVALID, "http",
+                         "cursor: it is not the `next` of an earlier page of this list with these filters; "
+                         "start again without it");
+    value->text = key;
+    return PAWL_OK;
+}
+
+pawl_str call_cursor(const struct call *call) { return call_text(call, "cursor"); }
+
+int64_t call_cursor_number(const struct call *call) {
+    int64_t number = 0;
+    if (!str_to_i64(call_cursor(call), 0, INT64_MAX, &number))
+        return 0;
+    return number;
+}
+
+void call_list(struct call *call) {
+    json_begin_object(&call->json);
+    json_key(&call->json, "items");
+    json_begin_array(&call->json);
+}
+
+void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells) {
+    struct cell shown[64];
+    struct buf text;
+    if (count > sizeof shown / sizeof *shown) {
+        call->out.failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        shown[i] = cells[i];
+        if (columns[i].type == CELL_JSON && cells[i].present)
+            shown[i].text = redact_json(call->arena, &call->server->redact, cells[i].text);
+    }
+    buf_init(&text, 0);
+    output_cells_json(&text, columns, count, shown);
+    if (text.failed)
+        call->out.failed = true;
+    else
+        json_raw(&call->json, buf_str(&text));
+    buf_free(&text);
+}
+
+void call_row(struct call *call, const struct cell *cells) {
+    call->rows++;
+    call_cells(call, call->route->columns, call->route->column_count, cells);
+}
+
+void call_record(struct call *call, const struct cell *cells) {
+    call_cells(call, call->route->columns, call->route->column_count, cells);
+}
+
+pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
+    json_end_array(&call->json);
+    json_key(&call->json, "next");
+    const char *cursor = NULL;
+    if (key != NULL && (cursor = cursor_make(call->arena, cursor_scope(call), str_from(key))) == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a cursor");
+    json_cstr(&call->json, cursor);
+    json_end_object(&call->json);
+    return buf_status(&call->out, "http", err);
+}
+
+pawl_status call_audit(struct call *call, const char *action, const char *detail, pawl_error *err) {
+    const char *actor = arena_printf(call->arena, "http %s", credential_name(call->as));
+    pawl_str shown = str_from(detail);
+    struct audit_row row = {.actor = str_from(actor), .action = str_from(action), .detail = shown};
+    return call->store->ops->relay->audit_add(call->store, &row, err);
+}
+
+pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request, pawl_error *err) {
+    *request = (pawl_uuid){{0}};
+    if (str_absent(call->key))
+        return PAWL_OK;
+    uint8_t digest[SHA256_BYTES];
+    const char *text = arena_printf(call->arena, "%s\n%u\n%.*s", call->route->name, part, STR_ARG(call->key));
+    if (text == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a request key");
+    pawl_status status = sha256(str_from(text), digest, err);
+    if (status != PAWL_OK)
+        return status;
+    memcpy(request->b, digest, sizeof request->b);
+    request->b[6] = (uint8_t)((request->b[6] & 0x0f) | 0x80); /* UUIDv8: made by a rule of our own */
+    request->b[8] = (uint8_t)((request->b[8] & 0x3f) | 0x80);
+    return PAWL_OK;
+}

@@ -1,0 +1,181 @@
+/* The state of the whole system at one moment, as JSON. */
+#include "server/overview.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "cli/names.h"
+
+pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out, pawl_error *err) {
+    struct instance_rows instances;
+    struct job_counts_list queues;
+    struct overview made = {.queue_count = 0};
+    pawl_status status = store->ops->view.counts(store, &made.counts, err);
+    if (status == PAWL_OK)
+        status = store->ops->view.instances(store, arena, &instances, err);
+    if (status == PAWL_OK)
+        status = store->ops->jobs->counts(store, arena, &queues, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < instances.count; i++) {
+        const struct instance_row *row = &instances.rows[i];
+        made.instances[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= made.counts.now_ms]++;
+        made.in_flight += row->in_flight;
+        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+            made.lanes_owned += row->lanes[kind];
+    }
+    for (size_t i = 0; i < queues.count && made.queue_count < OVERVIEW_QUEUES_MAX; i++) {
+        struct overview_queue *queue = &made.queues[made.queue_count++];
+        queue->counts = queues.queues[i];
+        snprintf(queue->name, sizeof queue->name, "%.*s", STR_ARG(queues.queues[i].queue));
+    }
+    *out = made;
+    return PAWL_OK;
+}
+
+static void number(struct json_writer *json, const char *key, int64_t value) {
+    json_key(json, key);
+    json_int(json, value);
+}
+
+static void rate(struct json_writer *json, const char *key, int64_t now, int64_t before, int64_t span_ms) {
+    json_key(json, key);
+    if (span_ms <= 0)
+        json_null(json);
+    else
+        json_double(json, (double)(((now - before) * 10000 + span_ms / 2) / span_ms) / 10.0);
+}
+
+/* KEY_ms and KEY_at, as everywhere. */
+static void moment(struct json_writer *json, const char *ms_key, const char *at_key, int64_t wall_ms) {
+    char text[CLOCK_ISO_BYTES];
+    json_key(json, ms_key);
+    if (wall_ms != 0)
+        json_int(json, wall_ms);
+    else
+        json_null(json);
+    json_key(json, at_key);
+    json_cstr(json, wall_ms != 0 ? clock_format_iso(wall_ms, text) : NULL);
+}
+
+static void age(struct json_writer *json, int64_t now_ms, int64_t since_ms) {
+    number(json, "oldest_age_ms", since_ms > 0 && now_ms > since_ms ? now_ms - since_ms : 0);
+}
+
+static void write_kind(struct json_writer *json, int kind, const struct overview *now,
+                       const struct overview *before) {
+    const struct kind_counts *counts = &now->counts.kind[kind];
+    const struct kind_counts *old = before != NULL ? &before->counts.kind[kind] : counts;
+    int64_t span_ms = before != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
+    json_begin_object(json);
+    json_key(json, "kind");
+    json_cstr(json, kind_name((enum store_kind)kind));
+    number(json, "ready", counts->ready);
+    number(json, "leased", counts->leased);
+    number(json, "aside", counts->aside);
+    number(json, "dead", counts->dead);
+    moment(json, "oldest_ready_ms", "oldest_ready_at", counts->oldest_ready_ms);
+    age(json, now->counts.now_ms, counts->oldest_ready_ms);
+    number(json, "lanes_free", counts->lanes_free);
+    number(json, "claims_active", counts->claims_active);
+    number(json, "claims_overdue", counts->claims_overdue);
+    number(json, "put", counts->put);
+    number(json, "done", counts->done);
+    number(json, "failed", counts->failed);
+    number(json, "stale", counts->stale);
+    number(json, "duplicate", counts->duplicate);
+    number(json, "redriven", counts->redriven);
+    number(json, "discarded", counts->discarded);
+    rate(json, "put_per_s", counts->put, old->put, span_ms);
+    rate(json, "done_per_s", counts->done, old->done, span_ms);
+    rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
+    json_end_object(json);
+}
+
+static const struct job_counts *queue_before(const struct overview *before, const char *name) {
+    for (size_t i = 0; before != NULL && i < before->queue_count; i++)
+        if (strcmp(before->queues[i].name, name) == 0)
+            return &before->queues[i].counts;
+    return NULL;
+}
+
+static void write_queue(struct json_writer *json, const struct overview_queue *queue,
+                        const struct overview *now, const struct overview *before) {
+    const struct job_counts *counts = &queue->counts, *old = queue_before(before, queue->name);
+    int64_t span_ms = old != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
+    if (old == NULL)
+        old = counts;
+    json_begin_object(json);
+    json_key(json, "queue");
+    json_cstr(json, queue->name);
+    number(json, "ready", counts->ready);
+    number(json, "running", counts->running);
+    number(json, "later", counts->later);
+    number(json, "waiting", counts->waiting);
+    number(json, "dead", counts->dead);
+    moment(json, "oldest_ready_ms", "oldest_ready_at", counts->oldest_ready_ms);
+    age(json, now->counts.now_ms, counts->oldest_ready_ms);
+    number(json, "put", counts->put);
+    number(json, "done", counts->done);
+    number(json, "failed", counts->failed);
+    number(json, "lost", counts->lost);
+    number(json, "died", counts->died);
+    number(json, "cancelled", counts->cancelled);
+    number(json, "redriven", counts->redriven);
+    number(json, "discarded", counts->discarded);
+    number(json, "stale", counts->stale);
+    rate(json, "put_per_s", counts->put, old->put, span_ms);
+    rate(json, "done_per_s", counts->done, old->done, span_ms);
+    rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
+    json_end_object(json);
+}
+
+void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before) {
+    moment(json, "now_ms", "now_at", now->counts.now_ms);
+    number(json, "instances_active", now->instances[0]);
+    number(json, "instances_silent", now->instances[1]);
+    number(json, "instances_evicted", now->instances[2]);
+    number(json, "in_flight", now->in_flight);
+    json_key(json, "kinds");
+    json_begin_array(json);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+        write_kind(json, kind, now, before);
+    json_end_array(json);
+    json_key(json, "queues");
+    json_begin_array(json);
+    for (size_t i = 0; i < now->queue_count; i++)
+        write_queue(json, &now->queues[i], now, before);
+    json_end_array(json);
+}
+
+void overview_changes(struct json_writer *json, const struct overview *now, const struct overview *before) {
+    bool messages = false, dead = false, jobs = before != NULL && now->queue_count != before->queue_count;
+    for (int kind = KIND_OUTBOX; before != NULL && kind <= KIND_COUNT; kind++) {
+        const struct kind_counts *a = &now->counts.kind[kind], *b = &before->counts.kind[kind];
+        messages = messages || a->put != b->put || a->done != b->done || a->aside != b->aside ||
+                   a->leased != b->leased || a->failed != b->failed;
+        dead = dead || a->dead != b->dead || a->redriven != b->redriven || a->discarded != b->discarded;
+    }
+    for (size_t i = 0; before != NULL && i < now->queue_count; i++) {
+        const struct job_counts *a = &now->queues[i].counts, *b = queue_before(before, now->queues[i].name);
+        jobs = jobs || b == NULL || a->put != b->put || a->done != b->done || a->failed != b->failed ||
+               a->running != b->running || a->later != b->later || a->waiting != b->waiting;
+        dead = dead || b == NULL || a->dead != b->dead;
+    }
+    bool instances = before != NULL &&
+                     (memcmp(now->instances, before->instances, sizeof now->instances) != 0 ||
+                      now->lanes_owned != before->lanes_owned);
+    json_key(json, "changes");
+    json_begin_array(json);
+    if (messages)
+        json_cstr(json, "messages");
+    if (dead)
+        json_cstr(json, "dead");
+    if (jobs)
+        json_cstr(json, "jobs");
+    if (instances)
+        json_cstr(json, "instances");
+    json_end_array(json);
+}

@@ -1,0 +1,217 @@
+/* The numbers of the whole system, read again and again; everybody who looks gets the same sample. */
+#include "server/sampler.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "server/call.h"
+#include "server/overview.h"
+#include "server/server.h"
+#include "server/stream.h"
+
+enum { SAMPLES_KEPT = 300, SAMPLES_REPLAYED = 30, LOOK_MS = 1000, REST_MS = 5000, WANTED_MS = 15000 };
+
+/* What is drawn as a line. */
+struct point {
+    int64_t number, at_ms, ready, dead, oldest_age_ms;
+    int64_t done, failed; /* totals */
+};
+
+struct sampler {
+    struct errand errand; /* first */
+    struct server *server;
+    pthread_mutex_t lock; /* of what follows down to text */
+    struct point points[SAMPLES_KEPT];
+    size_t point_count; /* the oldest is points[number % SAMPLES_KEPT] when full */
+    int64_t number;
+    struct overview now, before;
+    bool known;                    /* before has been read */
+    char *texts[SAMPLES_REPLAYED]; /* of the latest samples, by number */
+    pawl_error err;
+    bool failed;
+    /* The loop's own. */
+    bool running;
+    int64_t started_ms, wanted_ms;
+};
+
+struct sampler *sampler_new(struct server *server) {
+    struct sampler *sampler = calloc(1, sizeof *sampler);
+    if (sampler == NULL)
+        return NULL;
+    sampler->server = server;
+    sampler->wanted_ms = INT64_MIN / 2;
+    sampler->started_ms = INT64_MIN / 2;
+    pthread_mutex_init(&sampler->lock, NULL);
+    return sampler;
+}
+
+void sampler_free(struct sampler *sampler) {
+    if (sampler == NULL)
+        return;
+    for (size_t i = 0; i < SAMPLES_REPLAYED; i++)
+        free(sampler->texts[i]);
+    pthread_mutex_destroy(&sampler->lock);
+    free(sampler);
+}
+
+static void add_point(struct sampler *sampler) {
+    const struct overview *now = &sampler->now;
+    struct point point = {.number = ++sampler->number, .at_ms = now->counts.now_ms};
+    int64_t oldest_ms = 0;
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        const struct kind_counts *counts = &now->counts.kind[kind];
+        point.ready += counts->ready;
+        point.dead += counts->dead;
+        point.done += counts->done;
+        point.failed += counts->failed;
+        if (counts->oldest_ready_ms > 0 && (oldest_ms == 0 || counts->oldest_ready_ms < oldest_ms))
+            oldest_ms = counts->oldest_ready_ms;
+    }
+    for (size_t i = 0; i < now->queue_count; i++) {
+        const struct job_counts *counts = &now->queues[i].counts;
+        point.ready += counts->ready;
+        point.dead += counts->dead;
+        point.done += counts->done;
+        point.failed += counts->failed;
+        if (counts->oldest_ready_ms > 0 && (oldest_ms == 0 || counts->oldest_ready_ms < oldest_ms))
+            oldest_ms = counts->oldest_ready_ms;
+    }
+    point.oldest_age_ms = oldest_ms > 0 && point.at_ms > oldest_ms ? point.at_ms - oldest_ms : 0;
+    sampler->points[point.number % SAMPLES_KEPT] = point;
+    if (sampler->point_count < SAMPLES_KEPT)
+        sampler->point_count++;
+}
+
+/* The sample as the data of an event. */
+static void make_text(struct sampler *sampler) {
+    struct buf buf;
+    struct json_writer json;
+    const struct overview *before = sampler->known ? &sampler->before : NULL;
+    buf_init(&buf, 0);
+    json_writer_init(&json, &buf);
+    json_begin_object(&json);
+    json_key(&json, "sample");
+    json_int(&json, sampler->number);
+    overview_write(&json, &sampler->now, before);
+    overview_changes(&json, &sampler->now, before);
+    json_end_object(&json);
+    char **text = &sampler->texts[sampler->number % SAMPLES_REPLAYED];
+    free(*text);
+    *text = buf.failed ? NULL : strdup(buf.ptr);
+    buf_free(&buf);
+}
+
+/* In a thread of the desk. */
+static void run(struct errand *errand, struct store *store, const pawl_error *err) {
+    struct sampler *sampler = (struct sampler *)errand;
+    struct arena *arena = arena_create(0);
+    struct overview *fresh = arena != NULL ? arena_alloc(arena, sizeof *fresh) : NULL;
+    pawl_error failure = *err;
+    pawl_status status = PAWL_UNAVAILABLE;
+    if (store != NULL && fresh != NULL)
+        status = overview_read(store, arena, fresh, &failure);
+    pthread_mutex_lock(&sampler->lock);
+    sampler->failed = status != PAWL_OK;
+    if (status == PAWL_OK) {
+        sampler->before = sampler->now;
+        sampler->now = *fresh;
+        add_point(sampler);
+        make_text(sampler);
+        sampler->known = true;
+    } else {
+        sampler->err = failure;
+    }
+    pthread_mutex_unlock(&sampler->lock);
+    arena_free(arena);
+    server_hand_back(sampler->server, errand);
+}
+
+/* In the loop. */
+static void done(struct errand *errand) {
+    struct sampler *sampler = (struct sampler *)errand;
+    sampler->running = false;
+    pthread_mutex_lock(&sampler->lock);
+    const char *text = sampler->texts[sampler->number % SAMPLES_REPLAYED];
+    if (sampler->failed)
+        streams_send(sampler->server->streams, "unavailable", sampler->number, STR("{}"));
+    else if (text != NULL)
+        streams_send(sampler->server->streams, "overview", sampler->number, str_from(text));
+    pthread_mutex_unlock(&sampler->lock);
+}
+
+static void start(struct sampler *sampler, int64_t now_ms) {
+    sampler->running = true;
+    sampler->started_ms = now_ms;
+    sampler->errand.run = run;
+    sampler->errand.done = done;
+    http_desk_put(&sampler->server->store_desk, &sampler->errand);
+}
+
+void sampler_tick(struct sampler *sampler, int64_t now_ms) {
+    bool looked = streams_count(sampler->server->streams) > 0 || now_ms - sampler->wanted_ms < WANTED_MS;
+    if (!sampler->running && now_ms - sampler->started_ms >= (looked ? LOOK_MS : REST_MS) - LOOK_MS / 20)
+        start(sampler, now_ms);
+}
+
+void sampler_wanted(struct sampler *sampler) {
+    int64_t now_ms = clock_boot_ms();
+    sampler->wanted_ms = now_ms;
+    if (!sampler->running && now_ms - sampler->started_ms >= LOOK_MS)
+        start(sampler, now_ms);
+}
+
+void sampler_replay(struct sampler *sampler, int64_t after, struct buf *out) {
+    pthread_mutex_lock(&sampler->lock);
+    int64_t first = sampler->number - SAMPLES_REPLAYED + 1;
+    if (after >= first && after < sampler->number)
+        first = after + 1;
+    else if (after >= sampler->number)
+        first = sampler->number;
+    for (int64_t number = first < 1 ? 1 : first; number <= sampler->number; number++) {
+        const char *text = sampler->texts[number % SAMPLES_REPLAYED];
+        if (text != NULL)
+            buf_printf(out, "event: overview\nid: %" PRId64 "\ndata: %s\n\n", number, text);
+    }
+    pthread_mutex_unlock(&sampler->lock);
+}
+
+static void series(struct json_writer *json, const struct sampler *sampler, const char *key, size_t offset) {
+    json_key(json, key);
+    json_begin_array(json);
+    for (size_t i = sampler->point_count; i > 0; i--) {
+        const struct point *point = &sampler->points[(sampler->number - (int64_t)i + 1) % SAMPLES_KEPT];
+        int64_t value;
+        memcpy(&value, (const char *)point + offset, sizeof value);
+        json_int(json, value);
+    }
+    json_end_array(json);
+}
+
+void sampler_write(struct sampler *sampler, struct call *call) {
+    struct json_writer *json = &call->json;
+    pthread_mutex_lock(&sampler->lock);
+    json_begin_object(json);
+    json_key(json, "sample");
+    json_int(json, sampler->number);
+    json_key(json, "available");
+    json_bool(json, !sampler->failed && sampler->number > 0);
+    json_key(json, "latest");
+    json_raw(json, sampler->number > 0 ? str_from(sampler->texts[sampler->number % SAMPLES_REPLAYED])
+                                       : (pawl_str){NULL, 0});
+    json_key(json, "series");
+    json_begin_object(json);
+    series(json, sampler, "at_ms", offsetof(struct point, at_ms));
+    series(json, sampler, "ready", offsetof(struct point, ready));
+    series(json, sampler, "dead", offsetof(struct point, dead));
+    series(json, sampler, "oldest_age_ms", offsetof(struct point, oldest_age_ms));
+    series(json, sampler, "done", offsetof(struct point, done));
+    series(json, sampler, "failed", offsetof(struct point, failed));
+    json_end_object(json);
+    json_end_object(json);
+    pthread_mutex_unlock(&sampler->lock);
+}

@@ -1,0 +1,26 @@
+/* The numbers of the whole system, read again and again; everybody who looks gets the same sample. */
+#ifndef SERVER_SAMPLER_H
+#define SERVER_SAMPLER_H
+
+#include "base/buf.h"
+#include "pawl.h"
+
+struct call;
+struct sampler;
+struct server;
+
+struct sampler *sampler_new(struct server *server); /* NULL: no memory */
+void sampler_free(struct sampler *sampler);
+
+/* Starts a sample when it is time; once a second or so. */
+void sampler_tick(struct sampler *sampler, int64_t now_ms);
+/* Somebody looks: a sample is due now, and every second for a while. */
+void sampler_wanted(struct sampler *sampler);
+
+/* Appends the events behind `after`, at most SAMPLES_REPLAYED, at least the latest. */
+void sampler_replay(struct sampler *sampler, int64_t after, struct buf *out);
+
+/* Writes the latest sample and the series before it into the call's answer. */
+void sampler_write(struct sampler *sampler, struct call *call);
+
+#endif

@@ -1,0 +1,199 @@
+/* The HTTP server: opening it, its loop, closing it. */
+#include "server/server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "server/exchange.h"
+#include "server/idempotency.h"
+#include "server/sampler.h"
+#include "server/stats.h"
+#include "server/stream.h"
+
+enum { TICK_MS = 500 };
+
+static pawl_status no_memory(pawl_error *err) {
+    return error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
+}
+
+/* The database must answer now: a server that cannot read anything is of no use. */
+static pawl_status database_try(const struct server *server, pawl_error *err) {
+    struct store *store = NULL;
+    pawl_status status = store_open(&server->config.store, &store, err);
+    store_close(store);
+    return status;
+}
+
+static pawl_status check_config(const struct server_config *config, pawl_error *err) {
+    if ((config->tls_cert == NULL) != (config->tls_key == NULL))
+        return error_set(err, PAWL_INVALID, "server", "--tls-cert and --tls-key belong together: give both");
+    return PAWL_OK;
+}
+
+static pawl_status open_parts(struct server *server, pawl_error *err) {
+    sigset_t stop;
+    server->keys = keys_new();
+    server->sampler = sampler_new(server);
+    server->streams = streams_new(server);
+    server->stats = calloc(1, sizeof *server->stats);
+    if (server->keys == NULL || server->sampler == NULL || server->streams == NULL || server->stats == NULL)
+        return no_memory(err);
+    stats_init(server->stats);
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before the threads, which inherit it */
+    server->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    server->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (server->event_fd < 0 || server->signal_fd < 0)
+        return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot make the loop's descriptors");
+    pawl_status status = http_desk_open(&server->store_desk, &server->config.store, PAWL_HTTP_STORE_THREADS,
+                                        &server->config.log, err);
+    if (status == PAWL_OK && server->config.lease_api)
+        status = http_desk_open(&server->lease_desk, &server->config.store, PAWL_HTTP_LEASE_THREADS,
+                                &server->config.log, err);
+    return status;
+}
+
+pawl_status server_open(struct server *server, const struct server_config *config, pawl_error *err) {
+    *server = (struct server){.config = *config, .listen_fd = -1, .event_fd = -1, .signal_fd = -1};
+    server->arena = arena_create(0);
+    if (server->arena == NULL)
+        return no_memory(err);
+    pthread_mutex_init(&server->lock, NULL);
+    server->started_ms = clock_boot_ms();
+    server->tls = config->tls_cert != NULL;
+    server->token_file = config->token_file;
+    pawl_status status = check_config(config, err);
+    if (status == PAWL_OK)
+        status = redact_parse(config->redact, &server->redact, err);
+    if (status == PAWL_OK)
+        status = server_listen(server, err);
+    if (status == PAWL_OK)
+        status = database_try(server, err);
+    if (status == PAWL_OK && server->token_file == NULL)
+        status = tokens_default_path(server->arena, &server->token_file, err);
+    if (status == PAWL_OK)
+        status = tokens_load(server->token_file, &server->tokens, &server->tokens_made, err);
+    if (status == PAWL_OK)
+        status = open_parts(server, err);
+    if (status == PAWL_OK)
+        status = http_start(server, err);
+    return status;
+}
+
+void server_hand_back(struct server *server, struct errand *errand) {
+    uint64_t one = 1;
+    pthread_mutex_lock(&server->lock);
+    errand->next = server->done;
+    server->done = errand;
+    pthread_mutex_unlock(&server->lock);
+    ssize_t written = write(server->event_fd, &one, sizeof one);
+    (void)written; /* full means that the loop will look anyway */
+}
+
+static void take_done(struct server *server) {
+    uint64_t count;
+    ssize_t got = read(server->event_fd, &count, sizeof count);
+    (void)got;
+    pthread_mutex_lock(&server->lock);
+    struct errand *errand = server->done;
+    server->done = NULL;
+    pthread_mutex_unlock(&server->lock);
+    while (errand != NULL) {
+        struct errand *next = errand->next;
+        errand->next = NULL;
+        errand->done(errand);
+        errand = next;
+    }
+}
+
+static int wait_ms(struct server *server) {
+    MHD_UNSIGNED_LONG_LONG wanted = TICK_MS;
+    if (MHD_get_timeout(server->daemon, &wanted) != MHD_YES || wanted > TICK_MS)
+        wanted = TICK_MS;
+    return (int)wanted;
+}
+
+pawl_status server_run(struct server *server, pawl_error *err) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    if (info == NULL)
+        return error_set(err, PAWL_INTERNAL, "server", "libmicrohttpd has no epoll descriptor");
+    struct pollfd fds[] = {{.fd = info->epoll_fd, .events = POLLIN},
+                           {.fd = server->event_fd, .events = POLLIN},
+                           {.fd = server->signal_fd, .events = POLLIN}};
+    int64_t ticked_ms = 0;
+    while (!server->stopping) {
+        int ready = poll(fds, sizeof fds / sizeof *fds, wait_ms(server));
+        if (ready < 0 && errno != EINTR)
+            return error_errno(err, PAWL_INTERNAL, "server", errno, "cannot wait for requests");
+        if (fds[1].revents != 0)
+            take_done(server);
+        server->stopping = fds[2].revents != 0;
+        MHD_run(server->daemon);
+        int64_t now_ms = clock_boot_ms();
+        if (now_ms - ticked_ms >= TICK_MS) {
+            ticked_ms = now_ms;
+            http_tick(server, now_ms);
+            streams_tick(server->streams, now_ms);
+            sampler_tick(server->sampler, now_ms);
+        }
+    }
+    return PAWL_OK;
+}
+
+/* Connections that still wait for an answer or are given one. */
+static bool busy(const struct server *server) {
+    for (const struct link *link = server->links->first; link != NULL; link = link->next)
+        if (link->state != LINK_READING)
+            return true;
+    return false;
+}
+
+/* Lets what runs end, and gives every connection its answer. */
+static void wind_up(struct server *server) {
+    http_desk_close(&server->store_desk);
+    http_desk_close(&server->lease_desk);
+    take_done(server);
+    streams_end(server->streams);
+    int64_t until_ms = clock_boot_ms() + PAWL_HTTP_STOP_MS;
+    while (busy(server) && clock_boot_ms() < until_ms) {
+        struct pollfd none = {.fd = -1};
+        MHD_run(server->daemon);
+        poll(&none, 0, 10);
+    }
+}
+
+void server_close(struct server *server) {
+    if (server->daemon != NULL) {
+        MHD_socket listening = MHD_quiesce_daemon(server->daemon);
+        if (listening >= 0)
+            close(listening);
+        wind_up(server);
+    } else {
+        http_desk_close(&server->store_desk);
+        http_desk_close(&server->lease_desk);
+    }
+    http_stop(server);
+    streams_free(server->streams);
+    sampler_free(server->sampler);
+    keys_free(server->keys);
+    free(server->stats);
+    if (server->listen_fd >= 0)
+        close(server->listen_fd);
+    if (server->event_fd >= 0)
+        close(server->event_fd);
+    if (server->signal_fd >= 0)
+        close(server->signal_fd);
+    arena_free(server->arena);
+}

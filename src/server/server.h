@@ -1,0 +1,80 @@
+/* The HTTP server: one loop with epoll, a few threads that talk to the database, and what they share. */
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include <pthread.h>
+
+#include "base/log.h"
+#include "server/auth.h"
+#include "server/desk.h"
+#include "server/redact.h"
+#include "store/store.h"
+
+struct MHD_Daemon;
+
+/* Texts are borrowed while the server runs. */
+struct server_config {
+    struct store_config store;
+    const char *listen;     /* "127.0.0.1:7295", "[::1]:0" */
+    const char *token_file; /* NULL: the default place */
+    const char *tls_cert;   /* PEM files; NULL: no TLS */
+    const char *tls_key;
+    const char *public_url; /* how a proxy in front is reached: "https://pawl.example.org"; NULL: none */
+    pawl_str redact;        /* absent: nothing is hidden */
+    bool lease_api;
+    struct log log;
+};
+
+struct server {
+    struct server_config config;
+    struct arena *arena; /* lives as long as the server */
+    struct tokens tokens;
+    bool tokens_made;
+    const char *token_file;
+    struct origins origins;
+    struct redact redact;
+    bool tls;
+    char address[80]; /* "127.0.0.1:7295", with the port that was taken */
+    int listen_fd;
+    int event_fd; /* errands are done, or somebody wants the loop */
+    int signal_fd;
+    bool stopping;
+    int64_t started_ms; /* boot clock */
+    struct MHD_Daemon *daemon;
+    struct http_desk store_desk; /* questions and actions */
+    struct http_desk lease_desk; /* the worker's role; no threads unless the lease API is on */
+    pthread_mutex_t lock;        /* of done */
+    struct errand *done;         /* the latest first */
+    struct links *links;         /* open connections; the loop's own */
+    struct keys *keys;           /* answers to requests with an Idempotency-Key; the loop's own */
+    struct sampler *sampler;
+    struct streams *streams; /* who listens; the loop's own */
+    struct stats *stats;
+};
+
+/* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */
+PAWL_MUSTCHECK pawl_status server_open(struct server *server, const struct server_config *config,
+                                       pawl_error *err);
+
+/* Serves until SIGTERM or SIGINT. */
+PAWL_MUSTCHECK pawl_status server_run(struct server *server, pawl_error *err);
+
+void server_close(struct server *server);
+
+/* Gives a finished errand back to the loop; from any thread. */
+void server_hand_back(struct server *server, struct errand *errand);
+
+/* ---- Parts of the server. */
+
+/* address.c: the socket, and the names under which it is reached. */
+PAWL_MUSTCHECK pawl_status server_listen(struct server *server, pawl_error *err);
+
+/* http.c: what libmicrohttpd calls. */
+PAWL_MUSTCHECK pawl_status http_start(struct server *server, pawl_error *err);
+void http_stop(struct server *server);
+/* Ends what takes too long; once a second or so. */
+void http_tick(struct server *server, int64_t now_ms);
+/* A request whose handler has ended. */
+void http_done(struct errand *errand);
+
+#endif

@@ -1,0 +1,76 @@
+"""The server as a whole: starting, tokens, assets, the document of its routes.
+
+Usage: server_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
+"""
+import gzip
+import importlib.machinery
+import importlib.util
+import os
+import stat
+import sys
+
+import server_support
+from server_support import ServerTest, Setup
+
+
+class ServerLifeTest(ServerTest):
+
+    def test_tokens_are_made_once_and_private(self):
+        self.start_server()
+        path = self.dir / "state" / "pawl" / "http-tokens"
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertEqual(set(self.tokens), {"operator", "viewer", "worker"})
+        self.assertIn("#token=" + self.tokens["operator"], self.server_log())
+        self.assertEqual(self.request("GET", "/healthz", role=None).body, b"ok\n")
+        self.assertEqual(self.request("GET", "/readyz", role=None).body, b"ready\n")
+
+    def test_second_start_keeps_the_tokens_and_does_not_print_them(self):
+        process = self.start_server()
+        tokens = dict(self.tokens)
+        self.stop_server(process)
+        self.start_server(migrate=False)
+        self.assertEqual(self.tokens, tokens)
+        self.assertNotIn(tokens["operator"], self.server_log())
+
+    def test_a_token_file_that_others_may_read_is_refused(self):
+        process = self.start_server()
+        self.stop_server(process)
+        os.chmod(self.dir / "state" / "pawl" / "http-tokens", 0o644)
+        self.refused(73, "chmod 600", "server", "--listen", "127.0.0.1:0")
+
+    def test_another_bind_needs_tls_or_a_proxy(self):
+        self.migrate()
+        self.refused(65, "--tls-cert", "server", "--listen", "0.0.0.0:0")
+        self.refused(65, "--tls-key", "server", "--listen", "127.0.0.1:0", "--tls-cert", "x.pem")
+        self.refused(65, "127.0.0.1:7295", "server", "--listen", "nowhere")
+        self.refused(65, "https://pawl.example.org", "server", "--listen", "0.0.0.0:0", "--public-url", "pawl.example.org")
+
+    def test_assets_are_served_with_etag_and_gzip(self):
+        self.start_server()
+        plain = self.request("GET", "/", role=None)
+        self.assertEqual(plain.status, 200, plain)
+        self.assertTrue(plain.headers["Content-Security-Policy"].startswith("default-src 'none'"))
+        self.assertEqual(plain.body, (Setup.root / "web" / "index.html").read_bytes())
+        zipped = self.request("GET", "/ui/anything", role=None, headers={"Accept-Encoding": "gzip"})
+        self.assertEqual(zipped.headers["Content-Encoding"], "gzip")
+        self.assertEqual(gzip.decompress(zipped.body), plain.body)
+        again = self.request("GET", "/", role=None, headers={"If-None-Match": plain.headers["ETag"]})
+        self.assertEqual((again.status, again.body), (304, b""))
+        self.problem(404, "no such route", "GET", "/nothing.js", role=None)
+        refused = self.problem(405, "only be read", "POST", "/", role=None)
+        self.assertEqual(refused.headers["Allow"], "GET, HEAD")
+
+    def test_routes_in_the_manual_are_those_of_the_document(self):
+        self.start_server()
+        loader = importlib.machinery.SourceFileLoader("api_table", str(Setup.root / "tools" / "api-table"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("api_table", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(module)
+        text = (Setup.root / "docs" / "api.md").read_text(encoding="utf-8")
+        part = text.split("<!-- begin: routes -->")[1].split("<!-- end: routes -->")[0]
+        self.assertEqual(part.strip().splitlines(), list(module.table(self.get("/v1/openapi.json"))),
+                         "docs/api.md is old: put the output of tools/api-table between its markers")
+
+
+if __name__ == "__main__":
+    sys.exit(server_support.main(sys.modules[__name__]))
