@@ -153,15 +153,19 @@ typedef enum pawl_on_dead {
     PAWL_ON_DEAD_PARK
 } pawl_on_dead;
 
-/* How messages are handled; zero means the default. Exactly one of function and command is set. */
+/* How messages are handled; zero means the default. Exactly one of function, command and url is set. */
 typedef struct pawl_handler {
     pawl_handler_fn function;
     void *self;
     const char
-        *command; /* "./handle.sh --fast": message on stdin; exit 0 done, 75 retry, 65 or 78 permanent */
-    int64_t timeout_ms; /* a command is ended after it (default 5 min), a function is asked to stop and not
-                           kept alive */
-    int concurrency;    /* at most so many at the same time */
+        *command;    /* "./handle.sh --fast": message on stdin; exit 0 done, 75 retry, 65 or 78 permanent */
+    const char *url; /* an endpoint: the payload is posted to it, as a CloudEvent (docs/receptors.md) */
+    const char *secret;   /* url: signs what is posted (Standard Webhooks) */
+    bool allow_private;   /* url: loopback, private and link-local addresses may be called */
+    const char *receptor; /* a name: one of several handlers of an inbox message, each on its own */
+    int64_t timeout_ms;   /* a command is ended after it (default 5 min), a url given up (30 s), a function is
+                             asked to stop and not kept alive */
+    int concurrency;      /* at most so many at the same time */
     int64_t retry_base_ms, retry_max_ms;
     int max_attempts;
     pawl_on_dead on_dead;

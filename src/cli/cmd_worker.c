@@ -73,7 +73,9 @@ const struct command command_worker = {
         "else, "
         "or a signal: try again. Its standard error is kept as the reason. Messages of one stream are "
         "handled "
-        "one by one, in order; the first pattern that matches the type wins.\n"
+        "one by one, in order; the first pattern that matches the type wins. A name before the pattern makes "
+        "receptors, of which several get the same inbox message; https://… instead of exec: is an endpoint "
+        "(docs/receptors.md).\n"
         "\n"
         "SIGTERM and SIGINT drain: nothing new is claimed, what runs may end until --drain is over, the rest "
         "is "
@@ -90,7 +92,9 @@ const struct command command_worker = {
         "    retry-max = 60s\n"
         "    max-attempts = 5\n"
         "    on-dead = skip",
-    .example = "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
-               "pawl worker --handlers handlers.ini --concurrency 16",
+    .example =
+        "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
+        "pawl worker --on 'ledger@order.*=exec:./book.sh' --on 'mail@order.*=https://mail.example/hook'\n"
+        "pawl worker --handlers handlers.ini --concurrency 16",
     .run = run,
 };

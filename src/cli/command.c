@@ -30,6 +30,7 @@ const struct command *const commands[] = {
     &command_inbox_show,
     &command_inbox_replay,
     &command_inbox_skip,
+    &command_inbox_receptors,
     &command_inbox_refused,
     &command_inbox_forget,
     &command_events_append,

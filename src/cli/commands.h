@@ -38,6 +38,7 @@ extern const struct command command_history_archive;
 extern const struct command command_history_list;
 extern const struct command command_inbox_forget;
 extern const struct command command_inbox_list;
+extern const struct command command_inbox_receptors;
 extern const struct command command_inbox_refused;
 extern const struct command command_inbox_replay;
 extern const struct command command_inbox_show;

@@ -46,7 +46,8 @@ static int match(void *self, const struct job *job) {
     /* The table's own search remembers its answers, and belongs to the loop's thread. What only publishes
      * messages cannot carry out a job. */
     for (size_t i = 0; i < table->count; i++) {
-        if (table->handlers[i].kind != HANDLER_BATCH &&
+        const struct handler *handler = &table->handlers[i];
+        if (handler->kind != HANDLER_BATCH && handler->batch == NULL &&
             pattern_matches(table->handlers[i].pattern, job->type))
             return (int)i;
     }

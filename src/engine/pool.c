@@ -9,9 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "work/message.h"
-
-enum { SNOOZE_MS_DEFAULT = 1000 };
+#include "handler/function.h"
 
 void bundle_clear(struct bundle *bundle) {
     for (size_t i = 0; i < bundle->count; i++) {
@@ -21,54 +19,45 @@ void bundle_clear(struct bundle *bundle) {
     bundle->count = 0;
 }
 
-static void run_one(struct bundle *bundle, size_t at) {
-    struct engine_outcome *outcome = &bundle->outcomes[at];
-    pawl_result result;
-    result.retry_after_ms = -1;
-    result.error[0] = '\0';
-    pawl_message message = work_message(bundle->items[at]);
-    message.run = &bundle->handle;
-    pawl_outcome said = bundle->handler->function(&message, &result, bundle->handler->self);
-    if (said == PAWL_DONE) {
-        outcome->type = OUTCOME_DONE;
-        return;
-    }
-    if (said == PAWL_SNOOZE) {
-        outcome->type = OUTCOME_SNOOZE;
-        outcome->delay_ms = result.retry_after_ms > 0 ? result.retry_after_ms : SNOOZE_MS_DEFAULT;
-        return;
-    }
-    result.error[sizeof(result.error) - 1] = '\0';
-    bundle->errors[at] = strdup(result.error[0] != '\0' ? result.error : "the handler gave no reason");
-    outcome->type = said == PAWL_REJECT ? OUTCOME_PERMANENT : OUTCOME_RETRY;
-    outcome->error = str_from(bundle->errors[at]);
-    outcome->delay_ms = result.retry_after_ms;
-}
-
-static void run_batch(struct bundle *bundle) {
+static void take_verdict(struct bundle *bundle, size_t at, const struct handler_verdict *verdict) {
     static const enum outcome_type meant[] = {[HANDLED_NOT_RUN] = OUTCOME_NOT_RUN,
                                               [HANDLED_DONE] = OUTCOME_DONE,
                                               [HANDLED_RETRY] = OUTCOME_RETRY,
                                               [HANDLED_PERMANENT] = OUTCOME_PERMANENT,
                                               [HANDLED_SNOOZE] = OUTCOME_SNOOZE};
+    struct engine_outcome *outcome = &bundle->outcomes[at];
+    *outcome = (struct engine_outcome){meant[verdict->outcome], {NULL, 0}, verdict->delay_ms};
+    if (verdict->outcome != HANDLED_RETRY && verdict->outcome != HANDLED_PERMANENT)
+        return;
+    bundle->errors[at] = strdup(verdict->error);
+    outcome->error = str_from(bundle->errors[at]);
+}
+
+static void run_one(struct bundle *bundle, size_t at) {
+    struct handler_verdict verdict;
+    verdict.delay_ms = -1;
+    function_call(bundle->handler, bundle->items[at], &bundle->handle, &verdict);
+    take_verdict(bundle, at, &verdict);
+}
+
+static void run_batch(struct bundle *bundle) {
     struct handler_verdict verdicts[ENGINE_BUNDLE_MAX];
     memset(verdicts, 0, sizeof(verdicts));
-    struct handler_batch batch = {bundle->items,    bundle->groups,         bundle->count,
-                                  bundle->fence_ms, &bundle->handle.cancel, verdicts};
-    bundle->handler->batch(&batch, bundle->handler->self);
-    for (size_t i = 0; i < bundle->count; i++) {
-        bundle->outcomes[i] =
-            (struct engine_outcome){meant[verdicts[i].outcome], {NULL, 0}, verdicts[i].delay_ms};
-        if (verdicts[i].outcome != HANDLED_RETRY && verdicts[i].outcome != HANDLED_PERMANENT)
-            continue;
-        bundle->errors[i] = strdup(verdicts[i].error);
-        bundle->outcomes[i].error = str_from(bundle->errors[i]);
-    }
+    struct handler_batch batch = {.items = bundle->items,
+                                  .groups = bundle->groups,
+                                  .count = bundle->count,
+                                  .fence_ms = bundle->fence_ms,
+                                  .cancel = &bundle->handle.cancel,
+                                  .run = &bundle->handle,
+                                  .verdicts = verdicts};
+    bundle->handler->batch(&batch, bundle->handler->batch_self);
+    for (size_t i = 0; i < bundle->count; i++)
+        take_verdict(bundle, i, &verdicts[i]);
 }
 
 static void run_bundle(struct bundle *bundle) {
     int64_t began_us = clock_boot_us();
-    if (bundle->handler->kind == HANDLER_BATCH) {
+    if (bundle->handler->batch != NULL) {
         run_batch(bundle);
         bundle->elapsed_us = clock_boot_us() - began_us;
         return;

@@ -44,12 +44,13 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     for (size_t i = 0; i < table->count; i++) {
         const struct handler *handler = &table->handlers[i];
         runtime->rules[i] = (struct engine_handler){
-            .bundled = handler->kind == HANDLER_FUNCTION,
+            .bundled = handler->kind == HANDLER_FUNCTION && handler->batch == NULL,
             .batched = handler->kind == HANDLER_BATCH,
             .concurrency = handler->concurrency,
-            .timeout_ms = handler->timeout_ms,
+            /* Receptors and endpoints keep their own time. */
+            .timeout_ms = handler->batch == NULL ? handler->timeout_ms : 0,
             .policy = (enum dead_policy)handler->on_dead,
-            .max_attempts = handler->max_attempts,
+            .max_attempts = handler->receptor != NULL ? handler_table_attempts(table) : handler->max_attempts,
             .retry_base_ms = handler->retry_base_ms,
             .retry_max_ms = handler->retry_max_ms,
         };

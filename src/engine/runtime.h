@@ -10,12 +10,16 @@
 #include "handler/process.h"
 #include "handler/table.h"
 
+enum { RUNTIME_KEEPERS_MAX = 3 };
+
 /* What a worker is made of; texts are borrowed for as long as the runtime lives. */
 struct runtime_config {
     struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
     struct store_config store;
     struct handler_table *handlers;
     struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
+    struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* who starts programs besides the runtime */
+    size_t keeper_count;
     bool own_process;
     bool (*ready)(void *self);
     void (*on_started)(void *self);

@@ -53,7 +53,7 @@ static void check_ready(struct runtime *runtime, const struct engine_action *act
 static void start(struct runtime *runtime, const struct engine_action *action) {
     const struct engine_run *run = &action->run;
     const struct handler *handler = &runtime->config.handlers->handlers[run->handler];
-    if (handler->kind == HANDLER_PROCESS) {
+    if (handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
         runtime_process_start(runtime, action->slot, run);
         return;
     }

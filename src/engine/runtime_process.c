@@ -45,15 +45,18 @@ void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reaso
     process_end(&runtime->processes[slot], why, clock_boot_ms());
 }
 
-/* Ends what no handler and no tool accounts for. Children of tools neither start nor end meanwhile. */
+/* Ends what nobody accounts for. Children of keepers neither start nor end meanwhile. */
 static void sweep(struct runtime *runtime) {
-    int slots = runtime->config.engine.slots;
-    struct keeper *keeper = runtime->jobs != NULL ? tools_keeper(runtime->config.jobs.tools) : NULL;
-    struct orphan_keep kept = {0};
-    if (keeper != NULL)
-        keeper_lock(keeper, &kept);
-    pid_t *pids = calloc((size_t)slots + kept.count, sizeof(*pids));
-    char(*runs)[ORPHAN_RUN_BYTES] = calloc((size_t)slots + kept.count, sizeof(*runs));
+    const struct runtime_config *config = &runtime->config;
+    int slots = config->engine.slots;
+    struct orphan_keep kept[RUNTIME_KEEPERS_MAX] = {0};
+    size_t room = (size_t)slots;
+    for (size_t i = 0; i < config->keeper_count; i++) {
+        keeper_lock(config->keepers[i], &kept[i]);
+        room += kept[i].count;
+    }
+    pid_t *pids = calloc(room, sizeof(*pids));
+    char(*runs)[ORPHAN_RUN_BYTES] = calloc(room, sizeof(*runs));
     size_t count = 0;
     for (int i = 0; pids != NULL && runs != NULL && i < slots; i++) {
         if (runtime->processes[i].pid == 0)
@@ -62,9 +65,11 @@ static void sweep(struct runtime *runtime) {
         memcpy(runs[count], runtime->processes[i].run, ORPHAN_RUN_BYTES);
         count++;
     }
-    for (size_t i = 0; pids != NULL && runs != NULL && i < kept.count; i++) {
-        pids[count] = kept.pids[i];
-        memcpy(runs[count++], kept.runs[i], ORPHAN_RUN_BYTES);
+    for (size_t k = 0; pids != NULL && runs != NULL && k < config->keeper_count; k++) {
+        for (size_t i = 0; i < kept[k].count; i++) {
+            pids[count] = kept[k].pids[i];
+            memcpy(runs[count++], kept[k].runs[i], ORPHAN_RUN_BYTES);
+        }
     }
     struct orphan_keep keep = {pids, (const char(*)[ORPHAN_RUN_BYTES])runs, count};
     if (pids != NULL && runs != NULL) {
@@ -72,8 +77,8 @@ static void sweep(struct runtime *runtime) {
         if (found > 0)
             log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
     }
-    if (keeper != NULL)
-        keeper_unlock(keeper);
+    for (size_t i = 0; i < config->keeper_count; i++)
+        keeper_unlock(config->keepers[i]);
     free(pids);
     free(runs);
 }
@@ -92,9 +97,11 @@ static void ended(struct runtime *runtime, int slot) {
         else if (runtime->sweep_ms == INT64_MAX)
             runtime->sweep_ms = now_ms + SWEEP_MS;
     }
-    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(result.error), -1};
+    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(result.error), result.wish.delay_ms};
     if (result.done)
         outcome.type = OUTCOME_DONE;
+    else if (result.wish.snooze)
+        outcome.type = OUTCOME_SNOOZE;
     else if (result.cancelled)
         outcome.type = OUTCOME_CANCELLED;
     else if (result.permanent)
@@ -123,8 +130,8 @@ void runtime_process_tick(struct runtime *runtime, int64_t now_ms) {
         runtime->sweep_ms = INT64_MAX;
         sweep(runtime);
     }
-    /* What tools leave behind is looked for now and then. */
-    if (runtime->jobs != NULL && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
+    /* What tools and receptors leave behind is looked for now and then. */
+    if (runtime->config.keeper_count > 0 && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
         runtime->sweep_ms = now_ms + SWEEP_JOBS_MS;
 }
 

@@ -15,6 +15,7 @@
 #include "work/inbox.h"
 #include "work/outbox.h"
 #include "work/perspective.h"
+#include "work/receptors.h"
 
 enum {
     CONCURRENCY_DEFAULT = 4,
@@ -31,6 +32,7 @@ struct pawl_worker {
     struct transport_settings *transports; /* NULL: no brokers */
     struct outbox *outbox;
     struct perspectives *perspectives; /* NULL: none */
+    struct receptors *receptors;       /* made by run; NULL: none */
     bool kinds_chosen, tools_named;
     struct tools *tools;
     const char **env;        /* names for pipelines, in the arena */
@@ -353,11 +355,28 @@ static pawl_status run_with_inbox(struct pawl_worker *worker, struct runtime *ru
     return status;
 }
 
+/* Who starts programs besides the runtime: what they have started is not an orphan. */
+static void name_keepers(struct pawl_worker *worker) {
+    struct runtime_config *config = &worker->config;
+    config->keeper_count = 0;
+    if (worker->tools != NULL)
+        config->keepers[config->keeper_count++] = tools_keeper(worker->tools);
+    if (worker->perspectives != NULL && perspectives_keeper(worker->perspectives) != NULL)
+        config->keepers[config->keeper_count++] = perspectives_keeper(worker->perspectives);
+    if (worker->receptors != NULL)
+        config->keepers[config->keeper_count++] = receptors_keeper(worker->receptors);
+}
+
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
     struct runtime *runtime = NULL;
     bool was_forced = false;
     choose_kinds(worker);
-    pawl_status status = runtime_create(&worker->config, &runtime, err);
+    pawl_status status = receptors_create(&worker->config.store, worker->config.engine.instance.service,
+                                          worker->handlers, &worker->receptors, err);
+    if (status == PAWL_OK) {
+        name_keepers(worker);
+        status = runtime_create(&worker->config, &runtime, err);
+    }
     if (status != PAWL_OK)
         return status;
     pthread_mutex_lock(&worker->lock);
@@ -398,6 +417,7 @@ void pawl_worker_free(pawl_worker *worker) {
         return;
     perspectives_free(worker->perspectives);
     runtime_free(worker->runtime);
+    receptors_free(worker->receptors);
     outbox_free(worker->outbox);
     transport_settings_free(worker->transports);
     tools_free(worker->tools);

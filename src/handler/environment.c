@@ -13,7 +13,7 @@
 static const char *const passed_on[] = {"PATH", "HOME",   "USER",   "LOGNAME",  "SHELL", "LANG",
                                         "TZ",   "LC_ALL", "TMPDIR", "LC_CTYPE", "TERM"};
 
-enum { PASSED_COUNT = sizeof(passed_on) / sizeof(*passed_on), OWN_COUNT = 16 };
+enum { PASSED_COUNT = sizeof(passed_on) / sizeof(*passed_on) };
 
 static void add(struct environment *env, size_t *count, const char *name, pawl_str value) {
     if (str_absent(value))
@@ -34,6 +34,10 @@ static pawl_status begin(struct environment *env, size_t more, size_t *count, pa
     return PAWL_OK;
 }
 
+static const char *text(struct arena *arena, pawl_str value) {
+    return !str_absent(value) ? arena_copy(arena, value.ptr, value.len) : NULL;
+}
+
 pawl_status environment_plain(struct environment *env, const struct environment_pair *pairs, size_t count,
                               const char *run, pawl_error *err) {
     size_t made = 0;
@@ -45,29 +49,35 @@ pawl_status environment_plain(struct environment *env, const struct environment_
     return status;
 }
 
+size_t environment_pairs(const struct item *item, struct arena *arena,
+                         struct environment_pair pairs[static ENVIRONMENT_PAIRS_MAX]) {
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
+    const struct environment_pair made[] = {
+        {"PAWL_ID", arena_strdup(arena, uuid_format(item->id, id))},
+        {"PAWL_KIND", work_kind_name(item->kind)},
+        {"PAWL_TYPE", text(arena, item->type)},
+        {"PAWL_STREAM", text(arena, item->stream)},
+        {"PAWL_TOPIC", text(arena, item->topic)},
+        {"PAWL_SEQ", arena_printf(arena, "%lld", (long long)item->seq)},
+        {"PAWL_ATTEMPT", arena_printf(arena, "%d", item->attempt)},
+        {"PAWL_TOKEN", arena_printf(arena, "%lld", (long long)item->token)},
+        {"PAWL_IDEMPOTENCY_KEY", arena_strdup(arena, work_idempotency_key(item, key))},
+        {"PAWL_TRACEPARENT", text(arena, item->traceparent)},
+        {"TRACEPARENT", text(arena, item->traceparent)},
+    };
+    memcpy(pairs, made, sizeof(made));
+    return sizeof(made) / sizeof(*made);
+}
+
 pawl_status environment_make(struct environment *env, const struct item *item, const char *run,
                              pawl_error *err) {
-    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
-    size_t count = 0;
-    pawl_status status = begin(env, OWN_COUNT, &count, err);
-    if (status != PAWL_OK)
-        return status;
-    char *attempt = arena_printf(env->arena, "%d", item->attempt);
-    char *token = arena_printf(env->arena, "%lld", (long long)item->token);
-    char *seq = arena_printf(env->arena, "%lld", (long long)item->seq);
-    add(env, &count, "PAWL_ID", str_from(uuid_format(item->id, id)));
-    add(env, &count, "PAWL_KIND", str_from(work_kind_name(item->kind)));
-    add(env, &count, "PAWL_TYPE", item->type);
-    add(env, &count, "PAWL_STREAM", item->stream);
-    add(env, &count, "PAWL_TOPIC", item->topic);
-    add(env, &count, "PAWL_SEQ", str_from(seq));
-    add(env, &count, "PAWL_ATTEMPT", str_from(attempt));
-    add(env, &count, "PAWL_TOKEN", str_from(token));
-    add(env, &count, "PAWL_IDEMPOTENCY_KEY", str_from(work_idempotency_key(item, key)));
-    add(env, &count, "PAWL_TRACEPARENT", item->traceparent);
-    add(env, &count, "TRACEPARENT", item->traceparent);
-    add(env, &count, "PAWL_RUN", str_from(run));
-    return PAWL_OK;
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX];
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+    pawl_status status = environment_plain(env, pairs, environment_pairs(item, arena, pairs), run, err);
+    arena_free(arena);
+    return status;
 }
 
 void environment_free(struct environment *env) {

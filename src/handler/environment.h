@@ -20,6 +20,11 @@ struct environment_pair {
 };
 PAWL_MUSTCHECK pawl_status environment_plain(struct environment *env, const struct environment_pair *pairs,
                                              size_t count, const char *run, pawl_error *err);
+/* What a program is told of its message; texts in the arena. Returns how many. */
+enum { ENVIRONMENT_PAIRS_MAX = 16 };
+size_t environment_pairs(const struct item *item, struct arena *arena,
+                         struct environment_pair pairs[static ENVIRONMENT_PAIRS_MAX]);
+
 void environment_free(struct environment *env);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "handler/table.h"
 
@@ -32,9 +33,15 @@ static pawl_status section_end(struct reader *reader, pawl_error *err) {
     if (!reader->in_section)
         return PAWL_OK;
     reader->in_section = false;
-    if (reader->handler.command == NULL)
+    if (reader->handler.command == NULL && reader->handler.url == NULL)
         return fault(reader, reader->section_line, PAWL_INVALID,
-                     "the section has no exec; add a line like exec = ./handle.sh", err);
+                     "the section has no exec and no http; add a line like exec = ./handle.sh", err);
+    if (reader->handler.command != NULL && reader->handler.url != NULL)
+        return fault(reader, reader->section_line, PAWL_INVALID,
+                     "the section has both exec and http; a handler is one of them", err);
+    if (reader->handler.url == NULL && (reader->handler.secret != NULL || reader->handler.allow_private))
+        return fault(reader, reader->section_line, PAWL_INVALID,
+                     "secret-env, secret-file and allow-private belong to http", err);
     pawl_error inner = {0};
     pawl_status status = handler_table_add(reader->table, reader->pattern, &reader->handler, &inner);
     if (status != PAWL_OK)
@@ -48,8 +55,14 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
         return status;
     if (line.ptr[line.len - 1] != ']')
         return fault(reader, reader->line, PAWL_INVALID, "a section ends with ]: write [order.*]", err);
-    reader->pattern = str_trim((pawl_str){line.ptr + 1, line.len - 2});
+    pawl_str name;
+    handler_name_split(str_trim((pawl_str){line.ptr + 1, line.len - 2}), &name, &reader->pattern);
     reader->handler = (pawl_handler){0};
+    if (!str_absent(name)) {
+        reader->handler.receptor = arena_copy(reader->table->arena, name.ptr, name.len);
+        if (reader->handler.receptor == NULL)
+            return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
+    }
     reader->seen = 0;
     reader->in_section = true;
     reader->section_line = reader->line;
@@ -80,6 +93,28 @@ static bool read_on_dead(struct reader *reader, pawl_str value) {
     return false;
 }
 
+static bool read_http(struct reader *r, pawl_str v) {
+    r->handler.url = arena_copy(r->table->arena, v.ptr, v.len);
+    return r->handler.url != NULL && v.len > 0;
+}
+static bool read_secret_env(struct reader *r, pawl_str v) {
+    const char *name = arena_copy(r->table->arena, v.ptr, v.len);
+    if (r->handler.secret != NULL)
+        return false;
+    r->handler.secret = name != NULL ? getenv(name) : NULL;
+    return r->handler.secret != NULL && r->handler.secret[0] != '\0';
+}
+static bool read_secret_file(struct reader *r, pawl_str v) {
+    const char *path = arena_copy(r->table->arena, v.ptr, v.len);
+    if (r->handler.secret != NULL)
+        return false;
+    r->handler.secret = path != NULL ? secret_file_read(r->table->arena, path) : NULL;
+    return r->handler.secret != NULL;
+}
+static bool read_allow_private(struct reader *r, pawl_str v) {
+    r->handler.allow_private = str_equal_cstr(v, "true");
+    return r->handler.allow_private || str_equal_cstr(v, "false");
+}
 static bool read_exec(struct reader *r, pawl_str v) { return read_command(r, v); }
 static bool read_timeout(struct reader *r, pawl_str v) {
     return clock_parse_duration(v, &r->handler.timeout_ms) && r->handler.timeout_ms > 0;
@@ -103,6 +138,11 @@ static const struct {
     const char *wanted;
 } key_rows[] = {
     {"exec", read_exec, "exec needs a command, for example exec = ./handle.sh"},
+    {"http", read_http, "http needs an address, for example http = https://example.com/orders"},
+    {"secret-env", read_secret_env, "the variable of secret-env is empty, or there is a secret already"},
+    {"secret-file", read_secret_file,
+     "the file of secret-file is empty or cannot be read, or there is a secret already"},
+    {"allow-private", read_allow_private, "allow-private needs true or false"},
     {"timeout", read_timeout, "timeout needs a duration above 0, for example 30s"},
     {"concurrency", read_concurrency, "concurrency needs a number from 1 to 10000"},
     {"retry-base", read_retry_base, "retry-base needs a duration above 0, for example 1s"},
@@ -130,12 +170,12 @@ static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *e
             return fault(reader, reader->line, PAWL_INVALID, key_rows[i].wanted, err);
         return PAWL_OK;
     }
-    char reason[256];
-    snprintf(
-        reason, sizeof(reason),
-        "unknown key '%.*s'; the keys are exec, timeout, concurrency, retry-base, retry-max, max-attempts, "
-        "on-dead",
-        key.len < 40 ? (int)key.len : 40, key.ptr);
+    char reason[320];
+    snprintf(reason, sizeof(reason),
+             "unknown key '%.*s'; the keys are exec, http, secret-env, secret-file, allow-private, timeout, "
+             "concurrency, retry-base, retry-max, max-attempts, "
+             "on-dead",
+             key.len < 40 ? (int)key.len : 40, key.ptr);
     return fault(reader, reader->line, PAWL_INVALID, reason, err);
 }
 
@@ -188,7 +228,7 @@ pawl_status handler_table_add_file(struct handler_table *table, const char *path
         status = read_lines(&reader, text, err);
     if (status == PAWL_OK && table->count == before)
         status = error_set(err, PAWL_INVALID, "handlers file",
-                           "%s has no handler; write [PATTERN] and exec = …", path);
+                           "%s has no handler; write [PATTERN] and exec = … or http = …", path);
     arena_free(arena);
     return status;
 }

@@ -205,6 +205,8 @@ void process_reap(struct process *process, struct process_result *result) {
     result->done = info.si_code == CLD_EXITED && info.si_status == 0 && !ended_by_us;
     result->permanent = info.si_code == CLD_EXITED && !ended_by_us && !result->done &&
                         errclass_from_exit(info.si_status) == ERRCLASS_PERMANENT;
+    result->wish = wish_read((pawl_str){process->out, process->out_len},
+                             info.si_code == CLD_EXITED && !ended_by_us, info.si_status);
     if (!result->done)
         explain(process, &info, result);
     close_fd(&process->out_fd);

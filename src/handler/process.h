@@ -6,6 +6,7 @@
 
 #include "handler/orphan.h"
 #include "handler/table.h"
+#include "handler/wish.h"
 #include "store/types.h"
 
 enum {
@@ -34,6 +35,7 @@ struct process {
 
 struct process_result {
     bool done, cancelled, permanent;
+    struct wish wish; /* when it is not done */
     char error[2048];
 };
 

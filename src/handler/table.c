@@ -8,8 +8,10 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "domain/name.h"
 #include "handler/pattern.h"
 #include "handler/program.h"
+#include "handler/webhook.h"
 
 pawl_status handler_table_create(struct handler_table **table, pawl_error *err) {
     struct handler_table *made = calloc(1, sizeof(*made));
@@ -59,17 +61,31 @@ static pawl_status check_numbers(const pawl_handler *in, pawl_error *err) {
 
 /* A pattern that an earlier one already covers would never get a message: surely a mistake. */
 static pawl_status check_pattern(const struct handler_table *table, pawl_str pattern, bool by_topic,
-                                 pawl_error *err) {
+                                 bool receptor, pawl_error *err) {
     pawl_status status = pattern_check(pattern, err);
-    for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
+    for (size_t i = 0; status == PAWL_OK && !receptor && i < table->count; i++) {
         if (!table->handlers[i].perspectives && table->handlers[i].by_topic == by_topic &&
-            pattern_covers(table->handlers[i].pattern, pattern))
+            table->handlers[i].receptor == NULL && pattern_covers(table->handlers[i].pattern, pattern))
             return error_set(
                 err, PAWL_INVALID, "handler",
                 "the pattern '%.*s' can match nothing: '%.*s' stands before it and takes it all; "
                 "put the narrow pattern first",
                 STR_ARG(pattern), STR_ARG(table->handlers[i].pattern));
     }
+    return status;
+}
+
+/* A receptor's name is its identity over restarts: what it has done is noted under it. */
+static pawl_status check_receptor(const struct handler_table *table, pawl_str name, pawl_error *err) {
+    pawl_status status = name_check(name, "receptor", err);
+    for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
+        if (table->handlers[i].receptor != NULL && str_equal_cstr(name, table->handlers[i].receptor))
+            return error_set(err, PAWL_INVALID, "handler", "there is a receptor '%.*s' already",
+                             STR_ARG(name));
+    }
+    if (status == PAWL_OK && table->receptors == HANDLER_RECEPTORS_MAX - 1)
+        return error_set(err, PAWL_INVALID, "handler", "there are %d receptors already, which is the most",
+                         HANDLER_RECEPTORS_MAX - 1);
     return status;
 }
 
@@ -85,7 +101,9 @@ static pawl_status handler_init(struct handler_table *table, pawl_str pattern, c
                                 .retry_max_ms = in->retry_max_ms,
                                 .max_attempts = in->max_attempts,
                                 .on_dead = in->on_dead};
-    pawl_status status = check_pattern(table, pattern, by_topic, err);
+    pawl_status status = check_pattern(table, pattern, by_topic, in->receptor != NULL, err);
+    if (status == PAWL_OK && in->receptor != NULL)
+        status = check_receptor(table, str_from(in->receptor), err);
     if (status == PAWL_OK)
         status = check_numbers(in, err);
     return status == PAWL_OK ? str_dup(table->arena, pattern, &handler->pattern, err) : status;
@@ -100,30 +118,60 @@ static void handler_join(struct handler_table *table, struct handler *handler) {
     if (handler->retry_base_ms > 0 && handler->retry_max_ms == 0)
         handler->retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler->retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
                                                                                    : handler->retry_base_ms;
-    if (handler->kind == HANDLER_PROCESS && handler->timeout_ms == 0)
-        handler->timeout_ms = table->defaults.timeout_ms > 0 ? table->defaults.timeout_ms
-                                                             : HANDLER_TIMEOUT_MS_DEFAULT;
-    handler->name = handler->pattern.ptr;
+    bool limited = handler->kind == HANDLER_PROCESS || handler->kind == HANDLER_HTTP;
+    if (limited && handler->timeout_ms == 0)
+        handler->timeout_ms = table->defaults.timeout_ms > 0  ? table->defaults.timeout_ms
+                              : handler->kind == HANDLER_HTTP ? HANDLER_HTTP_TIMEOUT_MS_DEFAULT
+                                                              : HANDLER_TIMEOUT_MS_DEFAULT;
+    handler->name = handler->receptor != NULL ? handler->receptor : handler->pattern.ptr;
     table->handlers[table->count++] = *handler;
     table->routes += handler->by_topic;
+    table->receptors += handler->receptor != NULL;
     memset(table->cache, 0, sizeof(table->cache));
+}
+
+static pawl_status copy_text(struct handler_table *table, const char *text, const char **copy,
+                             pawl_error *err) {
+    *copy = text != NULL ? arena_strdup(table->arena, text) : NULL;
+    return text == NULL || *copy != NULL ? PAWL_OK
+                                         : error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+}
+
+/* A secret that cannot sign is found when the worker starts, not when the first message waits. */
+static pawl_status check_endpoint(struct handler_table *table, const pawl_handler *in, pawl_error *err) {
+    char *signature = NULL;
+    pawl_status status = http_check_url(in->url, err);
+    if (status == PAWL_OK && in->secret != NULL)
+        status = webhook_sign(in->secret, STR("id"), 0, STR("{}"), table->arena, &signature, err);
+    return status;
 }
 
 pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
                               pawl_error *err) {
     struct handler handler;
-    if ((in->function == NULL) == (in->command == NULL))
+    if ((in->function != NULL) + (in->command != NULL) + (in->url != NULL) != 1)
         return error_set(err, PAWL_INVALID, "handler",
-                         "a handler is a function or a command: set exactly one");
+                         "a handler is a function, a command or a url: set exactly one");
     pawl_status status = handler_init(table, pattern, in, false, &handler, err);
-    handler.kind = in->function != NULL ? HANDLER_FUNCTION : HANDLER_PROCESS;
+    handler.kind = in->function != NULL  ? HANDLER_FUNCTION
+                   : in->command != NULL ? HANDLER_PROCESS
+                                         : HANDLER_HTTP;
     handler.function = in->function;
     handler.self = in->self;
+    handler.allow_private = in->allow_private;
     if (status == PAWL_OK && in->command != NULL) {
         status = command_split(table->arena, str_from(in->command), &handler.argv, err);
         if (status == PAWL_OK)
             status = program_find(table->arena, handler.argv[0], &handler.argv[0], err);
     }
+    if (status == PAWL_OK && in->url != NULL)
+        status = check_endpoint(table, in, err);
+    if (status == PAWL_OK)
+        status = copy_text(table, in->url, &handler.url, err);
+    if (status == PAWL_OK)
+        status = copy_text(table, in->secret, &handler.secret, err);
+    if (status == PAWL_OK)
+        status = copy_text(table, in->receptor, &handler.receptor, err);
     if (status == PAWL_OK)
         handler_join(table, &handler);
     return status;
@@ -135,7 +183,7 @@ pawl_status handler_table_add_route(struct handler_table *table, pawl_str patter
     pawl_status status = handler_init(table, pattern, rules, true, &handler, err);
     handler.kind = HANDLER_BATCH;
     handler.batch = batch;
-    handler.self = self;
+    handler.batch_self = self;
     if (status == PAWL_OK)
         handler_join(table, &handler);
     return status;
@@ -146,7 +194,7 @@ pawl_status handler_table_add_perspectives(struct handler_table *table, handler_
     struct handler handler = {.pattern = STR("pawl.append"),
                               .kind = HANDLER_BATCH,
                               .batch = batch,
-                              .self = self,
+                              .batch_self = self,
                               .perspectives = true};
     if (table->count == HANDLER_COUNT_MAX)
         return error_set(err, PAWL_INVALID, "handler", "there are %d handlers already, which is the most",
@@ -155,13 +203,67 @@ pawl_status handler_table_add_perspectives(struct handler_table *table, handler_
     return PAWL_OK;
 }
 
+static bool by_type(const struct handler *handler) { return !handler->by_topic && !handler->perspectives; }
+
 static int match(const struct handler_table *table, pawl_str type) {
     for (size_t i = 0; i < table->count; i++) {
-        if (!table->handlers[i].by_topic && !table->handlers[i].perspectives &&
-            pattern_matches(table->handlers[i].pattern, type))
+        const struct handler *handler = &table->handlers[i];
+        if (by_type(handler) && handler->receptor == NULL && pattern_matches(handler->pattern, type))
             return (int)i;
     }
-    return -1;
+    return HANDLER_NONE;
+}
+
+static int match_receptor(const struct handler_table *table, pawl_str type, int after) {
+    for (size_t i = (size_t)(after + 1); i < table->count; i++) {
+        if (table->handlers[i].receptor != NULL && pattern_matches(table->handlers[i].pattern, type))
+            return (int)i;
+    }
+    return HANDLER_NONE;
+}
+
+size_t handler_table_receptors(const struct handler_table *table, pawl_str type,
+                               const struct handler *found[static HANDLER_RECEPTORS_MAX]) {
+    size_t count = 0;
+    for (int i = match_receptor(table, type, -1); i >= 0; i = match_receptor(table, type, i))
+        found[count++] = &table->handlers[i];
+    int alone = match(table, type);
+    if (alone >= 0)
+        found[count++] = &table->handlers[alone];
+    return count;
+}
+
+static bool attaches(const struct handler *handler) {
+    return handler->receptor != NULL || handler->kind == HANDLER_HTTP;
+}
+
+bool handler_table_attaches(const struct handler_table *table) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (attaches(&table->handlers[i]))
+            return true;
+    }
+    return false;
+}
+
+int handler_table_attempts(const struct handler_table *table) {
+    int most = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct handler *handler = &table->handlers[i];
+        if (handler->receptor != NULL && handler->max_attempts == 0)
+            return 0;
+        if (handler->receptor != NULL && handler->max_attempts > most)
+            most = handler->max_attempts;
+    }
+    return most;
+}
+
+void handler_table_attach(struct handler_table *table, handler_batch_fn batch, void *self) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (attaches(&table->handlers[i])) {
+            table->handlers[i].batch = batch;
+            table->handlers[i].batch_self = self;
+        }
+    }
 }
 
 void handler_table_pause(struct handler_table *table, const struct pause_rows *rows) {
@@ -189,7 +291,18 @@ static bool paused(const struct handler_table *table, const struct item *item, i
         if ((row->scope == PAUSE_TOPIC && str_equal(row->name, topic)) ||
             (row->scope == PAUSE_STREAM && !str_absent(item->stream) && str_equal(row->name, item->stream)) ||
             (row->scope == PAUSE_HANDLER && handler >= 0 &&
-             str_equal(row->name, table->handlers[handler].pattern)))
+             (str_equal(row->name, table->handlers[handler].pattern) ||
+              str_equal_cstr(row->name, table->handlers[handler].name))))
+            return true;
+    }
+    return false;
+}
+
+/* One receptor that waits lets the message wait: it is done when all of them are. */
+static bool receptor_paused(const struct handler_table *table, const struct item *item, int first) {
+    for (int i = first; i >= 0 && table->handlers[first].receptor != NULL;
+         i = match_receptor(table, item->type, i)) {
+        if (paused(table, item, i))
             return true;
     }
     return false;
@@ -205,12 +318,17 @@ static int match_any(struct handler_table *table, const struct item *item) {
         if (table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, topic))
             return (int)i;
     }
-    return handler_table_match(table, item->type);
+    int receptor = item->kind == KIND_INBOX && table->receptors > 0 ? match_receptor(table, item->type, -1)
+                                                                    : HANDLER_NONE;
+    return receptor >= 0 ? receptor : handler_table_match(table, item->type);
 }
 
 int handler_table_match_item(struct handler_table *table, const struct item *item) {
     int handler = match_any(table, item);
-    return table->pause_count > 0 && paused(table, item, handler) ? HANDLER_PAUSED : handler;
+    if (table->pause_count > 0 &&
+        (paused(table, item, handler) || (handler >= 0 && receptor_paused(table, item, handler))))
+        return HANDLER_PAUSED;
+    return handler;
 }
 
 int handler_table_match(struct handler_table *table, pawl_str type) {
@@ -224,24 +342,4 @@ int handler_table_match(struct handler_table *table, pawl_str type) {
     table->cache[cell].len = type.len;
     table->cache[cell].handler = found;
     return found;
-}
-
-pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, pawl_error *err) {
-    const char *equals = spec.len > 0 ? memchr(spec.ptr, '=', spec.len) : NULL;
-    if (equals == NULL)
-        return error_set(
-            err, PAWL_INVALID, "handler",
-            "'%.*s' has no =; write PATTERN=exec:COMMAND, for example 'order.*=exec:./handle.sh'",
-            STR_ARG(spec));
-    pawl_str pattern = str_trim((pawl_str){spec.ptr, (size_t)(equals - spec.ptr)});
-    pawl_str target = {equals + 1, spec.len - pattern.len - 1};
-    target.len = (size_t)(spec.ptr + spec.len - target.ptr);
-    if (!str_starts_with(target, STR("exec:")))
-        return error_set(err, PAWL_INVALID, "handler", "'%.*s' is not a handler; the kinds are: exec:COMMAND",
-                         STR_ARG(target));
-    pawl_str command = {target.ptr + 5, target.len - 5};
-    char *copy = arena_copy(table->arena, command.ptr, command.len);
-    if (copy == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
-    return handler_table_add(table, pattern, &(pawl_handler){.command = copy}, err);
 }

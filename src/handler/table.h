@@ -8,7 +8,7 @@
 #include "pawl.h"
 #include "store/relay.h"
 
-enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH };
+enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH, HANDLER_HTTP };
 
 /* What became of one message of a batch; as engine_outcome, which stands above this layer's words. */
 enum handler_outcome { HANDLED_NOT_RUN = 0, HANDLED_DONE, HANDLED_RETRY, HANDLED_PERMANENT, HANDLED_SNOOZE };
@@ -27,20 +27,30 @@ struct handler_batch {
     size_t count;
     int64_t fence_ms;          /* nothing may begin at or after this boot time */
     const atomic_bool *cancel; /* the results no longer count */
+    const void *run;           /* what pawl_message.run points to */
     struct handler_verdict *verdicts;
 };
 
 typedef void (*handler_batch_fn)(const struct handler_batch *batch, void *self);
 
-enum { HANDLER_COUNT_MAX = 256, HANDLER_TIMEOUT_MS_DEFAULT = 300000 };
+enum {
+    HANDLER_COUNT_MAX = 256,
+    HANDLER_TIMEOUT_MS_DEFAULT = 300000,
+    HANDLER_HTTP_TIMEOUT_MS_DEFAULT = 30000
+};
 
 struct handler {
     pawl_str pattern;
     enum handler_kind kind;
     pawl_handler_fn function;
-    handler_batch_fn batch; /* with self */
-    bool by_topic;          /* for outbox messages only, found by their topic (the type when there is none) */
-    bool perspectives;      /* for the messages of appends only, all of them */
+    handler_batch_fn batch; /* set: messages go to it, with batch_self, whatever the kind */
+    void *batch_self;
+    const char *receptor; /* its name: one of several handlers of a message; NULL = a handler of its own */
+    const char *url;      /* http */
+    const char *secret;   /* http: signs; NULL = not signed */
+    bool allow_private;   /* http: loopback and private addresses may be called */
+    bool by_topic;        /* for outbox messages only, found by their topic (the type when there is none) */
+    bool perspectives;    /* for the messages of appends only, all of them */
     void *self;
     char **argv;      /* process: words, NULL at the end; argv[0] is a path */
     const char *name; /* for logs: the pattern */
@@ -58,6 +68,7 @@ struct handler_table {
     struct handler *handlers;
     size_t count;
     size_t routes;             /* of them, by topic */
+    size_t receptors;          /* of them, one of several per message */
     struct arena *pause_arena; /* owns the texts of pauses */
     struct pause_row *pauses;
     size_t pause_count;
@@ -79,7 +90,7 @@ void handler_table_free(struct handler_table *table); /* takes NULL */
 PAWL_MUSTCHECK pawl_status handler_table_add(struct handler_table *table, pawl_str pattern,
                                              const pawl_handler *handler, pawl_error *err);
 
-/* "order.*=exec:./handle.sh --fast" */
+/* "order.*=exec:./handle.sh --fast", "order.*=https://…", "billing@order.*=…" (a receptor) */
 PAWL_MUSTCHECK pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec,
                                                   pawl_error *err);
 
@@ -97,13 +108,34 @@ PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, 
 PAWL_MUSTCHECK pawl_status handler_table_add_perspectives(struct handler_table *table, handler_batch_fn batch,
                                                           void *self, pawl_error *err);
 
-/* Index of the first handler that matches the type, -1 = none. Not thread-safe. */
+enum { HANDLER_NONE = -1, HANDLER_PAUSED = -2 };
+
+/* Index of the first handler that matches the type and is not a receptor, -1 = none. Not thread-safe. */
 int handler_table_match(struct handler_table *table, pawl_str type);
+
+enum { HANDLER_RECEPTORS_MAX = 32 };
+
+/* The handlers of an inbox message that receptors match: all those receptors, and the first handler that is
+ * none, if any. Returns how many; reads what does not change while the worker runs. */
+size_t handler_table_receptors(const struct handler_table *table, pawl_str type,
+                               const struct handler *found[static HANDLER_RECEPTORS_MAX]);
+
+/* Handlers whose messages the worker's own threads see to: receptors and endpoints get this as their batch.
+ */
+void handler_table_attach(struct handler_table *table, handler_batch_fn batch, void *self);
+
+/* How often a message with receptors is tried: as often as the most patient of them, when all of them say
+ * how often; else 0, the worker's. */
+int handler_table_attempts(const struct handler_table *table);
+
+/* Whether any handler needs that. */
+bool handler_table_attaches(const struct handler_table *table);
+
+/* "billing@order.*" as a name (absent when there is none) and a pattern. */
+void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern);
 
 /* What waits from now on; copied. Out of memory: what waited before still does. */
 void handler_table_pause(struct handler_table *table, const struct pause_rows *rows);
-
-enum { HANDLER_NONE = -1, HANDLER_PAUSED = -2 };
 
 /* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: somebody wants it to wait.
  */

@@ -9,13 +9,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "base/url.h"
 #include "handler/pattern.h"
 
 enum section { SECTION_NONE = 0, SECTION_TRANSPORT, SECTION_ROUTE, SECTION_SUBSCRIBE };
 
-enum { SECRET_BYTES_MAX = 65536, KEYS_MAX = 32 };
+enum { KEYS_MAX = 32 };
 
 struct reader {
     struct transport_settings *settings;
@@ -46,18 +47,6 @@ static const char *copy(struct reader *reader, pawl_str value) {
     return arena_copy(reader->settings->arena, value.ptr, value.len);
 }
 
-/* The content of a secret's file without its line end; NULL: it cannot be read. */
-static const char *file_text(struct reader *reader, const char *path) {
-    FILE *file = fopen(path, "re");
-    char *bytes = file != NULL ? arena_alloc(reader->settings->arena, SECRET_BYTES_MAX + 1) : NULL;
-    size_t len = bytes != NULL ? fread(bytes, 1, SECRET_BYTES_MAX, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
-        bytes[--len] = '\0';
-    return len > 0 ? bytes : NULL;
-}
-
 /* NAME, NAME-env or NAME-file: the value itself, from a variable, or from a file. */
 static const char *from_somewhere(struct reader *reader, pawl_str value, const char *how) {
     const char *text = copy(reader, value);
@@ -67,7 +56,7 @@ static const char *from_somewhere(struct reader *reader, pawl_str value, const c
         const char *found = secure_getenv(text);
         return found != NULL && found[0] != '\0' ? copy(reader, str_from(found)) : NULL;
     }
-    return file_text(reader, text);
+    return secret_file_read(reader->settings->arena, text);
 }
 
 static bool read_ms(pawl_str value, int *ms) {

@@ -502,3 +502,7 @@ void perspectives_free(struct perspectives *all) {
     pthread_mutex_destroy(&all->lock);
     free(all);
 }
+
+struct keeper *perspectives_keeper(struct perspectives *perspectives) {
+    return perspectives->keeper;
+}

@@ -32,4 +32,7 @@ void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
 bool perspectives_busy(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 
+/* Who starts their programs; NULL = nobody. */
+struct keeper *perspectives_keeper(struct perspectives *perspectives);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "handler/pattern.h"
 #include "handler/table.h"
+#include "handler/wish.h"
 
 static void test_pattern(void **state) {
     (void)state;
@@ -128,6 +129,55 @@ static void test_first_match_wins(void **state) {
     handler_table_free(table);
 }
 
+/* Receptors never hide one another, and only inbox messages go to them. */
+static void test_receptors(void **state) {
+    (void)state;
+    pawl_error err;
+    struct handler_table *table = NULL;
+    const struct handler *found[HANDLER_RECEPTORS_MAX];
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    pawl_handler function = {.function = nothing};
+    pawl_handler named = {.function = nothing, .receptor = "ledger", .max_attempts = 3};
+    assert_int_equal(handler_table_add(table, STR("*"), &function, &err), PAWL_OK);
+    assert_false(handler_table_attaches(table));
+    assert_int_equal(handler_table_add(table, STR("order.*"), &named, &err), PAWL_OK);
+    assert_int_equal(handler_table_attempts(table), 3);
+    assert_int_equal(handler_table_add_spec(table, STR("mail@order.*=https://mail.example/"), &err), PAWL_OK);
+    assert_int_equal(handler_table_attempts(table), 0);
+    assert_true(handler_table_attaches(table));
+    assert_int_equal(handler_table_receptors(table, STR("order.paid"), found), 3);
+    assert_string_equal(found[0]->name, "ledger");
+    assert_string_equal(found[1]->name, "mail");
+    assert_string_equal(found[2]->name, "*");
+    assert_int_equal(handler_table_receptors(table, STR("other"), found), 1);
+    struct item item = {.kind = KIND_INBOX, .type = STR("order.paid")};
+    assert_int_equal(handler_table_match_item(table, &item), 1);
+    item.kind = KIND_OUTBOX;
+    assert_int_equal(handler_table_match_item(table, &item), 0);
+    item = (struct item){.kind = KIND_INBOX, .type = STR("other")};
+    assert_int_equal(handler_table_match_item(table, &item), 0);
+    assert_int_equal(handler_table_add(table, STR("x"), &named, &err), PAWL_INVALID);
+    handler_table_free(table);
+}
+
+static void test_wish(void **state) {
+    (void)state;
+    struct wish wish = wish_read(STR("hello\npawl:snooze 30s\n"), true, 75);
+    assert_true(wish.snooze);
+    assert_int_equal(wish.delay_ms, 30000);
+    wish = wish_read(STR("pawl:snooze 30s"), true, 1);
+    assert_false(wish.snooze);
+    assert_int_equal(wish.delay_ms, 30000);
+    wish = wish_read(STR("pawl:snooze 30s"), false, 75);
+    assert_false(wish.snooze);
+    wish = wish_read(STR("pawl:retry-after 2m\npawl:snooze 1s"), true, 75);
+    assert_false(wish.snooze);
+    assert_int_equal(wish.delay_ms, 120000);
+    assert_int_equal(wish_read(STR("pawl:snooze soon\npawl:snooze"), true, 75).delay_ms, -1);
+    assert_int_equal(wish_read(STR("pawl:retry-after 400d"), true, 75).delay_ms, PAWL_RETRY_MS_MAX);
+    assert_int_equal(wish_read((pawl_str){NULL, 0}, true, 75).delay_ms, -1);
+}
+
 static void test_refused(void **state) {
     (void)state;
     pawl_error err;
@@ -155,6 +205,7 @@ int main(void) {
         cmocka_unit_test(test_pattern),          cmocka_unit_test(test_pattern_is_never_slow),
         cmocka_unit_test(test_pattern_covers),   cmocka_unit_test(test_command_split),
         cmocka_unit_test(test_first_match_wins), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_receptors),        cmocka_unit_test(test_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_receptors(p_event_id uuid) RETURNS TABLE (
     receptor text, error text, status integer, attempts integer, updated_ms bigint)
-LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 4
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 4
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT r.receptor, r.error, r.status, r.attempts, r.updated_ms
-      FROM pawl.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor
+BEGIN
+    RETURN QUERY SELECT r.receptor, r.error, r.status, r.attempts, r.updated_ms
+                   FROM pawl.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor;
+END
 $$;

@@ -26,7 +26,7 @@ BEGIN
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
-                       'process_work_batch', 'receptors_report', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
+                       'process_work_batch', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
                        'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows',
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_reached',

@@ -1,0 +1,51 @@
+/* pawl inbox receptors: how far the receptors of one message have come. */
+#include "base/uuid.h"
+#include "cli/commands.h"
+#include "cli/message_view.h"
+#include "domain/workstatus.h"
+
+static const char *state_of(const struct receptor_row *row) {
+    if ((row->status & WORK_COMPLETED) != 0)
+        return "done";
+    if ((row->status & WORK_FAILED) == 0)
+        return "begun";
+    return (row->status & WORK_STORED) != 0 ? "failed, tried again" : "failed for good";
+}
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "receptor", .type = CELL_TEXT},
+                                            {.key = "state", .type = CELL_TEXT},
+                                            {.key = "attempts", .type = CELL_INT},
+                                            {.key = "updated", .type = CELL_TIME},
+                                            {.key = "error", .type = CELL_TEXT, .cut = true}};
+    pawl_uuid id;
+    struct receptor_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->view.receptors(cli->store, id, cli->arena, &rows, &count, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++) {
+        struct cell cells[] = {cell_text(rows[i].receptor), cell_cstr(state_of(&rows[i])),
+                               cell_int(rows[i].attempts), cell_time(rows[i].updated_ms),
+                               cell_text(rows[i].error)};
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no receptor has ended yet", err);
+}
+
+const struct command command_inbox_receptors = {
+    .path = "inbox receptors",
+    .summary = "Show how far the receptors of a message, or of an event, have come",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .details =
+        "A receptor is noted when it ends for the first time. The message is done when all of them are; "
+        "what is done does not run again.",
+    .run = list,
+};

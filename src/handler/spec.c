@@ -1,0 +1,55 @@
+/* Handlers as one line of text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "handler/table.h"
+
+#define SECRET_VARIABLE "PAWL_WEBHOOK_SECRET"
+
+static bool name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
+void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern) {
+    const char *at = text.len > 0 ? memchr(text.ptr, '@', text.len) : NULL;
+    size_t len = at != NULL ? (size_t)(at - text.ptr) : 0;
+    bool named = len > 0;
+    for (size_t i = 0; i < len; i++)
+        named = named && name_character(text.ptr[i]);
+    *name = named ? (pawl_str){text.ptr, len} : (pawl_str){NULL, 0};
+    *pattern = named ? (pawl_str){at + 1, text.len - len - 1} : text;
+}
+
+pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, pawl_error *err) {
+    const char *equals = spec.len > 0 ? memchr(spec.ptr, '=', spec.len) : NULL;
+    if (equals == NULL)
+        return error_set(
+            err, PAWL_INVALID, "handler",
+            "'%.*s' has no =; write PATTERN=exec:COMMAND, for example 'order.*=exec:./handle.sh'",
+            STR_ARG(spec));
+    pawl_handler handler = {0};
+    pawl_str name, pattern, left = str_trim((pawl_str){spec.ptr, (size_t)(equals - spec.ptr)});
+    pawl_str target = str_trim((pawl_str){equals + 1, (size_t)(spec.ptr + spec.len - equals - 1)});
+    handler_name_split(left, &name, &pattern);
+    bool program = str_starts_with(target, STR("exec:"));
+    if (!program && !str_starts_with(target, STR("http://")) && !str_starts_with(target, STR("https://")))
+        return error_set(err, PAWL_INVALID, "handler",
+                         "'%.*s' is not a handler; the kinds are: exec:COMMAND, https://…, http://…",
+                         STR_ARG(target));
+    size_t skipped = program ? 5 : 0;
+    char *copy = arena_copy(table->arena, target.ptr + skipped, target.len - skipped);
+    char *receptor = !str_absent(name) ? arena_copy(table->arena, name.ptr, name.len) : NULL;
+    if (copy == NULL || (receptor == NULL && !str_absent(name)))
+        return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+    handler.receptor = receptor;
+    if (program) {
+        handler.command = copy;
+    } else {
+        handler.url = copy;
+        handler.secret = getenv(SECRET_VARIABLE);
+    }
+    return handler_table_add(table, pattern, &handler, err);
+}

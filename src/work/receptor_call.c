@@ -1,0 +1,187 @@
+/* One handler of one message, called by a thread that waits for it. */
+#include "work/receptor_call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/errclass.h"
+#include "handler/function.h"
+#include "handler/process.h"
+#include "handler/talk.h"
+#include "handler/webhook.h"
+#include "work/message.h"
+
+enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 4 };
+
+static void say(struct handler_verdict *verdict, enum handler_outcome outcome, int64_t delay_ms) {
+    verdict->outcome = outcome;
+    verdict->delay_ms = delay_ms;
+}
+
+/* What a stranger wrote becomes text that every store takes. */
+static void tell(struct handler_verdict *verdict, const char *what, pawl_str words) {
+    size_t room = sizeof(verdict->error);
+    int at = snprintf(verdict->error, room, "%s%s", what, words.len > 0 ? ": " : "");
+    for (size_t i = 0; i < words.len && at >= 0 && (size_t)at + 1 < room; i++) {
+        char c = words.ptr[i];
+        verdict->error[at++] = c == '\n' || c == '\t' ? ' ' : c < ' ' || c == 0x7f ? '?' : c;
+        verdict->error[at] = '\0';
+    }
+}
+
+static void judge_program(const struct receptor_call *call, const struct talk_end *end, pawl_str output,
+                          struct handler_verdict *verdict) {
+    char what[128];
+    bool by_us = end->timed_out || end->cancelled || end->flooded;
+    struct wish wish = wish_read(output, end->exited && !by_us, end->status);
+    bool permanent = end->exited && !by_us && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
+    if (end->cancelled)
+        say(verdict, HANDLED_NOT_RUN, -1);
+    else if (end->exited && end->status == 0 && !by_us)
+        say(verdict, HANDLED_DONE, 0);
+    else if (wish.snooze)
+        say(verdict, HANDLED_SNOOZE, wish.delay_ms);
+    else
+        say(verdict, permanent ? HANDLED_PERMANENT : HANDLED_RETRY, wish.delay_ms);
+    if (end->flooded)
+        snprintf(what, sizeof(what), "wrote more than %d bytes to stdout", PROCESS_STDOUT_BYTES_MAX);
+    else if (end->timed_out)
+        snprintf(what, sizeof(what), "did not end within its time limit of %lld ms",
+                 (long long)call->handler->timeout_ms);
+    else if (end->exited)
+        snprintf(what, sizeof(what), "exit code %d", end->status);
+    else
+        snprintf(what, sizeof(what), "ended by signal %d (%s)", end->status, strsignal(end->status));
+    tell(verdict, what, str_from(end->complaint));
+}
+
+static void call_program(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
+                         struct handler_verdict *verdict) {
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 1];
+    size_t count = environment_pairs(call->item, arena, pairs);
+    struct buf input, output;
+    struct talk_end end;
+    pawl_error err = {0};
+    pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->name};
+    buf_init(&input, 0);
+    buf_init(&output, PROCESS_STDOUT_BYTES_MAX);
+    work_message_json(&input, call->item);
+    buf_append_char(&input, '\n');
+    struct talk in = {.keeper = world->keeper,
+                      .request = {call->handler->argv, pairs, count},
+                      .input = buf_str(&input),
+                      .deadline_ms = call->deadline_ms,
+                      .cancel = call->cancel,
+                      .term_ms = PROCESS_TERM_MS};
+    pawl_status status = buf_status(&input, "receptor", &err);
+    if (status == PAWL_OK)
+        status = talk(&in, &output, &end, &err);
+    if (status == PAWL_OK)
+        judge_program(call, &end, buf_str(&output), verdict);
+    else
+        tell(verdict, err.text, (pawl_str){NULL, 0});
+    buf_free(&input);
+    buf_free(&output);
+}
+
+static struct http_client *client_take(struct receptor_world *world) {
+    pthread_mutex_lock(&world->lock);
+    struct http_client *client = world->client_count > 0 ? world->clients[--world->client_count] : NULL;
+    pthread_mutex_unlock(&world->lock);
+    return client;
+}
+
+static void client_give(struct receptor_world *world, struct http_client *client) {
+    pthread_mutex_lock(&world->lock);
+    if (client != NULL && world->client_count < RECEPTOR_CLIENTS_MAX) {
+        world->clients[world->client_count++] = client;
+        client = NULL;
+    }
+    pthread_mutex_unlock(&world->lock);
+    http_client_free(client);
+}
+
+static void judge_answer(const struct http_response *response, struct handler_verdict *verdict) {
+    char what[64];
+    enum http_verdict meant = http_judge(response->status);
+    if (meant == HTTP_DONE) {
+        say(verdict, HANDLED_DONE, 0);
+        return;
+    }
+    say(verdict, meant == HTTP_RETRY ? HANDLED_RETRY : HANDLED_PERMANENT, response->retry_after_ms);
+    snprintf(what, sizeof(what), "the endpoint answered with HTTP status %d", response->status);
+    pawl_str words = response->body;
+    if (words.len > ANSWER_TOLD)
+        words.len = ANSWER_TOLD;
+    tell(verdict, what, str_trim(words));
+}
+
+static void add_uuid(struct http_header *headers, size_t *count, const char *name, pawl_uuid id,
+                     struct arena *arena) {
+    char text[UUID_TEXT_BYTES];
+    if (!uuid_is_nil(id))
+        headers[(*count)++] =
+            (struct http_header){name, str_from(arena_strdup(arena, uuid_format(id, text)))};
+}
+
+static void call_endpoint(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
+                          struct handler_verdict *verdict) {
+    const struct item *item = call->item;
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
+    struct http_header headers[WEBHOOK_HEADERS_MAX + OWN_HEADERS];
+    size_t count = 0;
+    pawl_error err = {0};
+    struct webhook_event event = {.id = str_from(uuid_format(item->id, id)),
+                                  .source = str_from(world->source),
+                                  .type = item->type,
+                                  .subject = item->stream,
+                                  .traceparent = item->traceparent,
+                                  .time_ms = item->put_ms,
+                                  .body = item->payload};
+    struct http_client *client = client_take(world);
+    pawl_status status = client == NULL ? http_client_create(&client, &err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = webhook_headers(&event, call->handler->secret, clock_wall_ms() / 1000, arena, headers,
+                                 &count, &err);
+    headers[count++] = (struct http_header){"Idempotency-Key", str_from(work_idempotency_key(item, key))};
+    add_uuid(headers, &count, "ce-correlationid", item->correlation_id, arena);
+    add_uuid(headers, &count, "ce-causationid", item->causation_id, arena);
+    struct http_request request = {.url = call->handler->url,
+                                   .headers = headers,
+                                   .header_count = count,
+                                   .body = item->payload,
+                                   .deadline_ms = call->deadline_ms,
+                                   .body_bytes_max = ANSWER_BYTES_MAX,
+                                   .allow_private = call->handler->allow_private,
+                                   .cancel = call->cancel};
+    struct http_response response = {.retry_after_ms = -1};
+    if (status == PAWL_OK)
+        status = http_call(client, &request, arena, &response, &err);
+    if (status == PAWL_OK)
+        judge_answer(&response, verdict);
+    else if (status == PAWL_STALE)
+        say(verdict, HANDLED_NOT_RUN, -1);
+    else
+        tell(verdict, err.text, (pawl_str){NULL, 0});
+    client_give(world, client);
+}
+
+void receptor_call(struct receptor_world *world, const struct receptor_call *call,
+                   struct handler_verdict *verdict) {
+    if (call->handler->kind == HANDLER_FUNCTION) {
+        function_call(call->handler, call->item, call->run, verdict);
+        return;
+    }
+    struct arena *arena = arena_create(0);
+    say(verdict, HANDLED_RETRY, -1);
+    if (arena == NULL)
+        tell(verdict, "out of memory", (pawl_str){NULL, 0});
+    else if (call->handler->kind == HANDLER_PROCESS)
+        call_program(world, call, arena, verdict);
+    else
+        call_endpoint(world, call, arena, verdict);
+    arena_free(arena);
+}
