@@ -4,23 +4,18 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/work_view.h"
 #include "domain/scope.h"
-
-static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
-                                        {.key = "disabled", .type = CELL_BOOL},
-                                        {.key = "scopes", .type = CELL_JSON},
-                                        {.key = "updated", .type = CELL_TIME, .drop = 1}};
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     struct agent_list found = {0};
     pawl_status status = cli->store->ops->jobs->agents(cli->store, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, agent_columns, AGENT_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct agent *agent = &found.agents[i];
-        struct cell cells[] = {cell_text(agent->name), cell_bool(agent->disabled), cell_text(agent->scopes),
-                               cell_time(agent->updated_ms)};
+        struct cell cells[AGENT_COLUMNS];
+        agent_cells(&found.agents[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no agents", err);
@@ -47,7 +42,7 @@ static pawl_status write_agent(struct cli *cli, bool disabled, pawl_error *err) 
         status = cli->store->ops->jobs->agent_put(cli->store, &agent, err);
     struct cell cells[] = {cell_text(agent.name), cell_bool(disabled), cell_text(agent.scopes)};
     if (status == PAWL_OK)
-        status = output_record(&cli->output, columns, 3, cells, err);
+        status = output_record(&cli->output, agent_columns, 3, cells, err);
     buf_free(&scopes);
     return status;
 }
@@ -56,22 +51,15 @@ static pawl_status set(struct cli *cli, pawl_error *err) { return write_agent(cl
 static pawl_status disable(struct cli *cli, pawl_error *err) { return write_agent(cli, true, err); }
 
 static pawl_status refusals(struct cli *cli, pawl_error *err) {
-    static const struct column refusal_columns[] = {
-        {.key = "id", .type = CELL_INT},       {.key = "agent", .type = CELL_TEXT},
-        {.key = "task", .type = CELL_TEXT},    {.key = "job", .type = CELL_INT},
-        {.key = "missing", .type = CELL_TEXT}, {.key = "made", .type = CELL_TIME, .drop = 1}};
     int most = cli_limit(cli);
     struct refusal_list found = {0};
     pawl_status status = cli->store->ops->jobs->refusals(cli->store, most, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, refusal_columns, sizeof refusal_columns / sizeof *refusal_columns);
+    output_list_begin(&cli->output, refusal_columns, REFUSAL_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct refusal *one = &found.refusals[i];
-        struct cell cells[] = {
-            cell_int(one->id),       cell_text(one->agent),
-            cell_text(one->task),    one->job_id != 0 ? cell_int(one->job_id) : cell_none(),
-            cell_text(one->missing), cell_time(one->made_ms)};
+        struct cell cells[REFUSAL_COLUMNS];
+        refusal_cells(&found.refusals[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing was refused", err);

@@ -3,26 +3,9 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/work_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const char *const outcomes[] = {"", "succeeded", "failed", "dead", "cancelled", "lost"};
-    static const struct column columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "job_id", .type = CELL_INT},
-                                            {.key = "task", .type = CELL_TEXT},
-                                            {.key = "type", .type = CELL_TEXT, .drop = 5},
-                                            {.key = "attempt", .type = CELL_INT, .drop = 4},
-                                            {.key = "outcome", .type = CELL_TEXT},
-                                            {.key = "success", .type = CELL_BOOL, .show = SHOW_JSON},
-                                            {.key = "started", .type = CELL_TIME, .drop = 3},
-                                            {.key = "finished", .type = CELL_TIME, .drop = 2},
-                                            {.key = "lease_owner", .type = CELL_UUID, .show = SHOW_WIDE},
-                                            {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-                                            {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
-                                            {.key = "steps", .type = CELL_JSON, .show = SHOW_JSON},
-                                            {.key = "output", .type = CELL_JSON, .show = SHOW_JSON},
-                                            {.key = "input_hash", .type = CELL_TEXT, .show = SHOW_JSON},
-                                            {.key = "output_hash", .type = CELL_TEXT, .show = SHOW_JSON},
-                                            {.key = "hash", .type = CELL_TEXT, .show = SHOW_JSON}};
     struct run_filter filter = {.task = cli_flag(cli, FLAG_TASK)->text,
                                 .before_id = cli_flag(cli, FLAG_AFTER)->number,
                                 .limit = cli_limit(cli)};
@@ -30,26 +13,10 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     pawl_status status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, execution_columns, EXECUTION_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct task_run *run = &found.runs[i];
-        struct cell cells[] = {cell_int(run->id),
-                               cell_int(run->job_id),
-                               cell_text(run->task),
-                               cell_text(run->type),
-                               cell_int(run->attempt),
-                               cell_cstr(outcomes[run->outcome]),
-                               cell_bool(run->outcome == RUN_SUCCEEDED),
-                               cell_time(run->started_ms),
-                               cell_time(run->finished_ms),
-                               cell_uuid(run->instance),
-                               cell_int(run->token),
-                               cell_text(run->error),
-                               cell_text(run->steps),
-                               cell_text(run->output),
-                               cell_text(run->input_hash),
-                               cell_text(run->output_hash),
-                               cell_text(run->hash)};
+        struct cell cells[EXECUTION_COLUMNS];
+        execution_cells(&found.runs[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing was executed", err);

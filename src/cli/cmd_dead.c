@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/message_view.h"
 #include "cli/names.h"
+#include "cli/note_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     return messages_list(cli, STATE_DEAD, "no dead letters", err);
@@ -12,17 +13,11 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status groups(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "kind", .type = CELL_TEXT},
-                                            {.key = "count", .type = CELL_INT},
-                                            {.key = "fingerprint", .type = CELL_TEXT},
-                                            {.key = "first", .type = CELL_TIME, .drop = 1},
-                                            {.key = "last", .type = CELL_TIME, .drop = 2},
-                                            {.key = "sample_error", .type = CELL_TEXT, .cut = true}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t limit_rows = limit->set && limit->number < PAWL_LIST_MAX ? limit->number : PAWL_LIST_MAX;
     int first = (int)cli_kind(cli, KIND_OUTBOX);
     int last = (int)cli_kind(cli, KIND_COUNT);
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, group_columns, GROUP_COLUMNS);
     for (int kind = first; kind <= last; kind++) {
         struct dead_groups found;
         pawl_status status = cli->store->ops->view.dead_groups(cli->store, (enum store_kind)kind,
@@ -30,10 +25,8 @@ static pawl_status groups(struct cli *cli, pawl_error *err) {
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < found.count; i++) {
-            const struct dead_group *group = &found.groups[i];
-            struct cell cells[] = {cell_cstr(kind_name(group->kind)), cell_int(group->count),
-                                   cell_text(group->fingerprint),     cell_time(group->first_ms),
-                                   cell_time(group->last_ms),         cell_text(group->sample_error)};
+            struct cell cells[GROUP_COLUMNS];
+            group_cells(&found.groups[i], cells);
             output_list_row(&cli->output, cells);
         }
     }

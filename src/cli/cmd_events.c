@@ -10,40 +10,12 @@
 #include "base/uuid.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/event_view.h"
 #include "cli/input.h"
 #include "cli/names.h"
 #include "cli/ndjson.h"
 
 enum { TAIL_MS = 100, STAMP_MAX = 10000, TAIL_ROWS = 500 };
-
-static const struct column event_columns[] = {
-    {.key = "position", .type = CELL_INT, .drop = 3},
-    {.key = "stream", .type = CELL_TEXT, .cut = true},
-    {.key = "version", .type = CELL_INT},
-    {.key = "type", .type = CELL_TEXT, .cut = true},
-    {.key = "appended", .type = CELL_TIME, .drop = 2},
-    {.key = "id", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "payload", .type = CELL_JSON, .cut = true},
-    {.key = "metadata", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "correlation_id", .type = CELL_UUID, .show = SHOW_JSON},
-    {.key = "causation_id", .type = CELL_UUID, .show = SHOW_JSON},
-    {.key = "traceparent", .type = CELL_TEXT, .show = SHOW_JSON},
-};
-enum { EVENT_COLUMNS = sizeof event_columns / sizeof event_columns[0] };
-
-static void event_cells(const struct stored_event *e, struct cell cells[static EVENT_COLUMNS]) {
-    cells[0] = e->position > 0 ? cell_int(e->position) : cell_none();
-    cells[1] = cell_text(e->stream);
-    cells[2] = cell_int(e->version);
-    cells[3] = cell_text(e->type);
-    cells[4] = cell_time(e->appended_ms);
-    cells[5] = cell_uuid(e->id);
-    cells[6] = cell_text(e->payload);
-    cells[7] = cell_text(e->metadata);
-    cells[8] = cell_uuid(e->correlation_id);
-    cells[9] = cell_uuid(e->causation_id);
-    cells[10] = cell_text(e->traceparent);
-}
 
 /* The events of --ndjson, or the one that the words describe. */
 static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t *count, pawl_error *err) {

@@ -5,49 +5,9 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/pipeline_input.h"
+#include "cli/work_view.h"
 #include "work/pipeline_run.h"
 #include "work/schedule_duty.h"
-
-static const char *const state_names[] = {"", "ready", "running", "later", "waiting", "dead"};
-
-static const struct column job_columns[] = {
-    {.key = "id", .type = CELL_INT},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "type", .type = CELL_TEXT, .cut = true},
-    {.key = "task", .type = CELL_TEXT, .drop = 4},
-    {.key = "queue", .type = CELL_TEXT, .drop = 5},
-    {.key = "key", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "priority", .type = CELL_INT, .drop = 6},
-    {.key = "attempts", .type = CELL_INT, .drop = 3},
-    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "due", .type = CELL_TIME, .drop = 2},
-    {.key = "deadline", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "instance", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "progress", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
-    {.key = "payload", .type = CELL_JSON, .show = SHOW_JSON},
-};
-enum { JOB_COLUMNS = sizeof job_columns / sizeof *job_columns };
-
-static void fill_cells(const struct job_row *row, struct cell *cells) {
-    const struct job *job = &row->job;
-    struct cell made[JOB_COLUMNS] = {cell_int(job->id),           cell_cstr(state_names[row->state]),
-                                     cell_text(job->type),        cell_text(job->task),
-                                     cell_text(job->queue),       cell_text(job->key),
-                                     cell_int(job->priority),     cell_int(job->attempts),
-                                     cell_int(job->max_attempts), cell_time(job->due_ms),
-                                     cell_time(job->deadline_ms), cell_uuid(row->instance),
-                                     cell_int(job->token),        cell_time(job->lease_until_ms),
-                                     cell_text(row->wait_key),    cell_text(job->schedule),
-                                     cell_text(job->progress),    cell_text(row->error),
-                                     cell_text(job->payload)};
-    for (int i = 0; i < JOB_COLUMNS; i++)
-        cells[i] = made[i];
-}
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     const struct flag_value *state = cli_flag(cli, FLAG_JOB_STATE);
@@ -65,7 +25,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     output_list_begin(&cli->output, job_columns, JOB_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[JOB_COLUMNS];
-        fill_cells(&rows.rows[i], cells);
+        job_cells(&rows.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no jobs", err);
@@ -83,20 +43,11 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
     if (rows.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "job", "there is no job %s; a job that is done is gone",
                          cli->arguments.words[0]);
-    fill_cells(&rows.rows[0], cells);
+    job_cells(&rows.rows[0], cells);
     return output_record(&cli->output, job_columns, JOB_COLUMNS, cells, err);
 }
 
 static pawl_status steps(struct cli *cli, pawl_error *err) {
-    static const char *const names[] = {"", "done", "failed", "skipped"};
-    static const struct column columns[] = {{.key = "step", .type = CELL_TEXT},
-                                            {.key = "index", .type = CELL_INT},
-                                            {.key = "state", .type = CELL_TEXT},
-                                            {.key = "attempt", .type = CELL_INT},
-                                            {.key = "finished", .type = CELL_TIME},
-                                            {.key = "duration", .type = CELL_DURATION},
-                                            {.key = "error", .type = CELL_TEXT, .cut = true},
-                                            {.key = "output", .type = CELL_JSON, .show = SHOW_WIDE}};
     struct job_steps found = {0};
     int64_t id = 0;
     pawl_status status = cli_job_id(cli->arguments.words[0], &id, err);
@@ -104,14 +55,10 @@ static pawl_status steps(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->jobs->steps_read(cli->store, id, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, step_columns, STEP_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct job_step *step = &found.steps[i];
-        struct cell cells[] = {
-            cell_text(step->step),         cell_int(step->index),
-            cell_cstr(names[step->state]), cell_int(step->attempt),
-            cell_time(step->finished_ms),  cell_duration(step->finished_ms - step->started_ms),
-            cell_text(step->error),        cell_text(step->output)};
+        struct cell cells[STEP_COLUMNS];
+        step_cells(&found.steps[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no steps are recorded", err);

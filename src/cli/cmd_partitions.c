@@ -5,49 +5,23 @@
 #include "base/uuid.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/fleet_view.h"
 #include "cli/names.h"
 
-/* How many of the partitions 0 … count-1 fall into the lane. */
-static int partitions_in(const struct settings *settings, int lane) {
-    return settings->partition_count / settings->lane_count +
-           (lane < settings->partition_count % settings->lane_count ? 1 : 0);
-}
-
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {
-        {.key = "kind", .type = CELL_TEXT},
-        {.key = "lane", .type = CELL_INT},
-        {.key = "partitions", .type = CELL_INT},
-        {.key = "owner", .type = CELL_UUID},
-        {.key = "draining", .type = CELL_BOOL},
-        {.key = "claims", .type = CELL_INT},
-        {.key = "holds", .type = CELL_INT},
-        {.key = "token", .type = CELL_INT, .show = SHOW_WIDE},
-        {.key = "cursor", .type = CELL_INT, .show = SHOW_WIDE},
-        {.key = "moves", .type = CELL_INT, .show = SHOW_WIDE},
-    };
     struct settings settings;
     pawl_status status = cli->store->ops->core.settings_read(cli->store, &settings, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, lane_columns, LANE_COLUMNS);
     for (int kind = (int)cli_kind(cli, KIND_OUTBOX); kind <= (int)cli_kind(cli, KIND_COUNT); kind++) {
         struct lane_rows rows;
         status = cli->store->ops->view.lanes(cli->store, (enum store_kind)kind, cli->arena, &rows, err);
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < rows.count; i++) {
-            const struct lane_row *row = &rows.rows[i];
-            struct cell cells[] = {cell_cstr(kind_name(row->kind)),
-                                   cell_int(row->lane),
-                                   cell_int(partitions_in(&settings, row->lane)),
-                                   cell_uuid(row->owner),
-                                   cell_bool(row->draining),
-                                   cell_int(row->claims),
-                                   cell_int(row->holds),
-                                   cell_int(row->token),
-                                   cell_int(row->high),
-                                   cell_int(row->moves)};
+            struct cell cells[LANE_COLUMNS];
+            lane_cells(&rows.rows[i], &settings, cells);
             output_list_row(&cli->output, cells);
         }
     }

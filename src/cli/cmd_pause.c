@@ -3,15 +3,13 @@
 #include "base/str.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
-
-static const char *const scope_names[] = {"topic", "stream", "handler"};
+#include "cli/note_view.h"
 
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
-    for (int i = 0; i < 3; i++) {
-        if (str_equal_cstr(str_from(cli->arguments.words[0]), scope_names[i])) {
-            *scope = (enum pause_scope)(PAUSE_TOPIC + i);
-            return PAWL_OK;
-        }
+    int found = choice_find(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
+    if (found >= 0) {
+        *scope = (enum pause_scope)(PAUSE_TOPIC + found);
+        return PAWL_OK;
     }
     return error_set(err, PAWL_INVALID, "pause",
                      "\"%s\" cannot be paused: name a topic, a stream or a handler", cli->arguments.words[0]);
@@ -56,42 +54,30 @@ static pawl_status clear_pause(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status list_pauses(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "scope", .type = CELL_TEXT},
-                                            {.key = "name", .type = CELL_TEXT},
-                                            {.key = "since", .type = CELL_TIME},
-                                            {.key = "actor", .type = CELL_TEXT},
-                                            {.key = "reason", .type = CELL_TEXT, .cut = true}};
     struct pause_rows found;
     pawl_status status = cli->store->ops->relay->pauses(cli->store, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, pause_columns, PAUSE_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct pause_row *row = &found.rows[i];
-        struct cell cells[] = {cell_cstr(scope_names[row->scope - PAUSE_TOPIC]), cell_text(row->name),
-                               cell_time(row->since_ms), cell_text(row->actor), cell_text(row->reason)};
+        struct cell cells[PAUSE_COLUMNS];
+        pause_cells(&found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing is paused", err);
 }
 
 static pawl_status list_audit(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "number", .type = CELL_INT},
-                                            {.key = "at", .type = CELL_TIME},
-                                            {.key = "actor", .type = CELL_TEXT},
-                                            {.key = "action", .type = CELL_TEXT},
-                                            {.key = "detail", .type = CELL_TEXT, .cut = true}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     struct audit_rows found;
     pawl_status status = cli->store->ops->relay->audits(
         cli->store, 0, limit->set ? (int)limit->number : PAWL_LIST_DEFAULT, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, action_columns, ACTION_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct audit_row *row = &found.rows[i];
-        struct cell cells[] = {cell_int(row->number), cell_time(row->at_ms), cell_text(row->actor),
-                               cell_text(row->action), cell_text(row->detail)};
+        struct cell cells[ACTION_COLUMNS];
+        action_cells(&found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing was done yet", err);

@@ -7,79 +7,9 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/event_view.h"
 #include "cli/names.h"
 #include "work/perspective_file.h"
-
-static const char *perspective_state_name(enum perspective_state state) {
-    static const char *const names[] = {"?", "live", "filling", "retired", "removed"};
-    return names[state];
-}
-
-static const char *run_name(enum perspective_run run) {
-    static const char *const names[] = {"?", "sql", "function", "exec", "http"};
-    return names[run];
-}
-
-static const struct column columns[] = {
-    {.key = "perspective", .type = CELL_TEXT},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "paused", .type = CELL_BOOL},
-    {.key = "run", .type = CELL_TEXT, .drop = 4},
-    {.key = "pending", .type = CELL_INT},
-    {.key = "processing", .type = CELL_INT},
-    {.key = "completed", .type = CELL_INT},
-    {.key = "failed", .type = CELL_INT},
-    {.key = "stopped", .type = CELL_INT, .drop = 3},
-    {.key = "lag_events", .type = CELL_INT},
-    {.key = "lag", .type = CELL_DURATION},
-    {.key = "eta", .type = CELL_DURATION, .drop = 1},
-    {.key = "patterns", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "target", .type = CELL_TEXT, .show = SHOW_JSON},
-    {.key = "batch", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "policy", .type = CELL_TEXT, .show = SHOW_JSON},
-    {.key = "backfilled", .type = CELL_BOOL, .show = SHOW_JSON},
-    {.key = "matched", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "applied", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "registered", .type = CELL_TIME, .show = SHOW_WIDE},
-};
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
-
-static pawl_str patterns_text(struct arena *arena, const struct perspective_row *row) {
-    static const char *const modes[] = {"", "exact:", "suffix:", "", "regex:"};
-    char *text = arena_printf(arena, "%s", "");
-    for (size_t i = 0; text != NULL && i < row->pattern_count; i++)
-        text = arena_printf(arena, "%s%s%s%.*s", text, i > 0 ? " " : "", modes[row->patterns[i].mode],
-                            STR_ARG(row->patterns[i].text));
-    return str_from(text);
-}
-
-/* eta_ms < 0: not known. */
-static void row_cells(struct cli *cli, const struct perspective_row *row, int64_t eta_ms,
-                      struct cell cells[static COLUMNS]) {
-    size_t n = 0;
-    cells[n++] = cell_text(row->key);
-    cells[n++] = cell_cstr(perspective_state_name(row->state));
-    cells[n++] = cell_bool(row->paused);
-    cells[n++] = cell_cstr(run_name(row->run));
-    cells[n++] = cell_int(row->pending);
-    cells[n++] = cell_int(row->processing);
-    cells[n++] = cell_int(row->completed);
-    cells[n++] = cell_int(row->failed);
-    cells[n++] = cell_int(row->stopped);
-    cells[n++] = cell_int(row->lag_events);
-    cells[n++] = cell_duration(row->lag_ms);
-    cells[n++] = eta_ms >= 0 ? cell_duration(eta_ms) : cell_none();
-    cells[n++] = cell_text(patterns_text(cli->arena, row));
-    cells[n++] = cell_text(row->target);
-    cells[n++] = cell_int(row->batch);
-    cells[n++] = cell_int(row->max_attempts);
-    cells[n++] = cell_cstr(policy_name((int)row->policy));
-    cells[n++] = cell_bool(row->backfilled);
-    cells[n++] = cell_int(row->matched);
-    cells[n++] = cell_int(row->applied);
-    cells[n++] = cell_time(row->registered_ms);
-}
 
 static pawl_status read_rows(struct cli *cli, pawl_str name, struct perspective_rows *rows, pawl_error *err) {
     struct stamp_result stamped;
@@ -119,10 +49,10 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (!str_absent(name) && rows.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective named %.*s",
                          STR_ARG(name));
-    output_list_begin(&cli->output, columns, COLUMNS);
+    output_list_begin(&cli->output, perspective_columns, PERSPECTIVE_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[COLUMNS];
-        row_cells(cli, &rows.rows[i], eta_of(&rows.rows[i], &before, rates->number), cells);
+        struct cell cells[PERSPECTIVE_COLUMNS];
+        perspective_cells(cli->arena, &rows.rows[i], eta_of(&rows.rows[i], &before, rates->number), cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no perspectives", err);
@@ -148,16 +78,6 @@ static pawl_status register_files(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status failed(struct cli *cli, pawl_error *err) {
-    static const struct column failed_columns[] = {
-        {.key = "perspective", .type = CELL_TEXT},
-        {.key = "stream", .type = CELL_TEXT},
-        {.key = "version", .type = CELL_INT},
-        {.key = "failed_version", .type = CELL_INT},
-        {.key = "attempts", .type = CELL_INT},
-        {.key = "stopped", .type = CELL_BOOL},
-        {.key = "next", .type = CELL_TIME, .drop = 1},
-        {.key = "fingerprint", .type = CELL_TEXT, .show = SHOW_WIDE},
-        {.key = "error", .type = CELL_TEXT, .cut = true}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
     struct checkpoint_filter filter = {
@@ -170,28 +90,16 @@ static pawl_status failed(struct cli *cli, pawl_error *err) {
         cli->store->ops->events.checkpoints_list(cli->store, &filter, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, failed_columns, sizeof failed_columns / sizeof *failed_columns);
+    output_list_begin(&cli->output, checkpoint_columns, CHECKPOINT_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct checkpoint_view *row = &found.rows[i];
-        struct cell cells[] = {cell_text(row->perspective),
-                               cell_text(row->stream),
-                               cell_int(row->version),
-                               cell_int(row->failed_version),
-                               cell_int(row->attempts),
-                               cell_bool(row->stopped),
-                               row->stopped ? cell_none() : cell_time(row->next_ms),
-                               cell_text(row->fingerprint),
-                               cell_text(row->error)};
+        struct cell cells[CHECKPOINT_COLUMNS];
+        checkpoint_cells(&found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing has failed", err);
 }
 
 static pawl_status errors(struct cli *cli, pawl_error *err) {
-    static const struct column error_columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                                  {.key = "count", .type = CELL_INT},
-                                                  {.key = "fingerprint", .type = CELL_TEXT},
-                                                  {.key = "sample_error", .type = CELL_TEXT, .cut = true}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
     struct checkpoint_errors found;
@@ -200,10 +108,10 @@ static pawl_status errors(struct cli *cli, pawl_error *err) {
         (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX), cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, error_columns, sizeof error_columns / sizeof *error_columns);
+    output_list_begin(&cli->output, checkpoint_error_columns, CHECKPOINT_ERROR_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[] = {cell_text(found.rows[i].perspective), cell_int(found.rows[i].count),
-                               cell_text(found.rows[i].fingerprint), cell_text(found.rows[i].sample)};
+        struct cell cells[CHECKPOINT_ERROR_COLUMNS];
+        checkpoint_error_cells(&found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing has failed", err);

@@ -3,16 +3,9 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/note_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "number", .type = CELL_INT},
-                                            {.key = "reason", .type = CELL_TEXT},
-                                            {.key = "consumer", .type = CELL_TEXT},
-                                            {.key = "topic", .type = CELL_TEXT},
-                                            {.key = "message_id", .type = CELL_TEXT},
-                                            {.key = "received", .type = CELL_TIME, .drop = 1},
-                                            {.key = "detail", .type = CELL_TEXT, .cut = true},
-                                            {.key = "payload", .type = CELL_TEXT, .show = SHOW_JSON}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     const struct flag_value *after = cli_flag(cli, FLAG_AFTER);
     struct refused_rows found;
@@ -21,14 +14,10 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
                                                          cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, refused_columns, REFUSED_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct refused_row *row = &found.rows[i];
-        struct cell cells[] = {
-            cell_int(row->number),      cell_cstr(row->reason == REFUSED_CONFLICT ? "conflict" : "malformed"),
-            cell_text(row->consumer),   cell_text(row->topic),
-            cell_text(row->message_id), cell_time(row->received_ms),
-            cell_text(row->detail),     cell_text(row->payload)};
+        struct cell cells[REFUSED_COLUMNS];
+        refused_cells(&found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "nothing was refused", err);

@@ -3,36 +3,18 @@
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/schedule_input.h"
+#include "cli/work_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const char *const kinds[] = {"", "once", "at", "every", "cron"};
-    static const char *const missed[] = {"", "skip", "one", "all"};
-    static const char *const overlaps[] = {"", "allow", "skip", "queue"};
-    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
-                                            {.key = "task", .type = CELL_TEXT, .drop = 3},
-                                            {.key = "kind", .type = CELL_TEXT},
-                                            {.key = "expr", .type = CELL_TEXT},
-                                            {.key = "zone", .type = CELL_TEXT, .drop = 4},
-                                            {.key = "paused", .type = CELL_BOOL, .drop = 2},
-                                            {.key = "next", .type = CELL_TIME},
-                                            {.key = "last", .type = CELL_TIME, .drop = 1},
-                                            {.key = "missed", .type = CELL_TEXT, .show = SHOW_WIDE},
-                                            {.key = "overlap", .type = CELL_TEXT, .show = SHOW_WIDE},
-                                            {.key = "jitter", .type = CELL_DURATION, .show = SHOW_WIDE}};
     struct schedule_filter filter = {.limit = PAWL_LIST_MAX};
     struct job_schedule_list found = {0};
     pawl_status status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, schedule_columns, SCHEDULE_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
-        const struct job_schedule *one = &found.schedules[i];
-        struct cell cells[] = {cell_text(one->name),           cell_text(one->task),
-                               cell_cstr(kinds[one->kind]),    cell_text(one->expr),
-                               cell_text(one->zone),           cell_bool(one->paused),
-                               cell_time(one->next_ms),        cell_time(one->last_ms),
-                               cell_cstr(missed[one->missed]), cell_cstr(overlaps[one->overlap]),
-                               cell_duration(one->jitter_ms)};
+        struct cell cells[SCHEDULE_COLUMNS];
+        schedule_cells(&found.schedules[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no schedules", err);

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/names.h"
+#include "cli/note_view.h"
 
 /* A setting that may be changed; its range is that of the option with the same meaning. */
 struct setting {
@@ -27,30 +28,13 @@ static const struct setting settings_rows[] = {
 enum { SETTINGS = sizeof settings_rows / sizeof settings_rows[0] };
 
 static pawl_status show(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {
-        {.key = "schema_version", .type = CELL_INT},      {.key = "partition_count", .type = CELL_INT},
-        {.key = "lane_count", .type = CELL_INT},          {.key = "epoch", .type = CELL_INT},
-        {.key = "instance_lease", .type = CELL_DURATION}, {.key = "stale", .type = CELL_DURATION},
-        {.key = "dedupe", .type = CELL_DURATION},         {.key = "history", .type = CELL_DURATION},
-        {.key = "max_attempts", .type = CELL_INT},        {.key = "dead_policy", .type = CELL_TEXT},
-    };
     struct settings settings;
     pawl_status status = cli->store->ops->core.settings_read(cli->store, &settings, err);
     if (status != PAWL_OK)
         return status;
-    struct cell cells[] = {
-        cell_int(settings.schema_version),
-        cell_int(settings.partition_count),
-        cell_int(settings.lane_count),
-        cell_int(settings.epoch),
-        cell_duration(settings.instance_lease_ms),
-        cell_duration(settings.stale_ms),
-        cell_duration(settings.dedupe_ms),
-        cell_duration(settings.history_ms),
-        cell_int(settings.max_attempts),
-        cell_cstr(policy_name(settings.dead_policy)),
-    };
-    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    struct cell cells[SETTING_COLUMNS];
+    setting_cells(&settings, cells);
+    return output_record(&cli->output, setting_columns, SETTING_COLUMNS, cells, err);
 }
 
 static pawl_status unknown_setting(pawl_str name, pawl_error *err) {

@@ -5,31 +5,8 @@
 #include "cli/commands.h"
 #include "cli/pipeline_input.h"
 #include "cli/schedule_input.h"
+#include "cli/work_view.h"
 #include "work/pipeline_run.h"
-
-static const struct column task_columns[] = {
-    {.key = "name", .type = CELL_TEXT},
-    {.key = "agent", .type = CELL_TEXT, .drop = 3},
-    {.key = "queue", .type = CELL_TEXT, .drop = 4},
-    {.key = "priority", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "version", .type = CELL_INT, .drop = 2},
-    {.key = "updated", .type = CELL_TIME, .drop = 1},
-    {.key = "scopes", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "params", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "spec", .type = CELL_JSON, .show = SHOW_JSON},
-};
-enum { TASK_COLUMNS = sizeof task_columns / sizeof *task_columns };
-
-static void fill_cells(const struct task *task, struct cell *cells) {
-    struct cell made[TASK_COLUMNS] = {cell_text(task->name),        cell_text(task->agent),
-                                      cell_text(task->queue),       cell_int(task->priority),
-                                      cell_int(task->max_attempts), cell_int(task->version),
-                                      cell_time(task->updated_ms),  cell_text(task->scopes),
-                                      cell_text(task->params),      cell_text(task->spec)};
-    for (int i = 0; i < TASK_COLUMNS; i++)
-        cells[i] = made[i];
-}
 
 static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err) {
     struct put_answer answer = {0};
@@ -61,7 +38,7 @@ static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
 
 static pawl_status print(struct cli *cli, const struct task *task, pawl_error *err) {
     struct cell cells[TASK_COLUMNS];
-    fill_cells(task, cells);
+    task_cells(task, cells);
     return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
 }
 
@@ -115,7 +92,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     output_list_begin(&cli->output, task_columns, TASK_COLUMNS);
     for (size_t i = 0; i < tasks.count; i++) {
         struct cell cells[TASK_COLUMNS];
-        fill_cells(&tasks.tasks[i], cells);
+        task_cells(&tasks.tasks[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no tasks", err);
