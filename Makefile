@@ -30,6 +30,7 @@ test: build build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
 test-all: build build-san ## every test in both builds; a skipped test is a failure
+	@tools/deps all
 	@tools/npm-ci tests/mcp tests/transport/npm
 	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
 

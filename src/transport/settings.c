@@ -235,7 +235,8 @@ static const struct key_row {
 
 /* Settings that only a module knows. */
 static bool is_option(pawl_str key) {
-    static const char *const names[] = {"exchange", "max-length", "sas", "consumer", "database-url"};
+    static const char *const names[] = {"exchange",   "max-length", "sas",         "token-lifetime",
+                                        "structured", "consumer",   "database-url"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (str_equal_cstr(key, names[i]))
             return true;

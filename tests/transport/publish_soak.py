@@ -89,13 +89,27 @@ def read_amqp(broker, _args):
     return events
 
 
-def read_kafka(broker, _args):
+def kcat_rows(broker, *words):
     kcat = brokers.need("kcat", "kcat")
-    done = subprocess.run([kcat, "-C", "-q", "-e", "-b", broker.bootstrap, "-t", "soak", "-o", "beginning", "-J"],
+    done = subprocess.run([kcat, "-C", "-q", "-e", "-b", broker.bootstrap, "-t", "soak", "-o", "beginning", "-J", *words],
                           capture_output=True, text=True, check=True, timeout=120)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def read_kafka_old(broker, _args):
+    return [json.loads(row["payload"]) for row in
+            kcat_rows(broker, "-X", "api.version.request=false", "-X", "broker.version.fallback=0.9.0.1")]
+
+
+def read_loopback(broker, _args):
+    """The rows of the other inbox, by psql."""
+    rows = broker.query("SELECT json_build_object('id', id, 'data', payload) FROM peer.message WHERE kind = 2 ORDER BY seq").stdout
+    return [json.loads(line) for line in rows.splitlines()]
+
+
+def read_kafka(broker, _args):
     events = []
-    for line in done.stdout.splitlines():
-        row = json.loads(line)
+    for row in kcat_rows(broker):
         headers = dict(zip(row["headers"][::2], row["headers"][1::2]))
         events.append({"id": headers["ce_id"], "partitionkey": headers["ce_partitionkey"],
                        "data": json.loads(row["payload"])})
@@ -113,7 +127,7 @@ class NoBroker(brokers.Broker):
     def start(self):
         pass
 
-    def kill(self):
+    def crash(self):
         pass
 
 
@@ -133,12 +147,26 @@ def open_broker(name, args):
     if name == "kafka":
         broker = brokers.Kafka(args.kafka_mock)
         return broker, lambda: broker.url, "soak", read_kafka
+    if name == "kafka_old":
+        broker = brokers.OldKafka()
+        return broker, lambda: broker.url, "soak", read_kafka_old
+    if name == "service_bus":
+        broker = brokers.FakeServiceBus()
+        return broker, lambda: broker.url, "soak", None
+    if name == "loopback":
+        broker = brokers.Database()
+        return broker, lambda: broker.url, "soak", read_loopback
     broker = NoBroker()
     return broker, lambda: "file:" + broker.path("soak.jsonl"), "soak", read_file
 
 
-def prepare(name, broker):
-    if name == "nats":
+def prepare(args, broker):
+    name = args.name
+    if name == "loopback":
+        args.database = broker.server["url"]
+        subprocess.run([args.pawl, "migrate"], env=dict(os.environ, DATABASE_URL=args.database, PAWL_SCHEMA="peer"), check=True,
+                       capture_output=True)
+    elif name == "nats":
         import transport_test
         transport_test.add_stream(broker, "SOAK", "soak")
     elif name in ("amqp", "amqp1"):
@@ -157,7 +185,7 @@ class Soak:
         self.settings = os.path.join(directory, "transports.ini")
         self.workers = []
         with open(self.settings, "w", encoding="utf-8") as file:
-            file.write(f"[transport broker]\nurl = {url}\nconnect-timeout = 3s\nconfirm-timeout = 5s\n"
+            file.write(f"[transport broker]\nurl = {url}\nconnect-timeout = 3s\nconfirm-timeout = 5s\n{broker.settings}"
                        f"[route order.*]\ntransport = broker\nto = {to}\n" + (f"rate = {args.rate}\n" if args.rate else ""))
         self.errors = open(os.path.join(directory, "stderr"), "w+", encoding="utf-8")
 
@@ -192,14 +220,8 @@ class Soak:
             victim.wait()
             self.workers.remove(victim)
             self.start_worker()
-        elif isinstance(self.broker, brokers.Kafka):
-            self.broker.say("down")
-            time.sleep(1)
-            self.broker.say("up")
         else:
-            self.broker.kill()
-            time.sleep(0.3)
-            self.broker.start()
+            self.broker.crash()
 
     def run(self):
         for _ in range(self.args.workers):
@@ -215,7 +237,11 @@ class Soak:
             if left and left["ready"] + left["leased"] + left["aside"] == 0:
                 return left
             time.sleep(0.2)
-        raise RuntimeError(f"not drained within {DRAIN_SECONDS_MAX} s: {self.left()}")
+        raise RuntimeError(f"not drained within {DRAIN_SECONDS_MAX} s: {self.left()}\n{self.last_lines()}")
+
+    def last_lines(self):
+        with open(self.errors.name, encoding="utf-8", errors="replace") as text:
+            return "# " + "# ".join(text.readlines()[-30:])
 
     def stop(self):
         for worker in self.workers:
@@ -228,7 +254,7 @@ class Soak:
         for worker in self.workers:
             worker.kill()
             worker.wait()
-        if self.args.database:
+        if self.args.database and self.args.name != "loopback":
             subprocess.run(["psql", "-q", "-d", self.args.database, "-c", "SET client_min_messages = error; "
                             f'DROP SCHEMA IF EXISTS "{self.env["PAWL_SCHEMA"]}" CASCADE'], check=False)
         self.errors.close()
@@ -262,7 +288,7 @@ def soak(args):
     test = None
     try:
         with broker:
-            prepare(args.name, broker)
+            prepare(args, broker)
             test = Soak(args, directory, broker, url(), to)
             if test.pawl("migrate").returncode != 0:
                 raise RuntimeError("migrate failed")
@@ -287,9 +313,7 @@ def soak(args):
             for violation in violations[:20]:
                 print("# " + violation)
             if violations:
-                test.errors.flush()
-                with open(test.errors.name, encoding="utf-8", errors="replace") as text:
-                    print("# " + "# ".join(text.readlines()[-30:]))
+                print(test.last_lines())
             return not violations
     finally:
         if test:

@@ -203,6 +203,24 @@ def kafka(tap, program, args):
                         closed=f"kafka://127.0.0.1:{brokers.free_port()}", large=21000000)
 
 
+OLD_KAFKA = {"option__structured": "true", "option__kafka.enable.idempotence": "false",
+             "option__kafka.api.version.request": "false", "option__kafka.broker.version.fallback": "0.9.0.1"}
+
+
+def kafka_old(tap, program, _args):
+    """A real broker, though an old one. kcat reads what was published."""
+    with brokers.OldKafka() as broker:
+        tap.conformance(program, "kafka", broker.url, to="pawl.test", **{"from": "pawl.test"}, **OLD_KAFKA,
+                        closed=f"kafka://127.0.0.1:{brokers.free_port()}", unroutable="nobody.made.it", large=2000000)
+        done = subprocess.run([brokers.need("kcat", "kcat"), "-C", "-q", "-e", "-b", broker.bootstrap, "-t", "pawl.test", "-o", "beginning",
+                               "-J", "-X", "api.version.request=false", "-X", "broker.version.fallback=0.9.0.1"],
+                              capture_output=True, text=True, check=False, timeout=60)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        events = [dict(json.loads(row["payload"]), key=row["key"]) for row in rows]
+        tap.case(len(events) >= 100 and all(e["specversion"] == "1.0" and e["key"] == e["partitionkey"] for e in events),
+                 f"kcat reads {len(events)} CloudEvents, the stream is the key", done.stdout[:500] + done.stderr)
+
+
 def main():
     name, program = sys.argv[1:3]
     tap = Tap()

@@ -1,0 +1,195 @@
+/* Kafka: how a client is configured, and the session that holds one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "transport/modules/kafka.h"
+
+#define OWN_OPTION "kafka."
+
+enum { PORT_DEFAULT = 9092 };
+
+static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self) {
+    struct transport *session = self;
+    (void)kafka;
+    (void)code;
+    snprintf(session->reason, sizeof(session->reason), "%.190s", reason);
+}
+
+static pawl_status set(rd_kafka_conf_t *conf, const char *name, const char *value, pawl_error *err) {
+    char reason[200];
+    if (value == NULL || rd_kafka_conf_set(conf, name, value, reason, sizeof(reason)) == RD_KAFKA_CONF_OK)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "kafka", "%s", reason);
+}
+
+static pawl_status set_access(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
+    const struct transport_config *config = session->config;
+    const char *user = config->user != NULL ? config->user : session->address.user;
+    const char *password = config->password != NULL ? config->password : session->address.password;
+    bool tls = session->address.tls, sasl = user != NULL && password != NULL;
+    pawl_status status = set(conf, "security.protocol",
+                             tls ? (sasl ? "sasl_ssl" : "ssl") : (sasl ? "sasl_plaintext" : "plaintext"),
+                             err);
+    if (status == PAWL_OK && sasl)
+        status = set(conf, "sasl.mechanism", "PLAIN", err);
+    if (status == PAWL_OK && sasl)
+        status = set(conf, "sasl.username", user, err);
+    if (status == PAWL_OK && sasl)
+        status = set(conf, "sasl.password", password, err);
+    if (status == PAWL_OK && tls)
+        status = set(conf, "ssl.ca.location", config->ca_file, err);
+    if (status == PAWL_OK && tls)
+        status = set(conf, "ssl.certificate.location", config->cert_file, err);
+    if (status == PAWL_OK && tls)
+        status = set(conf, "ssl.key.location",
+                     config->key_file != NULL ? config->key_file : config->cert_file, err);
+    if (status == PAWL_OK && tls)
+        status = set(conf, "ssl.endpoint.identification.algorithm", "https", err);
+    return status;
+}
+
+/* What producer and consumer have in common; the user's own kafka.… settings come last and win. */
+static pawl_status set_common(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
+    char connect_ms[16];
+    snprintf(connect_ms, sizeof(connect_ms), "%d", session->config->connect_ms);
+    pawl_status status = set(conf, "bootstrap.servers", session->address.hosts, err);
+    if (status == PAWL_OK)
+        status = set(conf, "client.id", "pawl", err);
+    if (status == PAWL_OK)
+        status = set(conf, "socket.connection.setup.timeout.ms", connect_ms, err);
+    if (status == PAWL_OK)
+        status = set(conf, "reconnect.backoff.max.ms", "1000", err);
+    if (status == PAWL_OK)
+        status = set_access(conf, session, err);
+    return status;
+}
+
+static pawl_status set_own(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < session->config->option_count && status == PAWL_OK; i++) {
+        const struct transport_option *option = &session->config->options[i];
+        if (strncmp(option->name, OWN_OPTION, strlen(OWN_OPTION)) == 0)
+            status = set(conf, option->name + strlen(OWN_OPTION), option->value, err);
+    }
+    return status;
+}
+
+/* Takes conf over. */
+static pawl_status make_client(struct transport *session, rd_kafka_conf_t *conf, rd_kafka_type_t type,
+                               rd_kafka_t **out, pawl_error *err) {
+    bool producer = type == RD_KAFKA_PRODUCER;
+    rd_kafka_conf_set_opaque(conf, session);
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    static const char *const producer_rows[][2] = {{"enable.idempotence", "true"},
+                                                   {"acks", "all"},
+                                                   {"linger.ms", "0"},
+                                                   {"message.max.bytes", "20000000"},
+                                                   {"partitioner", "murmur2_random"}};
+    static const char *const consumer_rows[][2] = {
+        {"enable.auto.commit", "false"}, {"auto.offset.reset", "earliest"}, {"fetch.wait.max.ms", "100"}};
+    const char *const(*rows)[2] = producer ? producer_rows : consumer_rows;
+    size_t count = producer ? sizeof(producer_rows) / sizeof(*producer_rows)
+                            : sizeof(consumer_rows) / sizeof(*consumer_rows);
+    pawl_status status = set_common(conf, session, err);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = set(conf, rows[i][0], rows[i][1], err);
+    if (status == PAWL_OK)
+        status = set_own(conf, session, err);
+    char reason[200] = "";
+    *out = status == PAWL_OK ? rd_kafka_new(type, conf, reason, sizeof(reason)) : NULL;
+    if (*out == NULL)
+        rd_kafka_conf_destroy(conf);
+    if (status == PAWL_OK && *out == NULL)
+        status = error_set(err, PAWL_INVALID, "kafka", "%s", reason);
+    return status;
+}
+
+static pawl_status make_producer(struct transport *session,
+                                 void (*on_report)(rd_kafka_t *, const rd_kafka_message_t *, void *),
+                                 pawl_error *err) {
+    char confirm_ms[16], unknown_ms[16];
+    snprintf(confirm_ms, sizeof(confirm_ms), "%d", session->confirm_ms);
+    /* A topic that is not there must be known before the message's time is over: then it is the message's
+     * fault, not the broker's. */
+    snprintf(unknown_ms, sizeof(unknown_ms), "%d", session->confirm_ms / 4);
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set_dr_msg_cb(conf, on_report);
+    pawl_status status = set(conf, "message.timeout.ms", confirm_ms, err);
+    if (status == PAWL_OK)
+        status = set(conf, "topic.metadata.propagation.max.ms", unknown_ms, err);
+    if (status == PAWL_OK)
+        return make_client(session, conf, RD_KAFKA_PRODUCER, &session->producer, err);
+    rd_kafka_conf_destroy(conf);
+    return status;
+}
+
+pawl_status kafka_consumer(struct transport *session, const char *group, rd_kafka_t **out, pawl_error *err) {
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    pawl_status status = set(conf, "group.id", group, err);
+    if (status == PAWL_OK)
+        return make_client(session, conf, RD_KAFKA_CONSUMER, out, err);
+    rd_kafka_conf_destroy(conf);
+    return status;
+}
+
+void kafka_close(struct transport *session) {
+    if (session == NULL)
+        return;
+    if (session->ends != NULL)
+        rd_kafka_topic_partition_list_destroy(session->ends);
+    if (session->consumer != NULL)
+        rd_kafka_destroy(session->consumer);
+    if (session->producer != NULL)
+        rd_kafka_destroy(session->producer);
+    arena_free(session->arena);
+    free(session);
+}
+
+/* Asks for the brokers, so that a wrong address is told now and not with the first message. */
+static pawl_status greet(struct transport *session, rd_kafka_t *client, pawl_error *err) {
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &metadata, session->config->connect_ms);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_metadata_destroy(metadata);
+        return PAWL_OK;
+    }
+    rd_kafka_poll(client, 0);
+    bool wrong = code == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
+                 code == RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED ||
+                 strstr(session->reason, "SSL handshake failed") != NULL ||
+                 strstr(session->reason, "uthentication") != NULL;
+    return error_set(err, wrong ? PAWL_INVALID : PAWL_UNAVAILABLE, "kafka", "no broker answers: %s%s%s",
+                     rd_kafka_err2str(code), session->reason[0] != '\0' ? ": " : "", session->reason);
+}
+
+pawl_status kafka_session_open(const struct transport_config *config,
+                               void (*on_report)(rd_kafka_t *, const rd_kafka_message_t *, void *),
+                               struct transport **out, pawl_error *err) {
+    const char *structured = transport_option(config, "structured");
+    struct transport *session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "kafka", "out of memory");
+    session->confirm_ms = config->confirm_ms;
+    session->config = config;
+    session->structured = structured != NULL && strcmp(structured, "true") == 0;
+    session->arena = arena_create(0);
+    pawl_status status = session->arena == NULL
+                             ? error_set(err, PAWL_NO_MEMORY, "kafka", "out of memory")
+                             : address_parse(session->arena, config->url, &session->address, err);
+    if (status == PAWL_OK && session->address.port == 0)
+        session->address.hosts = arena_printf(session->arena, "%s:%d", session->address.host, PORT_DEFAULT);
+    if (status == PAWL_OK)
+        status = make_producer(session, on_report, err);
+    if (status == PAWL_OK)
+        status = greet(session, session->producer, err);
+    if (status != PAWL_OK) {
+        kafka_close(session);
+        return status;
+    }
+    *out = session;
+    return PAWL_OK;
+}
