@@ -88,6 +88,7 @@
 #define PAWL_ITEM_KEY_BYTES_MAX 200
 #define PAWL_CURSOR_BYTES_MAX 4096
 #define PAWL_TARGET_SQL_BYTES_MAX 65536
+#define PAWL_PACE_RATE 1000           /* pages per second of a run that is held without having a rate */
 #define PAWL_QUIET_MS_DEFAULT 600000  /* a partition without an update for so long is stuck */
 #define PAWL_SIGNAL_KEEP_MS 604800000 /* that a run has ended is kept for who waits later */
 

@@ -37,6 +37,10 @@ int64_t jobrule_rate_until_ms(const struct jobrule_key *key, int64_t now_ms) {
     return (tat - (int64_t)(key->limit.rate - 1) * pause_us(&key->limit) + 999) / 1000;
 }
 
+int64_t jobrule_hold_us(const struct jobrule_limit *limit, int64_t until_ms) {
+    return until_ms * 1000 + (int64_t)(limit->rate - 1) * pause_us(limit);
+}
+
 static int by_start(const void *a, const void *b) {
     const struct jobrule_key *x = a, *y = b;
     if (x->start != y->start)

@@ -42,6 +42,9 @@ int jobrule_share(struct jobrule_key *keys, size_t count, int max, int64_t now_m
 /* When a key that is over its rate may start again. */
 int64_t jobrule_rate_until_ms(const struct jobrule_key *key, int64_t now_ms);
 
+/* The tat_us with which the next start of a key is until_ms, and the others follow at the rate. */
+int64_t jobrule_hold_us(const struct jobrule_limit *limit, int64_t until_ms);
+
 /* The text before the first colon, with it; absent when there is none: "tenant:" of "tenant:7". */
 pawl_str jobrule_prefix(pawl_str key);
 

@@ -24,49 +24,6 @@ const char *run_outcome_event(enum run_outcome outcome) {
     return names[outcome >= RUN_SUCCEEDED && outcome <= RUN_LOST ? outcome : 0];
 }
 
-static pawl_status place_json(const struct place *at, const char *what, pawl_str text, size_t bytes_max) {
-    struct json_fault fault = {0, NULL};
-    if (str_absent(text))
-        return PAWL_OK;
-    if (text.len > bytes_max)
-        return place_wrong(at, "the %s has %zu bytes, the limit is %zu; store big data elsewhere", what,
-                           text.len, bytes_max);
-    if (!json_valid(text, PAWL_JSON_DEPTH_MAX, &fault))
-        return place_wrong(at, "the %s is not JSON: %s at byte %zu", what, fault.reason, fault.offset);
-    return PAWL_OK;
-}
-
-static pawl_status place_range(const struct place *at, const char *what, int64_t value, int64_t min,
-                               int64_t max) {
-    if (value < min || value > max)
-        return place_wrong(at, "%s %" PRId64 " is outside %" PRId64 " … %" PRId64, what, value, min, max);
-    return PAWL_OK;
-}
-
-struct text_of {
-    const struct text_rule *rule;
-    pawl_str text;
-};
-
-static pawl_status place_texts(const struct place *at, const struct text_of *texts, size_t count) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = place_text(at, texts[i].rule, texts[i].text);
-    return status;
-}
-
-struct number_of {
-    const char *what;
-    int64_t value, min, max;
-};
-
-static pawl_status place_numbers(const struct place *at, const struct number_of *numbers, size_t count) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = place_range(at, numbers[i].what, numbers[i].value, numbers[i].min, numbers[i].max);
-    return status;
-}
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static pawl_status place_job(const struct place *at, const struct job_new *job, size_t bytes_max) {

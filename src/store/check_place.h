@@ -30,6 +30,23 @@ PAWL_MUSTCHECK pawl_status place_json_object(const struct place *at, const char 
 PAWL_MUSTCHECK pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes_max);
 /* Free text: any length (it is cut when stored), any line ends, but UTF-8 without NUL bytes. */
 PAWL_MUSTCHECK pawl_status place_error_text(const struct place *at, pawl_str text);
+/* JSON of at most bytes_max; absent passes. */
+PAWL_MUSTCHECK pawl_status place_json(const struct place *at, const char *what, pawl_str text,
+                                      size_t bytes_max);
+PAWL_MUSTCHECK pawl_status place_range(const struct place *at, const char *what, int64_t value, int64_t min,
+                                       int64_t max);
+
+struct text_of {
+    const struct text_rule *rule;
+    pawl_str text;
+};
+struct number_of {
+    const char *what;
+    int64_t value, min, max;
+};
+PAWL_MUSTCHECK pawl_status place_texts(const struct place *at, const struct text_of *texts, size_t count);
+PAWL_MUSTCHECK pawl_status place_numbers(const struct place *at, const struct number_of *numbers,
+                                         size_t count);
 PAWL_MUSTCHECK pawl_status place_count(const struct place *at, const char *what, size_t count,
                                        const void *items);
 PAWL_MUSTCHECK pawl_status place_kind(const struct place *at, enum store_kind kind);

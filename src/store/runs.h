@@ -152,7 +152,8 @@ struct run_row {
     pawl_str key, name, type, consolidate, announce, params, spec, target, queue, traceparent, wait_key,
         error;
     enum run_state state;
-    bool paused, paced;
+    bool paused, paced; /* paced: its pages are keyed */
+    bool consolidated;
     int64_t parent;
     int children_open, children_failed;
     int page_size, concurrency, rate, max_attempts, priority, flags,

@@ -6,6 +6,7 @@
 #include "store/events.h"
 #include "store/jobs.h"
 #include "store/relay.h"
+#include "store/runs.h"
 #include "store/view.h"
 
 struct store_caps {
@@ -21,6 +22,7 @@ struct store_ops {
     const struct store_relay_ops *relay;
     struct store_events_ops events;
     const struct store_jobs_ops *jobs;
+    const struct store_runs_ops *runs;
     void (*close)(struct store *store); /* takes NULL */
 };
 

@@ -33,6 +33,7 @@ static pawl_status open_fresh(struct conf *c) {
     c->core = &c->store->ops->core;
     c->view = &c->store->ops->view;
     c->jobs = c->store->ops->jobs;
+    c->runs = c->store->ops->runs;
     status = c->core->settings_read(c->store, &settings, &c->err);
     if (status != PAWL_OK)
         return status;

@@ -32,6 +32,7 @@ struct conf {
     const struct store_core_ops *core;
     const struct store_view_ops *view;
     const struct store_jobs_ops *jobs;
+    const struct store_runs_ops *runs;
     struct arena *arena;
     int64_t now_ms;
     int partitions, lanes;

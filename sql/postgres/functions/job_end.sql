@@ -21,14 +21,14 @@ BEGIN
     IF p_outcome = 1 THEN
         hash := pawl.job_record(p_job, 1::smallint, p_instance, p_now, p_duration, p_output, NULL, p_steps, p_in, p_out, p_block,
                                 p_place);
-        PERFORM pawl.job_gone(p_job);
+        PERFORM pawl.job_gone(p_job, 1::smallint, p_now);
         slot := 5;
         RETURN;
     END IF;
     IF p_job.cancel_ms IS NOT NULL THEN
         hash := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
                                 p_place);
-        PERFORM pawl.job_gone(p_job);
+        PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
         result := 3;
         slot := 9;
         RETURN;

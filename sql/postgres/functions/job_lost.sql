@@ -17,7 +17,7 @@ BEGIN
                             p_instance, p_now, 0, NULL, NULL, NULL, NULL, NULL, p_block, p_place);
     IF p_job.cancel_ms IS NOT NULL THEN
         DELETE FROM pawl.job j WHERE j.id = p_job.id;
-        PERFORM pawl.job_gone(p_job);
+        PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
         slot := 9;
     ELSIF v_reason IS NOT NULL THEN
         DELETE FROM pawl.job j WHERE j.id = p_job.id;

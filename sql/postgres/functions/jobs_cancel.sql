@@ -40,7 +40,7 @@ BEGIN
         v_answers[v_n] := 1;
         v_hashes := v_hashes || coalesce(pawl.job_record(v_job, 4::smallint, NULL, v_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                          octet_length(v_hashes) / 32), '');
-        PERFORM pawl.job_gone(v_job);
+        PERFORM pawl.job_gone(v_job, 2::smallint, v_now);
     END LOOP;
     PERFORM pawl.audit_seal(v_block, NULL, v_hashes, v_now);
     RETURN v_answers;

@@ -30,7 +30,7 @@ BEGIN
         WITH src AS MATERIALIZED (
             SELECT nextval('pawl.job_seq') AS id, u.n, u.type, u.payload, coalesce(u.queue, 'default') AS queue, u.key, u.trace,
                    coalesce(u.priority, 0) AS priority, coalesce(nullif(u.attempts, 0), 25) AS attempts,
-                   coalesce(u.flags, 0) AS flags,
+                   coalesce(u.flags, 0) & 3 AS flags,
                    coalesce(nullif(u.due, 0), v_now + coalesce(u.delay, 0)) AS due, nullif(u.deadline, 0) AS deadline,
                    nullif(u.timeout, 0) AS timeout
               FROM unnest(p_types, p_payloads, p_queues, p_keys, p_traces, p_priorities, p_attempts, p_flags, p_due, p_delays,
@@ -68,7 +68,7 @@ BEGIN
             v_job.task := p_tasks[i];
             v_job.priority := coalesce(p_priorities[i], 0);
             v_job.max_attempts := coalesce(p_attempts[i], 0);
-            v_job.flags := coalesce(p_flags[i], 0);
+            v_job.flags := coalesce(p_flags[i], 0) & 3;
             v_job.due_ms := coalesce(nullif(p_due[i], 0), v_now + coalesce(p_delays[i], 0));
             v_job.deadline_ms := nullif(p_deadlines[i], 0);
             v_job.timeout_ms := nullif(p_timeouts[i], 0);

@@ -22,7 +22,7 @@ BEGIN
              WHERE p.pronamespace = (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = 'pawl.settings'::pg_catalog.regclass)
                AND p.proname = ANY (CASE v_role
                    WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read', 'append',
-                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'jobs_enqueue', 'jobs_wake']
+                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'jobs_enqueue', 'jobs_wake', 'run_start']
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
@@ -34,12 +34,14 @@ BEGIN
                        'apply_target', 'apply_stream', 'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events',
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_claim', 'jobs_finish', 'jobs_report', 'job_complete', 'jobs_renew',
                        'steps_put', 'steps_read', 'tasks', 'agents', 'schedules', 'schedule_fire', 'spine_read', 'spine_remove',
-                       'jobs_maintain', 'job_counts']
+                       'jobs_maintain', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'run_pace',
+                       'view_runs', 'view_partitions', 'runs_maintain']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
-                       'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify']
+                       'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify',
+                       'view_runs', 'view_partitions', 'run_targets']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
                        'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
@@ -52,7 +54,8 @@ BEGIN
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_cancel', 'jobs_redrive', 'job_limit_set', 'job_limits', 'view_jobs',
                        'job_why', 'job_dead_groups', 'job_counts', 'task_put', 'task_remove', 'tasks', 'schedule_put', 'schedule_remove',
                        'schedules', 'schedule_fire', 'agent_put', 'agents', 'refusals', 'task_runs', 'steps_read', 'audit_verify',
-                       'spine_read', 'jobs_maintain']
+                       'spine_read', 'jobs_maintain', 'run_start', 'view_runs', 'view_partitions', 'view_items', 'run_reset', 'run_retry',
+                       'run_pause', 'run_cancel', 'run_pace', 'run_target_put', 'run_target_remove', 'run_targets', 'runs_maintain']
                    END) LOOP
             EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', v_call, v_role);
         END LOOP;

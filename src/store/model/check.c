@@ -9,6 +9,7 @@
 #include "store/model/event_state.h"
 #include "store/model/jobs.h"
 #include "store/model/log.h"
+#include "store/model/runs.h"
 #include "store/model/view.h"
 
 /* The violations found so far. */
@@ -264,6 +265,9 @@ pawl_status model_check(struct store *store, struct arena *arena, struct violati
     const char *fault = model_jobs_fault(model);
     if (fault != NULL)
         violated(&f, fault, "pooled work");
+    fault = model_runs_fault(model);
+    if (fault != NULL)
+        violated(&f, fault, "runs");
     check_events(&f);
     struct violation *rows = arena_array(arena, f.count, sizeof *rows);
     pawl_status status = PAWL_OK;

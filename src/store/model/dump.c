@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/model/runs.h"
 #include "store/model/view.h"
 
 static void put_uuid(struct buf *buf, const char *name, pawl_uuid id) {
@@ -290,5 +291,6 @@ pawl_status model_dump(struct store *store, struct buf *out, pawl_error *err) {
     dump_checkpoints(model, out);
     dump_tally(model, out);
     dump_records(model, PLACE_HISTORY, out);
+    model_runs_dump(model, out);
     return model_leave(model, buf_status(out, "dump", err));
 }

@@ -121,7 +121,15 @@ void model_claim_leave(struct mclaim *claim, int64_t id, bool reported);
 /* The jobs of an instance that was evicted or said goodbye. */
 void model_jobs_instance_end(struct model *model, pawl_uuid instance, bool goodbye);
 
+/* One report, as an item of finish is. */
+enum store_answer model_finish_one(struct model *model, pawl_uuid instance, const struct finish_item *item);
+bool model_job_held(struct model *model, pawl_uuid instance, struct job_ref ref);
+/* Jobs that wait are gone (outcome cancelled), a running one is asked to stop, a dead one is discarded. */
+void model_job_drop(struct model *model, int64_t id);
+
 /* Inside an operation. */
+struct wake_result model_wake_in(struct model *model, const struct job_wake *in);
+void model_limit_put(struct model_jobs *jobs, const struct job_limit *in);
 struct job_list model_claim_jobs(struct model *model, const struct jobs_claim *in, struct arena *arena);
 
 pawl_status model_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,

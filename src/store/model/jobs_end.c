@@ -11,6 +11,7 @@
 #include "domain/fingerprint.h"
 #include "domain/retry.h"
 #include "store/model/jobs.h"
+#include "store/model/runs.h"
 
 #define NONE ((pawl_str){NULL, 0})
 
@@ -51,6 +52,7 @@ void model_job_die(struct model *model, struct mjob *job, enum job_dead_reason r
         model->jobs, str_from(fingerprint(str_absent(job->row.error) ? STR("") : job->row.error, print)));
     model_job_state(model->jobs, job, JOB_DEAD);
     model_counts_of(model->jobs, job->row.job.queue)->died++;
+    model_run_job_ended(model, &job->row.job, RUN_JOB_DEAD, job->row.error);
 }
 
 /* Ready when that is now, else later. */
@@ -84,7 +86,9 @@ static void cancelled(struct model *model, struct mjob *job, const struct mend *
     cancel.output = NONE;
     model_record_run(model, job, &cancel);
     model_counts_of(model->jobs, job->row.job.queue)->cancelled++;
+    struct job gone = job->row.job;
     model_job_remove(model->jobs, job);
+    model_run_job_ended(model, &gone, RUN_JOB_CANCELLED, NONE);
 }
 
 static enum job_result fail(struct model *model, struct mjob *job, const struct finish_item *item,
@@ -140,7 +144,9 @@ static enum job_result end_one(struct model *model, struct mjob *job, const stru
         end.error = NONE;
         model_record_run(model, job, &end);
         model_counts_of(model->jobs, job->row.job.queue)->done++;
+        struct job gone = job->row.job;
         model_job_remove(model->jobs, job);
+        model_run_job_ended(model, &gone, RUN_JOB_COMPLETED, NONE);
         return JOB_RESULT_NONE;
     }
     if (job->row.job.cancel_ms > 0) {
@@ -205,6 +211,21 @@ static void finish_items(struct model *model, const struct jobs_finish *in, stru
     forget_whole(model, in, done);
     free(done);
     model_audit_seal(model, in->instance);
+}
+
+enum store_answer model_finish_one(struct model *model, pawl_uuid instance, const struct finish_item *item) {
+    enum store_answer answer = ANSWER_STALE;
+    enum job_result result = JOB_RESULT_NONE;
+    struct finish_result into = {.answers = &answer, .results = &result, .count = 1};
+    finish_items(model, &(struct jobs_finish){.instance = instance, .items = item, .count = 1}, &into);
+    return answer;
+}
+
+bool model_job_held(struct model *model, pawl_uuid instance, struct job_ref ref) {
+    const struct mclaim *claim = model_claim_find(model->jobs, ref.token);
+    const struct mjob *job = model_job_find(model->jobs, ref.id);
+    return claim != NULL && claim->active && uuid_equal(claim->instance, instance) && job != NULL &&
+           job->row.job.token == ref.token;
 }
 
 pawl_status model_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
@@ -344,6 +365,13 @@ static size_t *sorted_ids(const int64_t *ids, size_t count) {
     return order;
 }
 
+static void stop(struct model *model, struct mjob *job) {
+    if (job->row.state != JOB_RUNNING)
+        cancelled(model, job, &(struct mend){.outcome = RUN_CANCELLED});
+    else if (job->row.job.cancel_ms == 0)
+        job->row.job.cancel_ms = model->now_ms;
+}
+
 pawl_status model_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
                               struct job_answers *out, pawl_error *err) {
     pawl_status status = check_job_ids("jobs_cancel", ids, count, err);
@@ -360,10 +388,7 @@ pawl_status model_jobs_cancel(struct store *store, const int64_t *ids, size_t co
         answers[order[i]] = found ? ANSWER_APPLIED : ANSWER_NOT_FOUND;
         if (!found)
             continue;
-        if (job->row.state != JOB_RUNNING)
-            cancelled(model, job, &(struct mend){.outcome = RUN_CANCELLED});
-        else if (job->row.job.cancel_ms == 0)
-            job->row.job.cancel_ms = model->now_ms;
+        stop(model, job);
     }
     free(order);
     model_audit_seal(model, uuid_nil());
@@ -401,6 +426,16 @@ static enum store_answer redrive(struct model *model, struct mjob *job, bool dis
     job->row.fingerprint = NONE;
     requeue(model, job, model->now_ms);
     return ANSWER_APPLIED;
+}
+
+void model_job_drop(struct model *model, int64_t id) {
+    struct mjob *job = model_job_find(model->jobs, id);
+    if (job == NULL)
+        return;
+    if (job->row.state == JOB_DEAD)
+        (void)redrive(model, job, true);
+    else
+        stop(model, job);
 }
 
 pawl_status model_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,

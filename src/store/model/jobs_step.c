@@ -50,10 +50,7 @@ pawl_status model_steps_put(struct store *store, const struct steps_put *in, str
     if (answers == NULL)
         return error_set(err, PAWL_NO_MEMORY, "steps_put", "no memory for %zu answers", in->count);
     struct model *model = model_enter(store);
-    const struct mclaim *claim = model_claim_find(model->jobs, in->ref.token);
-    const struct mjob *job = model_job_find(model->jobs, in->ref.id);
-    bool held = claim != NULL && claim->active && uuid_equal(claim->instance, in->instance) && job != NULL &&
-                job->row.job.token == in->ref.token;
+    bool held = model_job_held(model, in->instance, in->ref);
     for (size_t i = 0; i < in->count; i++)
         answers[i] = held ? model_step_write(model, in->ref.id, &in->steps[i]) : ANSWER_STALE;
     *out = (struct job_answers){answers, in->count};
@@ -84,12 +81,7 @@ pawl_status model_steps_read(struct store *store, int64_t job_id, struct arena *
     return model_leave(model, PAWL_OK);
 }
 
-pawl_status model_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
-                            pawl_error *err) {
-    pawl_status status = check_job_wake(in, err);
-    if (status != PAWL_OK)
-        return status;
-    struct model *model = model_enter(store);
+struct wake_result model_wake_in(struct model *model, const struct job_wake *in) {
     struct model_jobs *jobs = model->jobs;
     pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
     struct wake_result result = {0, false};
@@ -114,16 +106,20 @@ pawl_status model_jobs_wake(struct store *store, const struct job_wake *in, stru
         pile_add(&jobs->signals, &kept);
         result.kept = true;
     }
-    *out = result;
-    return model_leave(model, PAWL_OK);
+    return result;
 }
 
-pawl_status model_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
-    pawl_status status = check_job_limit(in, err);
+pawl_status model_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
+                            pawl_error *err) {
+    pawl_status status = check_job_wake(in, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    struct model_jobs *jobs = model->jobs;
+    *out = model_wake_in(model, in);
+    return model_leave(model, PAWL_OK);
+}
+
+void model_limit_put(struct model_jobs *jobs, const struct job_limit *in) {
     bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
     size_t at = 0;
     while (at < jobs->limits.count && str_compare(PILE(jobs->limits, struct job_limit, at)->key, in->key) < 0)
@@ -141,6 +137,14 @@ pawl_status model_limit_set(struct store *store, const struct job_limit *in, paw
         }
         *PILE(jobs->limits, struct job_limit, at) = fresh;
     }
+}
+
+pawl_status model_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
+    pawl_status status = check_job_limit(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    model_limit_put(model->jobs, in);
     return model_leave(model, PAWL_OK);
 }
 

@@ -18,6 +18,7 @@
 #include "store/model/put.h"
 #include "store/model/relay.h"
 #include "store/model/report.h"
+#include "store/model/runs.h"
 #include "store/model/view.h"
 
 static void records_free(struct model *model) {
@@ -77,6 +78,7 @@ static void model_close(struct store *store) {
         free(model->lanes[kind]);
     free(model->instances);
     model_jobs_free(model->jobs);
+    model_runs_free(model->runs);
     (void)pthread_mutex_destroy(&model->lock);
     model_relay_free(model);
     free(model);
@@ -151,6 +153,7 @@ static const struct store_ops model_ops = {
             .checkpoint_errors = model_checkpoint_errors,
         },
     .jobs = &model_jobs_ops,
+    .runs = &model_runs_ops,
     .close = model_close,
 };
 
@@ -218,6 +221,7 @@ pawl_status model_open(const struct store_config *config, struct store **store, 
     model->base.dialect = "model";
     model->settings = settings;
     model->jobs = model_jobs_new();
+    model->runs = model_runs_new();
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         model->lanes[kind] = model_alloc((size_t)settings.lane_count * sizeof(struct lane));
         for (int i = 0; i < settings.lane_count; i++) {

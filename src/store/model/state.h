@@ -13,6 +13,7 @@ enum record_place { PLACE_MESSAGE = 1, PLACE_ASIDE, PLACE_DEAD, PLACE_HISTORY };
 struct part;
 struct stream;
 struct model_jobs;
+struct model_runs;
 
 struct record {
     struct node by_id, by_seq;
@@ -159,8 +160,9 @@ struct model {
     struct tally tally[KIND_COUNT + 1];
     struct instance **instances; /* by id */
     size_t instance_count, instance_cap;
-    struct relay *relay; /* relay.c; made at first use */
+    struct relay *relay;     /* relay.c; made at first use */
     struct model_jobs *jobs; /* pooled work, jobs.h */
+    struct model_runs *runs; /* runs.h */
     struct table ids, seqs, streams, tokens, tombstones, dedupe, requests, receptors, checkpoints;
     struct event_tables *events; /* event_state.h */
 };

@@ -17,7 +17,7 @@ struct column {
     enum form form;
 };
 
-enum { COLUMNS_MAX = 10 };
+enum { COLUMNS_MAX = 13 };
 
 /* The sections in their order; each is one statement. */
 static const struct section {
@@ -124,6 +124,38 @@ static const struct section {
       {"redriven", FORM_NUMBER},
       {"discarded", FORM_NUMBER}}},
     {"history", POSTGRES_Q_DUMP_HISTORY, {{"kind", FORM_NUMBER}, {"id", FORM_UUID}}},
+    {"run",
+     POSTGRES_Q_DUMP_RUNS,
+     {{"key", FORM_TEXT},
+      {"name", FORM_TEXT},
+      {"state", FORM_NUMBER},
+      {"paused", FORM_FLAG},
+      {"round", FORM_NUMBER},
+      {"partitions", FORM_NUMBER},
+      {"remaining", FORM_NUMBER},
+      {"done", FORM_NUMBER},
+      {"failed", FORM_NUMBER},
+      {"children_open", FORM_NUMBER},
+      {"children_failed", FORM_NUMBER},
+      {"error", FORM_LINE}}},
+    {"partition",
+     POSTGRES_Q_DUMP_PARTITIONS,
+     {{"run", FORM_TEXT},
+      {"name", FORM_TEXT},
+      {"state", FORM_NUMBER},
+      {"paused", FORM_FLAG},
+      {"job", FORM_FLAG},
+      {"generation", FORM_NUMBER},
+      {"page", FORM_NUMBER},
+      {"offset", FORM_NUMBER},
+      {"items", FORM_NUMBER},
+      {"repeats", FORM_NUMBER},
+      {"skipped", FORM_NUMBER},
+      {"cursor", FORM_TEXT},
+      {"error", FORM_LINE}}},
+    {"item",
+     POSTGRES_Q_DUMP_ITEMS,
+     {{"run", FORM_TEXT}, {"key", FORM_TEXT}, {"part", FORM_NUMBER}, {"payload", FORM_TEXT}}},
 };
 
 enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };

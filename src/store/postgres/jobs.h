@@ -26,6 +26,9 @@ enum { JOB_COLUMNS = 22 };
 void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *failed);
 
 /* jobs_view.c */
+/* Runs a reading statement; rows is an array with room for all of them. */
+PAWL_MUSTCHECK pawl_status pg_list_run(struct store *store, struct statement *statement, const char *op,
+                                       struct arena *arena, size_t size, void **rows, pawl_error *err);
 pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
                           struct job_rows *out, pawl_error *err);
 pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,

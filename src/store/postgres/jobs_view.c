@@ -6,9 +6,8 @@
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
 
-/* Runs a reading statement; rows is an array with room for all of them. */
-static pawl_status list_run(struct store *store, struct statement *statement, const char *op,
-                            struct arena *arena, size_t size, void **rows, pawl_error *err) {
+pawl_status pg_list_run(struct store *store, struct statement *statement, const char *op, struct arena *arena,
+                        size_t size, void **rows, pawl_error *err) {
     pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_READ, err);
     if (status != PAWL_OK)
         return status;
@@ -33,7 +32,7 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     pg_params_big(p, filter->after_id);
     pg_params_int(p, filter->limit);
     struct job_row *rows = NULL;
-    status = list_run(store, &statement, "jobs", arena, sizeof *rows, (void **)&rows, err);
+    status = pg_list_run(store, &statement, "jobs", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
     for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
@@ -93,7 +92,7 @@ pawl_status postgres_job_dead_groups(struct store *store, int limit, struct aren
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_DEAD_GROUPS, arena);
     pg_params_int(&statement.params, limit);
     struct job_dead_group *rows = NULL;
-    status = list_run(store, &statement, "job_dead_groups", arena, sizeof *rows, (void **)&rows, err);
+    status = pg_list_run(store, &statement, "job_dead_groups", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
     for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
@@ -115,7 +114,8 @@ pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_COUNTS, arena);
     struct job_counts *rows = NULL;
     int64_t now_ms = 0;
-    pawl_status status = list_run(store, &statement, "job_counts", arena, sizeof *rows, (void **)&rows, err);
+    pawl_status status =
+        pg_list_run(store, &statement, "job_counts", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
     for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
@@ -154,7 +154,8 @@ pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct
                                 pawl_error *err) {
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_LIMITS, arena);
     struct job_limit *rows = NULL;
-    pawl_status status = list_run(store, &statement, "job_limits", arena, sizeof *rows, (void **)&rows, err);
+    pawl_status status =
+        pg_list_run(store, &statement, "job_limits", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
     for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
@@ -176,7 +177,8 @@ pawl_status postgres_steps_read(struct store *store, int64_t job_id, struct aren
     struct statement statement = pg_statement_new(POSTGRES_Q_STEPS_READ, arena);
     pg_params_big(&statement.params, job_id);
     struct job_step *rows = NULL;
-    pawl_status status = list_run(store, &statement, "steps_read", arena, sizeof *rows, (void **)&rows, err);
+    pawl_status status =
+        pg_list_run(store, &statement, "steps_read", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
     for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {

@@ -6,6 +6,7 @@
 #include "store/postgres/calls.h"
 #include "store/postgres/event_calls.h"
 #include "store/postgres/jobs.h"
+#include "store/postgres/runs.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
@@ -91,6 +92,7 @@ static const struct store_ops postgres_ops = {
             .checkpoint_errors = postgres_checkpoint_errors,
         },
     .jobs = &postgres_jobs_ops,
+    .runs = &postgres_runs_ops,
     .close = postgres_close,
 };
 

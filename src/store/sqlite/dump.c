@@ -17,7 +17,7 @@ struct section {
     const char *name;
     enum sqlite_query query;
     const char *forms;
-    const char *fields[11];
+    const char *fields[13];
 };
 
 static const struct section sections[] = {
@@ -52,6 +52,17 @@ static const struct section sections[] = {
      "iiiiiiiiii",
      {"kind", "put", "done", "failed", "dead", "aside", "stale", "duplicate", "redriven", "discarded"}},
     {"history", SQLITE_Q_DUMP_HISTORY, "iu", {"kind", "id"}},
+    {"run",
+     SQLITE_Q_DUMP_RUN,
+     "ttiiiiiiiiie",
+     {"key", "name", "state", "paused", "round", "partitions", "remaining", "done", "failed", "children_open",
+      "children_failed", "error"}},
+    {"partition",
+     SQLITE_Q_DUMP_PARTITION,
+     "ttiiiiiiiiite",
+     {"run", "name", "state", "paused", "job", "generation", "page", "offset", "items", "repeats", "skipped",
+      "cursor", "error"}},
+    {"item", SQLITE_Q_DUMP_ITEM, "ttit", {"run", "key", "part", "payload"}},
 };
 
 static void put_uuid(struct buf *buf, pawl_uuid id) {

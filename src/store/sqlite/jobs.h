@@ -90,6 +90,7 @@ PAWL_MUSTCHECK pawl_status jobs_step_write(struct operation *op, int64_t job_id,
                                            enum store_answer *answer);
 /* The state and the limits of a key. */
 PAWL_MUSTCHECK pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of);
+PAWL_MUSTCHECK pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key);
 
 /* A claim by its token. */
 struct sclaim {
@@ -105,6 +106,17 @@ PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct scl
 PAWL_MUSTCHECK pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool give_back);
 /* Called when an instance is evicted or says goodbye. */
 PAWL_MUSTCHECK pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goodbye);
+
+/* Inside an operation. */
+PAWL_MUSTCHECK pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in,
+                                        struct wake_result *out);
+PAWL_MUSTCHECK pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in);
+/* One report, as an item of finish is; the caller is the instance of the call's chain. */
+PAWL_MUSTCHECK pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *item,
+                                           enum store_answer *answer);
+PAWL_MUSTCHECK pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held);
+/* A job that waits is gone (outcome cancelled), a running one is asked to stop, a dead one is discarded. */
+PAWL_MUSTCHECK pawl_status jobs_drop(struct jobs_call *call, int64_t id);
 
 /* jobs_claim.c */
 PAWL_MUSTCHECK pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in,

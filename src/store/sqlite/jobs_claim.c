@@ -163,7 +163,7 @@ static pawl_status keys_of(struct grant *grant, int max, struct jobrule_key **ke
     return status;
 }
 
-static pawl_status keep_key(struct operation *op, const struct jobrule_key *key) {
+pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key) {
     struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_PUT);
     bind_text(&s, key->key);
     bind_int(&s, key->running);
@@ -191,7 +191,7 @@ static pawl_status grant_keyed(struct grant *grant, int max, int *granted) {
         if (status == PAWL_OK)
             status = lease_all(grant, &list);
         if (status == PAWL_OK)
-            status = keep_key(call->op, &keys[i]);
+            status = jobs_key_keep(call->op, &keys[i]);
     }
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/uuid.h"
 #include "domain/fingerprint.h"
 #include "store/sqlite/jobs.h"
+#include "store/sqlite/runs.h"
 
 #define NONE ((pawl_str){NULL, 0})
 
@@ -42,14 +43,17 @@ pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_rea
     row->died_ms = call->op->now_ms;
     row->fingerprint = str_from(fingerprint(str_absent(row->error) ? STR("") : row->error, print));
     jobs_sums(call, row->job.queue)->died++;
-    return jobs_move(call, job, JOB_DEAD);
+    pawl_status status = jobs_move(call, job, JOB_DEAD);
+    return status == PAWL_OK ? runs_job_ended(call, &row->job, RUN_JOB_DEAD, row->error) : status;
 }
 
 static pawl_status cancelled(struct jobs_call *call, const struct sjob *job, pawl_uuid instance) {
     struct job_end end = {.outcome = RUN_CANCELLED, .instance = instance};
     pawl_status status = jobs_record(call, &job->row.job, &end);
     jobs_sums(call, job->row.job.queue)->cancelled++;
-    return status == PAWL_OK ? jobs_remove(call, job) : status;
+    if (status == PAWL_OK)
+        status = jobs_remove(call, job);
+    return status == PAWL_OK ? runs_job_ended(call, &job->row.job, RUN_JOB_CANCELLED, NONE) : status;
 }
 
 static pawl_status key_free(struct jobs_call *call, pawl_str key) {
@@ -187,6 +191,16 @@ static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard,
     job.row.died_ms = 0;
     job.row.fingerprint = NONE;
     return jobs_move(call, &job, JOB_READY);
+}
+
+pawl_status jobs_drop(struct jobs_call *call, int64_t id) {
+    struct sjob job;
+    bool found = false;
+    enum store_answer answer;
+    pawl_status status = jobs_brief(call, id, &job, &found);
+    if (status != PAWL_OK || !found)
+        return status;
+    return job.row.state == JOB_DEAD ? redrive_one(call, id, true, &answer) : cancel_one(call, id, &answer);
 }
 
 enum deed { DEED_CANCEL, DEED_REDRIVE, DEED_DISCARD };

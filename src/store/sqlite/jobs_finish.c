@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "domain/retry.h"
 #include "store/sqlite/jobs.h"
+#include "store/sqlite/runs.h"
 
 #define NONE ((pawl_str){NULL, 0})
 
@@ -144,8 +145,13 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
             end.output = NONE;
             *result = JOB_RESULT_CANCELLED;
         }
+        bool completed = item->outcome == JOB_COMPLETE;
         status = jobs_record(call, &job->row.job, &end);
-        return status == PAWL_OK ? jobs_remove(call, job) : status;
+        if (status == PAWL_OK)
+            status = jobs_remove(call, job);
+        return status == PAWL_OK ? runs_job_ended(call, &job->row.job,
+                                                  completed ? RUN_JOB_COMPLETED : RUN_JOB_CANCELLED, NONE)
+                                 : status;
     }
     if (item->outcome == JOB_FAIL)
         return fail(call, job, item, &end, result);
@@ -260,6 +266,27 @@ static pawl_status finish_items(struct jobs_call *call, const struct jobs_finish
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
         status = touched_save(call, &tokens[i], in->items);
     return status == PAWL_OK ? jobs_seal(call) : status;
+}
+
+pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *item,
+                            enum store_answer *answer) {
+    enum job_result ignored = JOB_RESULT_NONE;
+    struct jobs_finish in = {.instance = call->chain, .items = item, .count = 1};
+    struct finish_result result = {.answers = answer, .results = &ignored, .count = 1};
+    return finish_items(call, &in, &result);
+}
+
+pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held) {
+    struct sclaim claim;
+    struct sjob job;
+    bool found = false;
+    *held = false;
+    pawl_status status = jobs_claim_find(call->op, ref.token, &claim, &found);
+    if (status != PAWL_OK || !found || !claim.active || !uuid_equal(claim.instance, call->chain))
+        return status;
+    status = jobs_brief(call, ref.id, &job, &found);
+    *held = status == PAWL_OK && found && job.row.state == JOB_RUNNING && job.row.job.token == ref.token;
+    return status;
 }
 
 pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,

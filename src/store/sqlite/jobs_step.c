@@ -150,34 +150,53 @@ static pawl_status keep_signal(struct operation *op, const struct job_wake *in, 
     return statement_run(&s);
 }
 
+pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in, struct wake_result *out) {
+    struct id_list ids = {NULL, 0};
+    pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_WAITING);
+    bind_text(&s, in->wait_key);
+    pawl_status status = jobs_ids(&s, call->op->scratch, &ids);
+    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
+        status = wake_one(call, ids.ids[i], payload);
+    bool keep = ids.count == 0 && in->keep_ms > 0;
+    if (status == PAWL_OK && keep)
+        status = keep_signal(call->op, in, payload);
+    if (status == PAWL_OK && ids.count > 0)
+        status = jobs_wake_wanted(call->op);
+    *out = (struct wake_result){(int64_t)ids.count, keep};
+    return status;
+}
+
 pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
                              pawl_error *err) {
     struct operation op;
     struct jobs_call call;
-    struct id_list ids = {NULL, 0};
-    pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
+    struct wake_result result = {0, false};
     pawl_status status = check_job_wake(in, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_WRITE, "jobs_wake", err);
     if (status != PAWL_OK)
         return status;
     status = jobs_begin(&call, &op, uuid_nil());
-    if (status == PAWL_OK) {
-        struct statement s = statement_begin(&op, SQLITE_Q_JOB_LIST_WAITING);
-        bind_text(&s, in->wait_key);
-        status = jobs_ids(&s, op.scratch, &ids);
-    }
-    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
-        status = wake_one(&call, ids.ids[i], payload);
-    bool keep = ids.count == 0 && in->keep_ms > 0;
-    if (status == PAWL_OK && keep)
-        status = keep_signal(&op, in, payload);
-    if (status == PAWL_OK && ids.count > 0)
-        status = jobs_wake_wanted(&op);
+    if (status == PAWL_OK)
+        status = jobs_wake_in(&call, in, &result);
     status = operation_end(&op, jobs_end(&call, status));
     if (status == PAWL_OK)
-        *out = (struct wake_result){(int64_t)ids.count, keep};
+        *out = result;
     return status;
+}
+
+pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
+    bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
+    struct statement s = statement_begin(op, remove ? SQLITE_Q_JOB_LIMIT_DELETE : SQLITE_Q_JOB_LIMIT_PUT);
+    bind_text(&s, in->key);
+    if (!remove) {
+        bind_int(&s, in->concurrency);
+        bind_int(&s, in->rate);
+        bind_int(&s, in->rate_ms);
+        bind_int(&s, in->weight);
+    }
+    return statement_run(&s);
 }
 
 pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
@@ -187,16 +206,7 @@ pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in
         status = operation_begin(&op, store, OPERATION_WRITE, "job_limit_set", err);
     if (status != PAWL_OK)
         return status;
-    bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
-    struct statement s = statement_begin(&op, remove ? SQLITE_Q_JOB_LIMIT_DELETE : SQLITE_Q_JOB_LIMIT_PUT);
-    bind_text(&s, in->key);
-    if (!remove) {
-        bind_int(&s, in->concurrency);
-        bind_int(&s, in->rate);
-        bind_int(&s, in->rate_ms);
-        bind_int(&s, in->weight);
-    }
-    return operation_end(&op, statement_run(&s));
+    return operation_end(&op, jobs_limit_put(&op, in));
 }
 
 pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,

@@ -14,6 +14,7 @@
 #include "store/sqlite/put.h"
 #include "store/sqlite/relay.h"
 #include "store/sqlite/report.h"
+#include "store/sqlite/runs.h"
 #include "store/sqlite/view.h"
 #include "store/sqlite/waker.h"
 
@@ -88,6 +89,7 @@ static const struct store_ops sqlite_ops = {
             .checkpoint_errors = sqlite_checkpoint_errors,
         },
     .jobs = &sqlite_jobs_ops,
+    .runs = &sqlite_runs_ops,
     .close = sqlite_close,
 };
 

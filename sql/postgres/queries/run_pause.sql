@@ -1,0 +1,2 @@
+-- run_pause: see functions/run_pause.sql
+SELECT pawl.run_pause($1, $2)

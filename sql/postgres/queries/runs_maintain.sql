@@ -1,0 +1,2 @@
+-- runs_maintain: see functions/runs_maintain.sql
+SELECT * FROM pawl.runs_maintain($1)

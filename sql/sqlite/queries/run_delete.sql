@@ -1,0 +1,2 @@
+-- run_delete: a run goes.
+DELETE FROM run WHERE id = ?1

@@ -1,0 +1,2 @@
+-- run_partition_delete: the partitions of a run go.
+DELETE FROM run_partition WHERE run = ?1
