@@ -160,6 +160,10 @@
 #define PAWL_HTTP_KEYS_BYTES_MAX 4194304
 #define PAWL_HTTP_KEY_BYTES_MAX 200
 #define PAWL_HTTP_KEY_MS 86400000
+#define PAWL_HTTP_OPERATIONS_MAX 20   /* that wait or run */
+#define PAWL_HTTP_OPERATIONS_KEPT 100 /* remembered */
+#define PAWL_HTTP_AUDIT_BYTES_MAX 2000
+#define PAWL_HTTP_TOOLS_MS 5000 /* for asking servers of tools */
 
 /* Memory of one scratch area, buffer or log line. */
 #define PAWL_ARENA_CHUNK_BYTES 16384

@@ -38,6 +38,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         .tls_key = text_or_null(cli, OPTION_TLS_KEY),
         .public_url = text_or_null(cli, OPTION_PUBLIC_URL),
         .redact = options_text(&cli->arguments.options, OPTION_REDACT),
+        .tools = text_or_null(cli, OPTION_TOOLS),
         .lease_api = options_bool(&cli->arguments.options, OPTION_LEASE_API),
         .log = {.level = (enum log_level)options_number(&cli->arguments.options, OPTION_LOG_LEVEL),
                 .file = stderr},
@@ -62,7 +63,8 @@ const struct command command_server = {
     .summary = "Serve the HTTP interface, the dashboard and the metrics",
     .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
                OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
-               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY),
+               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_LOG_LEVEL) |
+               OPTION_BIT(OPTION_DURABILITY),
     .database = DATABASE_MAKE,
     .writes = true,
     .details =

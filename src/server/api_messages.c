@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include "cli/message_view.h"
 #include "cli/names.h"
+#include "cli/why_story.h"
 #include "server/call.h"
 #include "server/fields.h"
 #include "server/ids.h"
@@ -59,6 +60,143 @@ static pawl_status show(struct call *call, pawl_error *err) {
     return call_list_end(call, NULL, err);
 }
 
+/* ---- Why */
+
+static const struct column why_columns[] = {
+    {.key = "id", .type = CELL_UUID},           {.key = "cause", .type = CELL_TEXT},
+    {.key = "state", .type = CELL_TEXT},        {.key = "explanation", .type = CELL_TEXT},
+    {.key = "next", .type = CELL_TEXT},         {.key = "instance", .type = CELL_UUID},
+    {.key = "until", .type = CELL_TIME},        {.key = "now", .type = CELL_TIME},
+    {.key = "blocker_id", .type = CELL_UUID},   {.key = "blocker_seq", .type = CELL_INT},
+    {.key = "blocker_cause", .type = CELL_TEXT}};
+
+static pawl_status explain(struct call *call, pawl_error *err) {
+    pawl_uuid id;
+    struct why why;
+    struct buf texts[2];
+    pawl_status status = ids_message(call, "id", &id, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->view.why(call->store, id, call->arena, &why, err);
+    if (status == PAWL_NOT_FOUND)
+        return error_set(err, status, "why",
+                         "there is no message with id %.*s; it may be done and no longer kept",
+                         STR_ARG(call_text(call, "id")));
+    if (status != PAWL_OK)
+        return status;
+    buf_init(&texts[0], 0);
+    buf_init(&texts[1], 0);
+    why_story(&why, &texts[0], &texts[1]);
+    bool blocked = !uuid_is_nil(why.blocker_id);
+    struct cell cells[] = {cell_uuid(why.row.item.id),
+                           cell_cstr(cause_name(why.cause)),
+                           cell_cstr(state_name(why.row.state)),
+                           cell_text(buf_str(&texts[0])),
+                           cell_text(buf_str(&texts[1])),
+                           cell_uuid(why.instance),
+                           cell_time(why.until_ms),
+                           cell_time(why.now_ms),
+                           cell_uuid(why.blocker_id),
+                           blocked ? cell_int(why.blocker_seq) : cell_none(),
+                           blocked ? cell_cstr(cause_name(why.blocker_cause)) : cell_none()};
+    call_record(call, cells);
+    buf_free(&texts[0]);
+    buf_free(&texts[1]);
+    return PAWL_OK;
+}
+
+/* ---- Receptors */
+
+static const struct column receptor_columns[] = {{.key = "receptor", .type = CELL_TEXT},
+                                                 {.key = "status", .type = CELL_INT},
+                                                 {.key = "attempts", .type = CELL_INT},
+                                                 {.key = "error", .type = CELL_TEXT},
+                                                 {.key = "updated", .type = CELL_TIME}};
+
+static pawl_status receptors(struct call *call, pawl_error *err) {
+    pawl_uuid id;
+    struct receptor_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = ids_message(call, "id", &id, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->view.receptors(call->store, id, call->arena, &rows, &count, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < count; i++) {
+        struct cell cells[] = {cell_text(rows[i].receptor), cell_int(rows[i].status),
+                               cell_int(rows[i].attempts), cell_text(rows[i].error),
+                               cell_time(rows[i].updated_ms)};
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Sending */
+
+static const struct field message_fields[] = {
+    {.name = "type", .in = IN_BODY, .type = FIELD_TEXT, .required = true, .max = PAWL_TYPE_BYTES_MAX},
+    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON},
+    {.name = "stream", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_STREAM_BYTES_MAX},
+    {.name = "topic", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_TOPIC_BYTES_MAX},
+    {.name = "headers", .in = IN_BODY, .type = FIELD_OBJECT},
+    {.name = "id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "correlation_id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "causation_id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100},
+};
+
+enum { MESSAGE_FIELDS = sizeof message_fields / sizeof *message_fields };
+
+static pawl_status message_of(struct call *call, const struct tree *object, struct message_new *message,
+                              pawl_error *err) {
+    struct value values[MESSAGE_FIELDS] = {0};
+    pawl_status status =
+        call_object(call->arena, object, "a message", message_fields, MESSAGE_FIELDS, values, err);
+    if (status != PAWL_OK)
+        return status;
+    *message = (struct message_new){.type = values[0].text,
+                                    .payload = STR("{}"),
+                                    .stream = values[2].text,
+                                    .topic = values[3].text,
+                                    .id = values[5].uuid,
+                                    .correlation_id = values[6].uuid,
+                                    .causation_id = values[7].uuid,
+                                    .traceparent = values[8].text};
+    status = call_tree_text(call->arena, values[1].tree, &message->payload, err);
+    if (status == PAWL_OK)
+        status = call_tree_text(call->arena, values[4].tree, &message->headers, err);
+    return status;
+}
+
+static const struct column sent_columns[] = {{.key = "id", .type = CELL_UUID},
+                                             {.key = "answer", .type = CELL_TEXT}};
+
+static pawl_status put_messages(struct call *call, pawl_error *err) {
+    const struct tree *items = call_value(call, "messages")->tree;
+    struct message_new *messages = arena_array(call->arena, items->count, sizeof *messages);
+    struct messages_put put = {.kind = call_choice(call, "kind") == KIND_INBOX ? KIND_INBOX : KIND_OUTBOX,
+                               .messages = messages,
+                               .count = items->count,
+                               .consumer = call_text(call, "consumer")};
+    struct put_result result;
+    pawl_status status = messages != NULL ? call_request(call, 0, &put.request, err)
+                                          : error_set(err, PAWL_NO_MEMORY, "http", "no memory for messages");
+    for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
+        status = message_of(call, items->items[i], &messages[i], err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.messages_put(call->store, &put, call->arena, &result, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < items->count; i++) {
+        struct cell cells[] = {cell_uuid(result.ids[i]), cell_cstr(answer_name(result.answers[i]))};
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Fields and routes */
+
 static const struct field list_fields[] = {
     {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
     {.name = "state",
@@ -85,29 +223,42 @@ static const struct field id_fields[] = {
      .required = true,
      .help = "The id, or the first 8 or more characters of it when no other message begins with them."}};
 
+static const struct field put_fields[] = {
+    {.name = "kind",
+     .in = IN_BODY,
+     .type = FIELD_CHOICE,
+     .choices = "outbox|inbox",
+     .help = "Where they go; the outbox without it."},
+    {.name = "consumer",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "Inbox: who deduplicates."},
+    {.name = "messages",
+     .in = IN_BODY,
+     .type = FIELD_OBJECTS,
+     .required = true,
+     .min = 1,
+     .max = PAWL_BATCH_DEFAULT,
+     .help = "Objects with type and, as needed, payload, stream, topic, headers, id, correlation_id, "
+             "causation_id and traceparent."}};
+
 static const struct route routes[] = {
-    {.method = METHOD_GET,
-     .path = "/v1/messages",
-     .credential = CREDENTIAL_VIEWER,
-     .name = "listMessages",
-     .tag = "messages",
-     .summary = "List messages, dead letters among them, by sequence number",
-     FIELDS(list_fields),
-     .shape = ANSWER_LIST,
-     .columns = message_columns,
-     .column_count = MESSAGE_COLUMNS,
-     .run = list},
-    {.method = METHOD_GET,
-     .path = "/v1/messages/{id}",
-     .credential = CREDENTIAL_VIEWER,
-     .name = "readMessage",
-     .tag = "messages",
-     .summary = "Show every message with this id; an outbox may hold one twice",
-     FIELDS(id_fields),
-     .shape = ANSWER_LIST,
-     .columns = message_columns,
-     .column_count = MESSAGE_COLUMNS,
-     .run = show},
+    {READS("/v1/messages", "listMessages"), .tag = "messages",
+     .summary = "List messages, dead letters among them, by sequence number", FIELDS(list_fields),
+     .columns = message_columns, .column_count = MESSAGE_COLUMNS, .run = list},
+    {ACTS(METHOD_POST, "/v1/messages", "putMessages"), .tag = "messages",
+     .summary = "Send messages, in one transaction", .unaudited = true, FIELDS(put_fields),
+     COLUMNS(sent_columns), .run = put_messages},
+    {READS("/v1/messages/{id}", "readMessage"), .tag = "messages",
+     .summary = "Show every message with this id; an outbox may hold one twice", FIELDS(id_fields),
+     .columns = message_columns, .column_count = MESSAGE_COLUMNS, .run = show},
+    {READS("/v1/messages/{id}/why", "explainMessage"), .tag = "messages",
+     .summary = "What the message waits for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
+     COLUMNS(why_columns), .run = explain},
+    {READS("/v1/messages/{id}/receptors", "listReceptors"), .tag = "messages",
+     .summary = "How the receptors of an inbox message have ended", FIELDS(id_fields),
+     COLUMNS(receptor_columns), .run = receptors},
 };
 
-const struct route_table message_routes = {routes, sizeof routes / sizeof *routes};
+const struct route_table message_routes = ROUTE_TABLE(routes);

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "server/call_int.h"
 #include "server/cursor.h"
 #include "server/redact.h"
@@ -36,19 +37,22 @@ int call_choice(const struct call *call, const char *name) {
     return value->present ? (int)value->number + 1 : 0;
 }
 
-pawl_status call_json(struct call *call, const char *name, pawl_str *text, pawl_error *err) {
-    const struct value *value = call_value(call, name);
-    *text = (pawl_str){NULL, 0};
-    if (!value->present)
-        return PAWL_OK;
+pawl_status call_tree_text(struct arena *arena, const struct tree *tree, pawl_str *text, pawl_error *err) {
     struct buf buf;
+    if (tree == NULL)
+        return PAWL_OK;
     buf_init(&buf, 0);
-    tree_write(&buf, value->tree);
+    tree_write(&buf, tree);
     pawl_status status = buf_status(&buf, "http", err);
     if (status == PAWL_OK)
-        status = str_dup(call->arena, buf_str(&buf), text, err);
+        status = str_dup(arena, buf_str(&buf), text, err);
     buf_free(&buf);
     return status;
+}
+
+pawl_status call_json(struct call *call, const char *name, pawl_str *text, pawl_error *err) {
+    *text = (pawl_str){NULL, 0};
+    return call_tree_text(call->arena, call_value(call, name)->tree, text, err);
 }
 
 int call_limit(const struct call *call) { return (int)call_int(call, "limit", PAWL_LIST_DEFAULT); }
@@ -138,11 +142,53 @@ pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
     return buf_status(&call->out, "http", err);
 }
 
-pawl_status call_audit(struct call *call, const char *action, const char *detail, pawl_error *err) {
-    const char *actor = arena_printf(call->arena, "http %s", credential_name(call->as));
-    pawl_str shown = str_from(detail);
-    struct audit_row row = {.actor = str_from(actor), .action = str_from(action), .detail = shown};
-    return call->store->ops->relay->audit_add(call->store, &row, err);
+pawl_str call_actor(struct call *call) {
+    const char *role = credential_name(call->as);
+    const char *text = call->person != NULL ? arena_printf(call->arena, "http %s %.100s", role, call->person)
+                                            : arena_printf(call->arena, "http %s", role);
+    pawl_str actor = str_from(text);
+    return utf8_valid(actor, false, NULL) && actor.len > 0 ? actor : STR("http");
+}
+
+/* A value as the audit shows it; JSON may hold secrets and is left out. */
+static void audit_value(struct buf *buf, const struct field *field, const struct value *value) {
+    switch (field->type) {
+    case FIELD_JSON:
+    case FIELD_OBJECT:
+    case FIELD_OBJECTS:
+        return;
+    case FIELD_TEXTS:
+    case FIELD_INTS:
+    case FIELD_UUIDS:
+        buf_printf(buf, " %s=", field->name);
+        tree_write(buf, value->tree);
+        return;
+    case FIELD_INT:
+        buf_printf(buf, " %s=%" PRId64, field->name, value->number);
+        return;
+    case FIELD_BOOL:
+        buf_printf(buf, " %s=%s", field->name, value->number != 0 ? "true" : "false");
+        return;
+    default:
+        buf_printf(buf, " %s=%.*s", field->name, STR_ARG(value->text));
+        return;
+    }
+}
+
+pawl_status call_audit(struct call *call, pawl_error *err) {
+    struct buf detail;
+    buf_init(&detail, PAWL_HTTP_BODY_BYTES_MAX);
+    buf_printf(&detail, "%s %s", method_name(call->route->method), call->route->path);
+    for (size_t i = 0; i < call->route->field_count; i++)
+        if (call->values[i].present)
+            audit_value(&detail, &call->route->fields[i], &call->values[i]);
+    pawl_str shown = detail.failed ? str_from(call->route->path)
+                                   : utf8_cut(buf_str(&detail), PAWL_HTTP_AUDIT_BYTES_MAX);
+    struct audit_row row = {
+        .actor = call_actor(call), .action = str_from(call->route->name), .detail = shown};
+    pawl_status status = call->store->ops->relay->audit_add(call->store, &row, err);
+    buf_free(&detail);
+    return status;
 }
 
 pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request, pawl_error *err) {

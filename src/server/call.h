@@ -29,6 +29,7 @@ struct call {
     pawl_str key;          /* Idempotency-Key; absent: none */
     const char *last_seen; /* Last-Event-ID; NULL: none */
     const char *accept;    /* NULL: none */
+    const char *person;    /* Pawl-Actor; NULL: none */
     struct buf out;
     struct json_writer json; /* into out */
     size_t rows;
@@ -58,6 +59,9 @@ bool call_bool(const struct call *call, const char *name);
 int call_choice(const struct call *call, const char *name);
 /* The JSON of a body's field as text; absent when not given. */
 PAWL_MUSTCHECK pawl_status call_json(struct call *call, const char *name, pawl_str *text, pawl_error *err);
+/* JSON of a tree as text in the arena; *text stays when there is no tree. */
+PAWL_MUSTCHECK pawl_status call_tree_text(struct arena *arena, const struct tree *tree, pawl_str *text,
+                                          pawl_error *err);
 int call_limit(const struct call *call);
 
 /* A fresh object with these members checked as fields are: values has as many as fields. */
@@ -77,9 +81,10 @@ void call_cells(struct call *call, const struct column *columns, size_t count, c
 pawl_str call_cursor(const struct call *call);
 int64_t call_cursor_number(const struct call *call);
 
-/* Keeps in the database what the caller did. */
-PAWL_MUSTCHECK pawl_status call_audit(struct call *call, const char *action, const char *detail,
-                                      pawl_error *err);
+/* Who the caller is, for the audit: the role and, when it says, the person behind it. */
+pawl_str call_actor(struct call *call);
+/* Keeps in the database what the caller did: the route, and its values without payloads. */
+PAWL_MUSTCHECK pawl_status call_audit(struct call *call, pawl_error *err);
 
 /* The request key of a call with an Idempotency-Key; nil without. part tells several of one call apart. */
 PAWL_MUSTCHECK pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request,

@@ -85,6 +85,11 @@ void exchange_work(struct errand *errand, struct store *store, const pawl_error 
     server_hand_back(exchange->server, errand);
 }
 
+/* Every action of an operator is kept, whatever its handler does. */
+static bool audited(const struct route *route) {
+    return route->method != METHOD_GET && route->credential == CREDENTIAL_OPERATOR && !route->unaudited;
+}
+
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened) {
     struct call *call = &exchange->call;
     struct call_input input = {.parts = exchange->match.parts,
@@ -104,6 +109,8 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
     }
     if (status == PAWL_OK)
         status = call->route->run(call, &err);
+    if (status == PAWL_OK && audited(call->route))
+        status = call_audit(call, &err);
     if (status == PAWL_OK)
         status = buf_status(&call->out, "http", &err);
     if (status != PAWL_OK)

@@ -1,4 +1,4 @@
-/* Fields that many routes have. */
+/* Parts of routes that many have. */
 #ifndef SERVER_FIELDS_H
 #define SERVER_FIELDS_H
 
@@ -12,6 +12,21 @@
     }
 #define FIELD_ROW_CURSOR                                                                                     \
     { .name = "cursor", .type = FIELD_CURSOR, .max = 4096, .help = "The `next` of the page before." }
+#define FIELD_ROW_NAME(text)                                                                                 \
+    {                                                                                                        \
+        .name = "name", .in = IN_PATH, .type = FIELD_TEXT, .required = true, .max = PAWL_STREAM_BYTES_MAX,   \
+        .help = (text)                                                                                       \
+    }
+#define FIELD_ROW_NUMBER(key, text)                                                                          \
+    { .name = (key), .in = IN_PATH, .type = FIELD_INT, .required = true, .min = 1, .help = (text) }
 #define KIND_CHOICES "outbox|inbox|perspective"
+
+#define READS(route_path, route_name)                                                                        \
+    .method = METHOD_GET, .path = (route_path), .credential = CREDENTIAL_VIEWER, .name = (route_name)
+#define ACTS(route_method, route_path, route_name)                                                           \
+    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_OPERATOR, .name = (route_name)
+
+#define ROUTE_TABLE(array)                                                                                   \
+    { (array), sizeof(array) / sizeof *(array) }
 
 #endif

@@ -230,6 +230,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->call.route = exchange->match.route;
     exchange->call.accept = header(exchange, "Accept");
     exchange->call.last_seen = header(exchange, "Last-Event-ID");
+    exchange->call.person = header(exchange, "Pawl-Actor");
     exchange->asset = exchange->match.methods == 0 ? asset_find(exchange->path) : NULL;
     enum MHD_Result result = judge(exchange);
     if (exchange->state == EXCHANGE_NEW && result == MHD_YES)

@@ -72,7 +72,8 @@ struct route {
     enum answer_shape shape;
     const struct column *columns;
     size_t column_count;
-    int status; /* of success; 0 = 200 */
+    int status;     /* of success; 0 = 200 */
+    bool unaudited; /* it changes something, but it is work, not an action of a person */
     pawl_status (*run)(struct call *call, pawl_error *err);
 };
 
@@ -92,6 +93,16 @@ extern const struct route_table health_routes;
 extern const struct route_table session_routes;
 extern const struct route_table status_routes;
 extern const struct route_table message_routes;
+extern const struct route_table dead_routes;
+extern const struct route_table fleet_routes;
+extern const struct route_table event_routes;
+extern const struct route_table perspective_routes;
+extern const struct route_table job_routes;
+extern const struct route_table task_routes;
+extern const struct route_table schedule_routes;
+extern const struct route_table note_routes;
+extern const struct route_table tool_routes;
+extern const struct route_table operation_routes;
 
 const char *method_name(enum http_method method);
 const char *credential_name(enum credential credential);

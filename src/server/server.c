@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "server/exchange.h"
 #include "server/idempotency.h"
+#include "server/operation.h"
 #include "server/sampler.h"
 #include "server/stats.h"
 #include "server/stream.h"
@@ -45,8 +46,10 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     server->keys = keys_new();
     server->sampler = sampler_new(server);
     server->streams = streams_new(server);
+    server->operations = operations_new(server);
     server->stats = calloc(1, sizeof *server->stats);
-    if (server->keys == NULL || server->sampler == NULL || server->streams == NULL || server->stats == NULL)
+    if (server->keys == NULL || server->sampler == NULL || server->streams == NULL || server->stats == NULL ||
+        server->operations == NULL)
         return no_memory(err);
     stats_init(server->stats);
     sigemptyset(&stop);
@@ -59,6 +62,8 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
         return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot make the loop's descriptors");
     pawl_status status = http_desk_open(&server->store_desk, &server->config.store, PAWL_HTTP_STORE_THREADS,
                                         &server->config.log, err);
+    if (status == PAWL_OK)
+        status = http_desk_open(&server->back_desk, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK && server->config.lease_api)
         status = http_desk_open(&server->lease_desk, &server->config.store, PAWL_HTTP_LEASE_THREADS,
                                 &server->config.log, err);
@@ -162,8 +167,10 @@ static bool busy(const struct server *server) {
 
 /* Lets what runs end, and gives every connection its answer. */
 static void wind_up(struct server *server) {
+    operations_stop(server->operations);
     http_desk_close(&server->store_desk);
     http_desk_close(&server->lease_desk);
+    http_desk_close(&server->back_desk);
     take_done(server);
     streams_end(server->streams);
     int64_t until_ms = clock_boot_ms() + PAWL_HTTP_STOP_MS;
@@ -183,11 +190,13 @@ void server_close(struct server *server) {
     } else {
         http_desk_close(&server->store_desk);
         http_desk_close(&server->lease_desk);
+        http_desk_close(&server->back_desk);
     }
     http_stop(server);
     streams_free(server->streams);
     sampler_free(server->sampler);
     keys_free(server->keys);
+    operations_free(server->operations);
     free(server->stats);
     if (server->listen_fd >= 0)
         close(server->listen_fd);

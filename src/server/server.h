@@ -21,6 +21,7 @@ struct server_config {
     const char *tls_key;
     const char *public_url; /* how a proxy in front is reached: "https://pawl.example.org"; NULL: none */
     pawl_str redact;        /* absent: nothing is hidden */
+    const char *tools;      /* a file of tools for checking pipelines; NULL: none */
     bool lease_api;
     struct log log;
 };
@@ -43,6 +44,7 @@ struct server {
     struct MHD_Daemon *daemon;
     struct http_desk store_desk; /* questions and actions */
     struct http_desk lease_desk; /* the worker's role; no threads unless the lease API is on */
+    struct http_desk back_desk;  /* operations over many things, one after the other */
     pthread_mutex_t lock;        /* of done */
     struct errand *done;         /* the latest first */
     struct links *links;         /* open connections; the loop's own */
@@ -50,6 +52,7 @@ struct server {
     struct sampler *sampler;
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
+    struct operations *operations;
 };
 
 /* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */

@@ -1,0 +1,12 @@
+/* The tools that the server knows: those of --tools. */
+#ifndef SERVER_TOOLING_H
+#define SERVER_TOOLING_H
+
+#include "handler/tools.h"
+
+struct server;
+
+/* The registry; empty without --tools. Freed with tools_free. */
+PAWL_MUSTCHECK pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error *err);
+
+#endif
