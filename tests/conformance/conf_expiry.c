@@ -153,7 +153,8 @@ static void deaths_and_attempts_count_together(void **state) {
     assert_int_equal(row_of(c, 1).item.deaths, 1);
 }
 
-static void successors_in_another_part_are_set_aside_without_a_death(void **state) {
+/* What is behind an unfinished message was in the same hands: the worker may have died of it. */
+static void successors_in_another_part_die_with_the_one_before_them(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
     put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
@@ -164,12 +165,90 @@ static void successors_in_another_part_are_set_aside_without_a_death(void **stat
     assert_string_equal(numbers(c, again), "1");
     assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_STALE);
     struct message_row row = row_of(c, 2);
-    assert_int_equal(row.item.deaths, 0);
+    assert_int_equal(row.item.deaths, 1);
+    assert_int_equal(row.reason, ASIDE_EXPIRED);
     assert_int_equal(row.state, STATE_BLOCKED);
     complete_all(c, 1, again);
     struct item_list last = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, last), "2");
-    assert_int_equal(last.items[0].attempt, 1);
+    assert_int_equal(last.items[0].attempt, 2);
+}
+
+/* The stream 1 2 3 4 under one claim, with 2 and 4 in a part of their own; then its worker is put out. */
+static void evict_with_a_split_stream(struct conf *c, enum dead_policy policy, int max_attempts) {
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 4, STR("a"));
+    struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
+    in.policy = policy;
+    in.max_attempts = max_attempts;
+    struct item_list held = claim_with(c, in);
+    struct item_ref two[] = {{held.items[1].token, held.items[1].id},
+                             {held.items[3].token, held.items[3].id}};
+    struct messages_renew renew = {instance_id(1), KIND_OUTBOX, two, 2, 2 * LEASE_MS};
+    struct answer_list answers = {0};
+    ok(c, c->core->messages_renew(c->store, &renew, c->arena, &answers, &c->err));
+    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
+    for (size_t i = 0; i < held.count; i++)
+        assert_int_equal(complete(c, 1, &held.items[i]), ANSWER_STALE);
+}
+
+/* covers: B2.8 */
+static void eviction_counts_one_death_for_every_part_of_a_stream(void **state) {
+    struct conf *c = *state;
+    evict_with_a_split_stream(c, POLICY_SKIP, 3);
+    for (int n = 1; n <= 4; n++) {
+        assert_int_equal(row_of(c, n).item.deaths, 1);
+        assert_int_equal(row_of(c, n).reason, ASIDE_EXPIRED);
+    }
+    join(c, 2, OUTBOX_BIT);
+    assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "1");
+}
+
+static void the_limit_holds_in_every_part_of_a_stream(void **state) {
+    struct conf *c = *state;
+    evict_with_a_split_stream(c, POLICY_SKIP, 1);
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 4);
+    assert_int_equal(counted(c, KIND_OUTBOX).aside, 0);
+    for (int n = 1; n <= 4; n++)
+        assert_int_equal(row_of(c, n).reason, DEAD_KILLED);
+}
+
+static void a_stream_that_is_blocked_by_a_death_keeps_the_deaths_of_all_parts(void **state) {
+    struct conf *c = *state;
+    evict_with_a_split_stream(c, POLICY_BLOCK, 1);
+    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
+    for (int n = 2; n <= 4; n++) {
+        assert_int_equal(row_of(c, n).state, STATE_BLOCKED);
+        assert_int_equal(row_of(c, n).item.deaths, 1);
+    }
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 1);
+    assert_int_equal(counted(c, KIND_OUTBOX).aside, 3);
+}
+
+static void a_stream_that_is_parked_by_a_death_takes_all_parts_along(void **state) {
+    struct conf *c = *state;
+    evict_with_a_split_stream(c, POLICY_PARK, 1);
+    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
+    for (int n = 2; n <= 4; n++)
+        assert_int_equal(row_of(c, n).reason, DEAD_PARKED);
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 4);
+    assert_int_equal(counted(c, KIND_OUTBOX).aside, 0);
+}
+
+/* Under skip a stream goes on behind a dead letter: what somebody still holds stays with him. */
+static void behind_a_death_under_skip_another_part_goes_on(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
+    struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
+    in.policy = POLICY_SKIP;
+    in.max_attempts = 1;
+    struct item_list held = claim_with(c, in);
+    assert_int_equal(renew_item(c, 1, &held.items[1], 2 * LEASE_MS), ANSWER_APPLIED);
+    advance(c, LEASE_MS);
+    claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
+    assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_APPLIED);
 }
 
 /* covers: B3.8 */
@@ -271,7 +350,12 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(healthy_work_goes_on_beside_a_suspect),
     CONF_TEST(a_message_that_kills_its_worker_is_dead_lettered_and_its_mates_complete),
     CONF_TEST(deaths_and_attempts_count_together),
-    CONF_TEST(successors_in_another_part_are_set_aside_without_a_death),
+    CONF_TEST(successors_in_another_part_die_with_the_one_before_them),
+    CONF_TEST(eviction_counts_one_death_for_every_part_of_a_stream),
+    CONF_TEST(the_limit_holds_in_every_part_of_a_stream),
+    CONF_TEST(a_stream_that_is_blocked_by_a_death_keeps_the_deaths_of_all_parts),
+    CONF_TEST(a_stream_that_is_parked_by_a_death_takes_all_parts_along),
+    CONF_TEST(behind_a_death_under_skip_another_part_goes_on),
     CONF_TEST(what_was_done_before_the_claim_expired_stays_a_duplicate),
     CONF_TEST(eviction_ends_claims_like_expiry_but_at_once),
     CONF_TEST(a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it),

@@ -105,17 +105,19 @@ bool history_grant_over(struct history *h, const struct history_message *m, int6
     return false;
 }
 
-/* The grant ended without a report: a death, unless its holder left in good order. */
-static void lose(struct history *h, int message, int64_t now_ms) {
+/* The grant ended without a report: a death, unless its holder left in good order. What was in the same hands
+ * behind a lost message dies with it, whatever is left of its own lease. */
+static void lose(struct history *h, int message, int64_t now_ms, bool behind_lost) {
     struct history_message *m = &h->messages[message];
     if (!m->granted)
         return;
     m->granted = false;
-    if (!lease_over(h, m, now_ms))
+    bool over = lease_over(h, m, now_ms);
+    if (!over && !behind_lost)
         return;
     m->losses++;
     h->losses++;
-    if (h->instances[m->instance].watched)
+    if (over && h->instances[m->instance].watched)
         history_violated(h, "lost_grant",
                          "message %d was given to instance %d, which lives and was not disturbed", message,
                          m->instance);
@@ -126,18 +128,22 @@ void history_instance_left(struct history *h, int instance, int64_t now_ms) {
     h->instances[instance].left = true;
     for (size_t i = 0; i < h->message_count; i++) {
         if (h->messages[i].instance == instance)
-            lose(h, (int)i, now_ms);
+            lose(h, (int)i, now_ms, false);
+    }
+}
+
+static void take_behind(struct history *h, int message, int64_t token, int64_t now_ms, bool lost) {
+    const struct history_message *m = &h->messages[message];
+    struct history_stream *s = history_stream_of(h, m);
+    for (size_t i = (size_t)m->position + 1; s != NULL && i < s->count; i++) {
+        if (token == 0 || h->messages[s->messages[i]].token == token)
+            lose(h, s->messages[i], now_ms, lost);
     }
 }
 
 /* The later messages of the stream are no longer with whoever held them. token 0 = under any token. */
 void history_set_aside_behind(struct history *h, int message, int64_t token, int64_t now_ms) {
-    const struct history_message *m = &h->messages[message];
-    struct history_stream *s = history_stream_of(h, m);
-    for (size_t i = (size_t)m->position + 1; s != NULL && i < s->count; i++) {
-        if (token == 0 || h->messages[s->messages[i]].token == token)
-            lose(h, s->messages[i], now_ms);
-    }
+    take_behind(h, message, token, now_ms, false);
 }
 
 static void check_attempt(struct history *h, int message, const struct item *item) {
@@ -201,8 +207,9 @@ void history_granted(struct history *h, int message, const struct item *item, in
                          "message %d is given out under %" PRId64 " while %" PRId64 " is in force", message,
                          item->token, m->token);
     if (m->granted) {
-        lose(h, message, now_ms);
-        history_set_aside_behind(h, message, 0, now_ms);
+        bool left = h->instances[m->instance].left;
+        lose(h, message, now_ms, false);
+        take_behind(h, message, 0, now_ms, !left);
     }
     check_attempt(h, message, item);
     check_token(h, message, item->token, instance);

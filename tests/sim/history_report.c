@@ -214,17 +214,9 @@ void history_effect(struct history *h, int run) {
 
 void history_ended(struct history *h, int run) { h->runs[run].running = false; }
 
-/* A death counts for the first unfinished message of a stream; what is behind it in another part of the claim
- * comes back without one (docs/protocol.md), so that only a message with nothing unfinished before it is sure
- * to count. */
+/* Whatever is in the hands of a worker that dies gets a death for it. */
 void history_killed(struct history *h, int message) {
     struct history_message *m = &h->messages[message];
-    const struct history_stream *s = history_stream_of(h, m);
-    for (size_t i = s != NULL ? s->first_open : 0; s != NULL && (int)i < m->position; i++) {
-        const struct history_message *e = &h->messages[s->messages[i]];
-        if (e->granted && e->token == m->token)
-            return;
-    }
     if (++m->kills > h->rules.max_attempts)
         history_violated(h, "poison", "message %d has killed %d workers, the limit is %d", message, m->kills,
                          h->rules.max_attempts);

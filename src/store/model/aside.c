@@ -74,22 +74,51 @@ static void kill_item(struct model *model, struct record *record, const struct p
         model_die(model, record, DEAD_KILLED, part->policy);
     } else {
         model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
-        model_aside_successors(model, record);
     }
 }
 
+/* Records that get their death together. */
+struct killed {
+    struct record **records;
+    size_t count, cap;
+};
+
+static void kill_begin(struct model *model, struct killed *killed, struct record *record) {
+    record->deaths++;
+    record->home->died_policy = 0;
+    model_part_leave(model, record, false);
+    killed->records = model_grow(killed->records, &killed->cap, killed->count + 1, sizeof(struct record *));
+    killed->records[killed->count++] = record;
+}
+
+/* Whether what is behind the record in its stream cannot go on without it: all but a death under skip. */
+static bool holds_stream(const struct record *record, const struct part *part) {
+    return part->policy != POLICY_SKIP || record->attempts + record->deaths < part->max_attempts;
+}
+
+static int seq_compare(const void *a, const void *b) {
+    const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Successors of its streams in other parts of the token were in the same hands, and go the same way. */
 void model_claim_kill(struct model *model, struct part *part, enum claim_state state) {
-    size_t count = part->items.count;
-    struct record **records = model_list_copy(&part->items);
-    for (size_t i = 0; i < count; i++) {
-        records[i]->deaths++;
-        records[i]->home->died_policy = 0;
-        model_part_leave(model, records[i], false);
-    }
+    struct killed killed = {0};
+    while (part->items.first != NULL)
+        kill_begin(model, &killed, part->items.first->record);
     model_part_end(model, part, state);
-    for (size_t i = 0; i < count; i++)
-        kill_item(model, records[i], part);
-    free(records);
+    const size_t own = killed.count;
+    for (size_t i = 0; i < own; i++) {
+        const struct record *record = killed.records[i];
+        struct list *flying = &record->home->flying;
+        while (holds_stream(record, part) && flying->last != NULL && flying->last->record->seq > record->seq)
+            kill_begin(model, &killed, flying->last->record);
+    }
+    if (killed.count > 0)
+        qsort(killed.records, killed.count, sizeof(struct record *), seq_compare);
+    for (size_t i = 0; i < killed.count; i++)
+        kill_item(model, killed.records[i], part);
+    free(killed.records);
 }
 
 static int part_compare(const void *a, const void *b) {

@@ -1,6 +1,8 @@
 /* How claims end without a report: expired, evicted, released. */
 #include "store/sqlite/ending.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "store/sqlite/dead.h"
 #include "store/sqlite/jobs.h"
@@ -67,7 +69,7 @@ static pawl_status count_row(struct operation *op, const struct stream_ref *stre
     return status;
 }
 
-/* An item that got its death: it dies of it, or waits, and what follows in flight waits behind it. */
+/* An item that got its death: it dies of it, or waits. */
 static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream,
                          struct keyset *blocked) {
     struct aside_count count;
@@ -75,10 +77,8 @@ static pawl_status judge(struct operation *op, const struct part *part, const st
     pawl_status status = count_row(op, stream, &count, &found);
     if (status != PAWL_OK || !found || keyset_has(blocked, stream->key))
         return status;
-    if (count.attempts + count.deaths < part->max_attempts) {
-        status = aside_put_followers_behind(op, stream);
-        return status != PAWL_OK ? status : hold_settle(op, stream->kind, stream->lane, stream->key, false);
-    }
+    if (count.attempts + count.deaths < part->max_attempts)
+        return hold_settle(op, stream->kind, stream->lane, stream->key, false);
     if (part->policy == POLICY_BLOCK && !keyset_add(blocked, op->scratch, stream->key))
         return operation_no_memory(op);
     struct death death = {.stream = *stream,
@@ -89,26 +89,76 @@ static pawl_status judge(struct operation *op, const struct part *part, const st
     return dead_bury(op, &death);
 }
 
-/* Every unfinished item gets a death first; then they are judged in order. */
-static pawl_status kill_part(struct operation *op, struct part *part, enum claim_state state) {
-    struct stream_ref *streams = arena_array(op->scratch, part->open, sizeof(*streams));
-    size_t count = 0;
-    struct keyset blocked = {0};
-    if (streams == NULL)
-        return operation_no_memory(op);
+/* Items that get their death together. */
+struct killed {
+    struct stream_ref *streams;
+    size_t count;
+};
+
+/* The open items of a part that follow `behind` (NULL: all of them) get their death and leave it. */
+static pawl_status kill_items(struct operation *op, struct part *part, const struct stream_ref *behind,
+                              struct killed *killed) {
     pawl_status status = part_load_keys(op, part);
-    part->state = state;
-    part->dirty = true;
     for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
         struct part_item *item = &part->items[i];
-        if (item->mark != MARK_OPEN)
+        if (item->mark != MARK_OPEN || (behind != NULL && !stream_follows(behind, item)))
             continue;
-        streams[count++] = stream_of(part, item);
+        killed->streams[killed->count++] = stream_of(part, item);
         part_mark(part, item, MARK_LEFT);
         status = take_back(op, part, item->seq, 1, ASIDE_EXPIRED);
     }
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = judge(op, part, &streams[i], &blocked);
+    return status;
+}
+
+/* Successors in other parts of the token were in the same hands, and go the same way; but behind a death
+ * under skip a stream goes on. */
+static pawl_status kill_followers(struct operation *op, struct part *first, const struct part *part,
+                                  struct killed *killed) {
+    const size_t own = killed->count;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < own && status == PAWL_OK; i++) {
+        const struct stream_ref stream = killed->streams[i];
+        struct aside_count count = {0};
+        bool found = false;
+        status = count_row(op, &stream, &count, &found);
+        if (part->policy == POLICY_SKIP && count.attempts + count.deaths >= part->max_attempts)
+            continue;
+        for (struct part *other = first; other != NULL && status == PAWL_OK; other = part_next_of(other)) {
+            if (other->state == CLAIM_ACTIVE)
+                status = kill_items(op, other, &stream, killed);
+        }
+    }
+    return status;
+}
+
+static int seq_compare(const void *a, const void *b) {
+    const struct stream_ref *x = a, *y = b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Every unfinished item gets a death first; then they are judged in order. */
+static pawl_status kill_part(struct operation *op, struct part *part, enum claim_state state) {
+    struct part *first = NULL;
+    struct keyset blocked = {0};
+    size_t open = 0, others = 0;
+    pawl_status status = part_load_token(op, part->token, &first);
+    for (struct part *one = first; one != NULL && status == PAWL_OK; one = part_next_of(one)) {
+        open += one->open;
+        others += one != part && one->state == CLAIM_ACTIVE;
+    }
+    struct killed killed = {arena_array(op->scratch, open, sizeof(*killed.streams)), 0};
+    if (status == PAWL_OK && killed.streams == NULL)
+        return operation_no_memory(op);
+    part->state = state;
+    part->dirty = true;
+    if (status == PAWL_OK)
+        status = kill_items(op, part, NULL, &killed);
+    if (status == PAWL_OK && others > 0)
+        status = kill_followers(op, first, part, &killed);
+    if (status == PAWL_OK && killed.count > 0)
+        qsort(killed.streams, killed.count, sizeof(*killed.streams), seq_compare);
+    for (size_t i = 0; i < killed.count && status == PAWL_OK; i++)
+        status = judge(op, part, &killed.streams[i], &blocked);
     return status;
 }
 
