@@ -66,7 +66,7 @@ static pawl_status watch(const struct bench_options *options, PGconn *conn, pawl
 }
 
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err) {
-    struct shift shift = {0};
+    struct shift shift = {.everything = true};
     pawl_handler handler = {.function = nothing};
     pawl_error end_err = {0};
     PGconn *conn = NULL;

@@ -23,11 +23,10 @@ static void *run(void *arg) {
 
 pawl_status shift_begin(struct shift *shift, const struct bench_options *options, const pawl_handler *handler,
                         pawl_error *err) {
-    *shift = (struct shift){0};
     pawl_worker_config config = {
         .store = {.url = options->url, .durability_normal = !options->durable},
         .service = "bench",
-        .outbox = true,
+        .outbox = !shift->everything,
         .concurrency = options->threads,
         .batch = options->batch,
         .on_log = log_line,

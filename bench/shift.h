@@ -11,12 +11,14 @@ struct shift {
     pawl_worker *worker;
     pthread_t thread;
     bool running;
+    bool everything;   /* it serves all kinds, jobs too, as `pawl worker` does; else the outbox only */
     atomic_bool ended; /* by itself: a failure */
     pawl_status status;
     pawl_error err;
 };
 
-/* Starts a worker that gives every message to the handler. shift_end stops it and frees everything. */
+/* Starts a worker that gives every message to the handler; zero the shift before, but for everything.
+ * shift_end stops it and frees everything. */
 pawl_status shift_begin(struct shift *shift, const struct bench_options *options, const pawl_handler *handler,
                         pawl_error *err);
 pawl_status shift_end(struct shift *shift, pawl_error *err);

@@ -266,7 +266,7 @@ def latency(lab):
 
 def idle(lab):
     rows = []
-    for store_name, store in (("PostgreSQL", lab.postgres()), ("SQLite", lab.sqlite())):
+    for store_name, store in (("PostgreSQL", lab.postgres(quiet=True)), ("SQLite", lab.sqlite())):
         found = [lab.measure("idle", store, seconds=lab.size(60, 5), threads=4) for _ in range(lab.reps(1))]
         if store_name == "PostgreSQL":
             rows.append(row("PostgreSQL, transactions per minute", [each["transactions_per_minute"] for each in found], "", [],

@@ -149,6 +149,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         break;
     case EVENT_WAKE:
         core->next_poll_ms = core->now_ms;
+        core->woken = true;
         core_life_woken(core);
         break;
     case EVENT_WAKER:

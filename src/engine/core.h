@@ -264,6 +264,9 @@ PAWL_MUSTCHECK pawl_status engine_step(struct engine_core *core, const struct en
 /* While held, a stop does not deregister: something else still works under this instance. */
 void engine_hold(struct engine_core *core, bool held);
 
+/* Whether the store has noted that this instance wants to be woken, and wake-ups arrive. */
+bool engine_woken(const struct engine_core *core);
+
 struct engine_metrics engine_metrics(const struct engine_core *core);
 
 #endif

@@ -173,11 +173,17 @@ void core_batch_begin(struct engine_core *core, struct work_batch *batch) {
     batch->instance.lease_ms = config->instance_lease_ms;
 }
 
+/* A claim is about to be sent. */
+void core_batch_polls(struct engine_core *core) {
+    core->woken = false;
+    core->poll_put_off = false;
+}
+
 static void build(struct engine_core *core) {
     const struct engine_config *config = &core->config;
     core_batch_begin(core, &core->batch);
     int wanted = claim_wanted(core);
-    core->poll_due = core->now_ms >= core->next_poll_ms;
+    core->poll_due = core->now_ms >= core->next_poll_ms || core->poll_put_off;
     int kinds = __builtin_popcount((unsigned)(config->instance.kinds & KIND_BITS_ALL));
     core->held_count = 0;
     for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
@@ -196,6 +202,8 @@ static void build(struct engine_core *core) {
         core->pending_since_ms = core->now_ms;
     if (wanted == 0)
         core->batch.flags |= BATCH_SKIP_CLAIM;
+    else
+        core_batch_polls(core);
 }
 
 void core_batch_send(struct engine_core *core) {
@@ -219,12 +227,25 @@ static int64_t poll_delay_ms(const struct engine_core *core) {
     return quiet && config->quiet_poll_ms > 0 ? config->quiet_poll_ms : config->poll_ms;
 }
 
+static size_t asked_for(const struct work_batch *batch) {
+    size_t asked = 0;
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        asked += (size_t)batch->claim_max[kind];
+    return asked;
+}
+
+/* When to look again. What came while the answer was on its way may not be in it. */
+static void plan_poll(struct engine_core *core, bool more, int64_t delay_ms) {
+    core->next_poll_ms = more || core->woken ? core->now_ms : core->now_ms + delay_ms;
+}
+
 /* Idle and busy are told once each, when they change (P59, P60). */
 static void count_poll(struct engine_core *core, const struct work_batch *batch, size_t claimed) {
     bool asked = (batch->flags & BATCH_SKIP_CLAIM) == 0;
     if (claimed > 0) {
         core->metrics.empty_polls = 0;
-        core->next_poll_ms = core->now_ms;
+        core->poll_put_off = core_wait_quiet(core) && claimed < asked_for(batch);
+        plan_poll(core, !core->poll_put_off, core->config.poll_ms);
         if (!core->was_busy)
             (void)core_act(core, ACTION_NOTIFY_STARTED);
         core->was_busy = true;
@@ -233,7 +254,7 @@ static void count_poll(struct engine_core *core, const struct work_batch *batch,
     }
     if (!asked)
         return;
-    core->next_poll_ms = core->now_ms + poll_delay_ms(core);
+    plan_poll(core, false, poll_delay_ms(core));
     if (batch == &core->batch && !core->poll_due)
         return; /* it only came along with results: the next poll decides */
     core->metrics.empty_polls++;
@@ -247,9 +268,7 @@ static void count_poll(struct engine_core *core, const struct work_batch *batch,
 
 /* Full batches ask for bigger ones: what a commit costs is shared by more messages. */
 static void size_batch(struct engine_core *core, const struct work_batch *batch, size_t claimed) {
-    int asked = 0;
-    for (int kind = 1; kind <= KIND_COUNT; kind++)
-        asked += batch->claim_max[kind];
+    int asked = (int)asked_for(batch);
     if (asked > 0)
         core->full = claimed >= (size_t)asked && asked * 2 >= core->claim_size;
     int most = core->config.batch_max > core->config.batch ? core->config.batch_max : core->config.batch;
@@ -277,11 +296,21 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
     return claimed;
 }
 
+/* Every batch is a beat as well. An idle worker, which has nobody to look after, leaves out the next one, but
+ * never two in a row: beats bring more than a lease. */
+static void batch_beats(struct engine_core *core) {
+    int64_t later_ms = core->batch_sent_ms + core->config.heartbeat_ms;
+    int64_t latest_ms = core->beat_sent_ms + 2 * core->config.heartbeat_ms;
+    if (core->was_idle && core->next_beat_ms > core->now_ms && later_ms <= latest_ms)
+        core->next_beat_ms = later_ms;
+}
+
 static void batch_done(struct engine_core *core, const struct engine_event *event) {
     struct engine_metrics before = core->metrics;
     core_lease_answers(core, event->result);
     core_report_answers(core, event->result);
     size_t claimed = core_batch_claimed(core, event, &core->batch, core->batch_sent_ms);
+    batch_beats(core);
     core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
              core->metrics.failed - before.failed);
 }

@@ -174,7 +174,9 @@ struct engine_core {
     bool wakes;                   /* somebody can wake us */
     bool wait_on, wait_trying, wait_late;
     int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
-    bool poll_due; /* the batch on its way is a poll of its own right */
+    bool poll_due;     /* the batch on its way is a poll of its own right */
+    bool woken;        /* since the last claim was sent: its answer may be older than what woke us */
+    bool poll_put_off; /* whoever puts more wakes us: the claim that goes with the results is the next poll */
     bool was_busy, was_idle;
 
     bool registered, registering, started, start_skipped;
@@ -257,6 +259,7 @@ void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t 
 bool core_batch_wanted(struct engine_core *core);
 int64_t core_batch_due_ms(struct engine_core *core);
 void core_batch_send(struct engine_core *core);
+void core_batch_polls(struct engine_core *core);
 void core_batch_answered(struct engine_core *core, const struct engine_event *event);
 void core_batch_begin(struct engine_core *core, struct work_batch *batch);
 int core_batch_claim_wanted(const struct engine_core *core);

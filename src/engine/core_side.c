@@ -38,6 +38,7 @@ void core_side_send(struct engine_core *core) {
             if ((core->config.instance.kinds & KIND_BIT(kind)) != 0)
                 side->batch.claim_max[kind] = wanted / kinds > 0 ? wanted / kinds : 1;
         }
+        core_batch_polls(core);
     }
     side->resend = false;
     side->on_way = true;

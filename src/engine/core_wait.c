@@ -12,6 +12,8 @@ bool core_wait_quiet(const struct engine_core *core) {
     return core->wakes && core->wait_on && !core->wait_late;
 }
 
+bool engine_woken(const struct engine_core *core) { return core_wait_quiet(core); }
+
 void core_wait_forget(struct engine_core *core) {
     core->wait_on = false;
     core->wait_until_ms = 0;
@@ -39,9 +41,10 @@ void core_wait_decide(struct engine_core *core) {
         return;
     if (!in_hand(core)) {
         core->busy_since_ms = 0;
-        bool due = core->now_ms + PAWL_WAIT_MS / 2 >= core->wait_until_ms &&
+        bool due = core->now_ms + PAWL_WAIT_MS / 4 >= core->wait_until_ms &&
                    core->now_ms >= core->wait_retry_ms;
-        if (due && core->metrics.empty_polls > 0) {
+        bool polls = (core->config.instance.kinds & KIND_BITS_ALL) != 0;
+        if (due && (core->metrics.empty_polls > 0 || !polls)) {
             core->wait_trying = true;
             act(core, ACTION_WAIT_BEGIN);
         }

@@ -191,10 +191,8 @@ static void enqueue(struct job_core *core, struct entry *entry) {
 
 /* Our leases are over, all of them: nothing of what we hold may have an effect any more. */
 static void drop_all(struct job_core *core) {
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        core->queues[i].head = NULL;
-        core->queues[i].tail = NULL;
-    }
+    for (size_t i = 0; i < core->config.rule_count; i++)
+        core->queues[i].head = core->queues[i].tail = NULL;
     core->pending_head = core->pending_tail = NULL;
     core->metrics.waiting = core->metrics.pending = 0;
     core->sent_count = 0;
@@ -225,7 +223,7 @@ void job_core_instance(struct job_core *core, pawl_uuid instance) {
     core->next_claim_ms = 0;
 }
 
-void job_core_wake(struct job_core *core) { core->next_claim_ms = 0; }
+void job_core_claim_at(struct job_core *core, int64_t at_ms) { core->next_claim_ms = at_ms; }
 
 void job_core_stop(struct job_core *core, int64_t now_ms, bool at_once) {
     if (!core->stopping)
@@ -672,7 +670,8 @@ static bool finished(struct job_core *core, int64_t now_ms) {
 }
 
 bool job_core_next(struct job_core *core, int64_t now_ms, struct job_action *action) {
-    int64_t due_ms = now_ms + core->config.poll_ms;
+    bool rests = core->next_claim_ms > now_ms + core->config.poll_ms && core->metrics.running == 0;
+    int64_t due_ms = rests ? core->next_claim_ms : now_ms + core->config.poll_ms;
     if (core->out_of_memory)
         return false;
     if (core->stopping && core->metrics.waiting > 0)

@@ -112,7 +112,8 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
 /* A running job shows that it gets on; progress (JSON) goes to the store with the next renewal, when it is
  * not absent. The text is borrowed until the next call for the slot. */
 void job_core_progress(struct job_core *core, int64_t now_ms, int slot, pawl_str progress);
-void job_core_wake(struct job_core *core); /* there may be work */
+/* Claims nothing before at_ms: there is nothing, or somebody would say so; 0 = there may be work now. */
+void job_core_claim_at(struct job_core *core, int64_t at_ms);
 void job_core_stop(struct job_core *core, int64_t now_ms, bool at_once);
 
 struct job_core_metrics job_core_metrics(const struct job_core *core);

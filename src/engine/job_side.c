@@ -17,6 +17,12 @@
 
 enum { ACTIONS_MAX = 4096 /* of one turn: then the mailbox is looked at */ };
 
+/* Having nothing to do, and being sure of it. */
+struct job_rest {
+    bool quiet;      /* whoever brings work wakes us */
+    int64_t look_ms; /* when the store is asked again whether there is anything */
+};
+
 struct job_side {
     struct job_side_config config;
     struct job_core *core;
@@ -28,7 +34,7 @@ struct job_side {
     bool started, ended;
     pawl_uuid instance;
     int stops;
-    bool woken;
+    bool woken, quiet;
     struct job_core_metrics metrics;
     bool was_idle;
     /* The thread's own. */
@@ -36,6 +42,7 @@ struct job_side {
     int stops_seen;
     int64_t duty_ms;
     int duty_failures;
+    struct job_rest rest;
 };
 
 static int match(void *self, const struct job *job) {
@@ -134,6 +141,13 @@ void job_side_wake(struct job_side *side) {
     pthread_mutex_unlock(&side->slots.lock);
 }
 
+void job_side_quiet(struct job_side *side, bool quiet) {
+    pthread_mutex_lock(&side->slots.lock);
+    side->quiet = quiet;
+    signal_news(side);
+    pthread_mutex_unlock(&side->slots.lock);
+}
+
 void job_side_stop(struct job_side *side, bool at_once) {
     pthread_mutex_lock(&side->slots.lock);
     side->stops = at_once ? 2 : side->stops > 0 ? side->stops : 1;
@@ -162,12 +176,21 @@ bool job_side_idle(struct job_side *side) {
     return idle;
 }
 
+/* Something happened: claims and schedules are looked at now. What came before somebody was to wake us wakes
+ * nobody. */
+static void rest_over(struct job_side *side, int64_t now_ms, bool quiet) {
+    job_core_claim_at(side->core, 0);
+    if (side->duty_ms > now_ms + side->config.poll_ms)
+        side->duty_ms = 0;
+    side->rest = (struct job_rest){quiet, now_ms + side->config.poll_ms};
+}
+
 /* What came in since the last look. The lock is held. */
 static void read_mailbox(struct job_side *side, int64_t now_ms) {
     struct job_slots *slots = &side->slots;
     job_core_instance(side->core, side->instance);
-    if (side->woken)
-        job_core_wake(side->core);
+    if (side->woken || side->quiet != side->rest.quiet)
+        rest_over(side, now_ms, side->quiet);
     side->woken = false;
     if (side->stops > side->stops_seen) {
         side->stops_seen = side->stops;
@@ -322,12 +345,32 @@ static void do_duty(struct job_side *side, int64_t now_ms) {
         side->duty_failures = 0;
     if (result.fired > 0) {
         log_event(side->config.log, LOG_LEVEL_INFO, "schedules_fired", "jobs=%lld", (long long)result.fired);
-        job_core_wake(side->core);
+        job_core_claim_at(side->core, 0);
     }
     if (result.faulty > 0)
         log_event(side->config.log, LOG_LEVEL_WARN, "schedules_faulty", "count=%lld first=%s",
                   (long long)result.faulty, result.fault);
     side->duty_ms = clock_boot_ms() + side->config.poll_ms;
+}
+
+/* Rests when the store has neither jobs nor a schedule that is due: claiming and firing find nothing until
+ * somebody wakes us, or until the instant that the store named. */
+static void rest_if_idle(struct job_side *side, int64_t now_ms) {
+    struct job_rest *rest = &side->rest;
+    pawl_error err = {0};
+    int64_t free_ms = 0;
+    bool may = side->config.rest_ms > 0 && rest->quiet && side->stops_seen == 0 && side->store != NULL;
+    if (!may || now_ms < rest->look_ms || !job_core_metrics(side->core).idle)
+        return;
+    pawl_status status = schedule_free_ms(side->store, side->config.rest_ms, &free_ms, &err);
+    close_broken(side, status);
+    if (status != PAWL_OK)
+        free_ms = 0; /* the next claim will tell */
+    rest->look_ms = now_ms + (free_ms > 0 ? free_ms : side->config.rest_ms / 3);
+    if (free_ms <= side->config.poll_ms)
+        return;
+    job_core_claim_at(side->core, now_ms + free_ms);
+    side->duty_ms = now_ms + free_ms;
 }
 
 /* Tells whoever waits for it that the state changed. The lock is held. */
@@ -358,10 +401,11 @@ static void *side_main(void *self) {
     int64_t at_ms = 0;
     bool goes_on = true;
     while (goes_on) {
-        do_duty(side, clock_boot_ms());
         pthread_mutex_lock(&side->slots.lock);
         read_mailbox(side, clock_boot_ms());
         pthread_mutex_unlock(&side->slots.lock);
+        rest_if_idle(side, clock_boot_ms());
+        do_duty(side, clock_boot_ms());
         goes_on = carry_out(side, &at_ms);
         pthread_mutex_lock(&side->slots.lock);
         bool news = publish(side);

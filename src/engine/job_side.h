@@ -18,6 +18,7 @@ struct job_side_config {
     size_t env_count;
     int slots, batch;
     int64_t lease_ms, poll_ms, drain_ms;
+    int64_t rest_ms;    /* the longest rest while somebody wakes us; 0 = none */
     int64_t timeout_ms; /* of one execution of a pipeline; 0 = none */
     const char *queue;  /* NULL = default */
     uint64_t seed;
@@ -37,6 +38,8 @@ PAWL_MUSTCHECK pawl_status job_side_start(struct job_side *side, pawl_error *err
 /* Who claims; nil = nobody at the moment. */
 void job_side_instance(struct job_side *side, pawl_uuid instance);
 void job_side_wake(struct job_side *side);
+/* Whether whoever brings work wakes us: then an idle side rests instead of polling. */
+void job_side_quiet(struct job_side *side, bool quiet);
 void job_side_stop(struct job_side *side, bool at_once);
 bool job_side_ended(struct job_side *side);
 bool job_side_idle(struct job_side *side);

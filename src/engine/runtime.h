@@ -63,7 +63,7 @@ struct runtime {
     int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
     struct job_side *jobs; /* NULL = this worker takes no jobs */
     pawl_uuid jobs_instance;
-    bool jobs_held, idle_wanted, idle_told;
+    bool jobs_held, jobs_quiet, idle_wanted, idle_told;
     bool exiting, forced;
     pawl_status exit_status;
     pawl_error exit_error;

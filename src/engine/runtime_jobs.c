@@ -4,6 +4,8 @@
 #include "base/uuid.h"
 #include "engine/runtime.h"
 
+enum { REST_POLLS = 3 }; /* jobs rest longer than messages: the store says when the next is due */
+
 static void changed(void *self) {
     struct runtime *runtime = self;
     uint64_t one = 1;
@@ -19,6 +21,7 @@ pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
     config.handlers = runtime->config.handlers;
     config.slots = runtime->config.engine.slots;
     config.poll_ms = runtime->config.engine.poll_ms;
+    config.rest_ms = runtime->config.engine.quiet_poll_ms * REST_POLLS;
     config.drain_ms = runtime->config.engine.drain_ms;
     config.seed = runtime->config.engine.seed;
     config.log = &runtime->config.log;
@@ -58,6 +61,10 @@ void runtime_jobs_sync(struct runtime *runtime) {
     if (!uuid_equal(instance, runtime->jobs_instance)) {
         runtime->jobs_instance = instance;
         job_side_instance(runtime->jobs, instance);
+    }
+    if (engine_woken(runtime->core) != runtime->jobs_quiet) {
+        runtime->jobs_quiet = engine_woken(runtime->core);
+        job_side_quiet(runtime->jobs, runtime->jobs_quiet);
     }
     if (runtime->jobs_held && job_side_ended(runtime->jobs)) {
         runtime->jobs_held = false;

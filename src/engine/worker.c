@@ -73,7 +73,8 @@ static void fill_engine(struct engine_config *engine, const pawl_worker_config *
     engine->instance_lease_ms = in->instance_lease_ms;
     engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
-    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS;
+    /* A little before the second beat, which it then stands for. */
+    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
     engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
     engine->idle_polls = (int)or_default(in->idle_polls, 2);
     engine->max_attempts = in->max_attempts;

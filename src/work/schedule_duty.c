@@ -148,3 +148,38 @@ pawl_status schedule_duty(struct store *store, struct schedule_duty_result *resu
     arena_free(arena);
     return status;
 }
+
+static pawl_status jobs_pending(struct store *store, struct arena *arena, bool *pending, pawl_error *err) {
+    struct job_counts_list counts = {0};
+    pawl_status status = store->ops->jobs->counts(store, arena, &counts, err);
+    *pending = false;
+    for (size_t i = 0; status == PAWL_OK && i < counts.count; i++) {
+        const struct job_counts *queue = &counts.queues[i];
+        *pending = *pending || queue->ready + queue->running + queue->later + queue->waiting > 0;
+    }
+    return status;
+}
+
+pawl_status schedule_free_ms(struct store *store, int64_t most_ms, int64_t *free_ms, pawl_error *err) {
+    struct schedule_filter all = {.limit = SCHEDULE_DUTY_MAX};
+    struct job_schedule_list list = {0};
+    bool pending = false;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "schedule", "out of memory");
+    pawl_status status = jobs_pending(store, arena, &pending, err);
+    if (status == PAWL_OK && !pending)
+        status = store->ops->jobs->schedules(store, &all, arena, &list, err);
+    if (status == PAWL_OK) {
+        int64_t least_ms = pending || list.count == SCHEDULE_DUTY_MAX ? 0 : most_ms;
+        for (size_t i = 0; i < list.count; i++) {
+            const struct job_schedule *one = &list.schedules[i];
+            int64_t left_ms = one->next_ms - list.now_ms;
+            if (!one->paused && one->next_ms > 0 && left_ms < least_ms)
+                least_ms = left_ms > 0 ? left_ms : 0;
+        }
+        *free_ms = least_ms;
+    }
+    arena_free(arena);
+    return status;
+}

@@ -17,6 +17,11 @@ struct schedule_duty_result {
 PAWL_MUSTCHECK pawl_status schedule_duty(struct store *store, struct schedule_duty_result *result,
                                          pawl_error *err);
 
+/* How long, at most most_ms, nothing can become due by itself: 0 when there are jobs that are not over, or
+ * more schedules than one look takes. */
+PAWL_MUSTCHECK pawl_status schedule_free_ms(struct store *store, int64_t most_ms, int64_t *free_ms,
+                                            pawl_error *err);
+
 /* The rule of a schedule as the store has it. Texts are borrowed. PAWL_INVALID: it cannot be read. */
 PAWL_MUSTCHECK pawl_status schedule_rule_of(const struct job_schedule *in, struct schedule_rule *rule,
                                             pawl_error *err);

@@ -192,11 +192,70 @@ static void test_poll_interval_and_wake(void **state) {
     struct driver_grant *grant = driver_grant_new(&d);
     driver_item(&d, grant, "s1", "a");
     driver_answer(&d, grant);
-    driver_ready(&d);
-    driver_answer_empty(&d);
+    assert_false(d.checking); /* less than it asked for: whoever puts more will wake it */
     assert_int_equal(d.wait_ends, 0);
     driver_wait(&d, 1000); /* busy for good: nobody has to notify us now */
     assert_int_equal(d.wait_ends, 1);
+    driver_free(&d);
+}
+
+/* Up, idle, and sure to be woken. */
+static void up_and_waiting(struct driver *d) {
+    d->config.quiet_poll_ms = 5000;
+    driver_up(d);
+    driver_answer_empty(d);
+    driver_wait(d, d->config.poll_ms);
+    driver_ready(d);
+    driver_answer_empty(d);
+    driver_step(d, (struct engine_event){.type = EVENT_WAKER, .wakes = true});
+    driver_step(d, (struct engine_event){.type = EVENT_WAITING});
+    driver_ready(d);
+    driver_answer_empty(d);
+    assert_int_equal(d->idle, 1);
+    assert_false(d->checking);
+}
+
+/* covers: P45 */
+static void test_a_wake_up_during_a_batch_is_not_lost(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    driver_event(&d, EVENT_WAKE);
+    driver_ready(&d);
+    assert_non_null(d.batch);
+    driver_event(&d, EVENT_WAKE); /* for something that this claim was too early for */
+    driver_answer_empty(&d);
+    driver_ready(&d);
+    assert_non_null(d.batch);
+    driver_answer_empty(&d); /* now it has seen everything */
+    assert_false(d.checking);
+    driver_free(&d);
+}
+
+/* covers: P45 P60 */
+static void test_one_message_costs_two_batches(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    int batches = d.batches;
+    driver_event(&d, EVENT_WAKE);
+    driver_ready(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a");
+    driver_answer(&d, grant);
+    assert_false(d.checking);
+    driver_done(&d, 0);
+    driver_ready(&d); /* the result, and with it the next claim */
+    assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
+    assert_true(d.batch->claim_max[KIND_OUTBOX] > 0);
+    driver_answer_empty(&d);
+    assert_int_equal(d.batches, batches + 2);
+    driver_wait(&d, d.config.poll_ms);
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    assert_int_equal(d.idle, 2); /* that claim counted as a poll */
     driver_free(&d);
 }
 
@@ -502,6 +561,8 @@ int main(void) {
         cmocka_unit_test(test_errors_back_off_and_the_loop_goes_on),
         cmocka_unit_test(test_idle_and_started_are_told_once),
         cmocka_unit_test(test_poll_interval_and_wake),
+        cmocka_unit_test(test_a_wake_up_during_a_batch_is_not_lost),
+        cmocka_unit_test(test_one_message_costs_two_batches),
         cmocka_unit_test(test_instance_is_passed_through),
         cmocka_unit_test(test_evicted_drops_everything_and_comes_back_as_new),
         cmocka_unit_test(test_a_chosen_id_that_is_taken_ends_the_worker),

@@ -1,7 +1,7 @@
 -- schedule_put: makes or changes a schedule.
 -- params: the columns of schedule but last_ms; p_version: the expected one (0: any)
 -- returns: answer 1 applied, 4 conflict (another version), 6 no such task; version
--- tables: schedule, task (read)
+-- tables: schedule, task (read), waiter (read)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.schedule_put(
     p_name text, p_task text, p_kind smallint, p_expr text, p_zone text, p_params json, p_missed smallint, p_missed_max integer,
@@ -31,6 +31,7 @@ BEGIN
            start_ms = excluded.start_ms, end_ms = excluded.end_ms, paused = excluded.paused, next_ms = excluded.next_ms,
            version = s.version + 1, updated_ms = excluded.updated_ms
     RETURNING s.version INTO schedule_put.version;
+    PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- who rests until the next schedule has to look again
     answer := 1;
 END
 $$;

@@ -4,8 +4,10 @@
 -- tables: none
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.wake() RETURNS void
-LANGUAGE sql VOLATILE SECURITY DEFINER
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT pg_notify('pawl.wake', '');
+BEGIN
+    PERFORM pg_notify('pawl.wake', '');
+END
 $$;

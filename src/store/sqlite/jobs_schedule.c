@@ -76,7 +76,9 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
         answer->answer = ANSWER_CONFLICT;
         return PAWL_OK;
     }
-    return schedule_write(op, in, old.last_ms, ++answer->version);
+    status = schedule_write(op, in, old.last_ms, ++answer->version);
+    /* Who rests until the next schedule has to look again. */
+    return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 
 pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
