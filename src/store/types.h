@@ -38,7 +38,8 @@ enum instance_state { INSTANCE_ACTIVE = 1, INSTANCE_EVICTED };
 enum batch_flags {
     BATCH_NONE = 0,
     BATCH_SKIP_CLAIM = 1, /* write only, claim nothing */
-    BATCH_DEBUG = 2       /* completed messages stay readable in the history, with their payload */
+    BATCH_DEBUG = 2,      /* completed messages stay readable in the history, with their payload */
+    BATCH_LANES = 4       /* list the lanes that the instance owns at the end */
 };
 
 /* One message as it is put. ptr NULL = absent, where absence is allowed. */
@@ -268,7 +269,7 @@ struct work_batch_result {
     struct answer_list receptors;
     struct answer_list checkpoints;
     struct item_list claimed[KIND_COUNT + 1];
-    int *lanes[KIND_COUNT + 1]; /* lanes owned; partition p belongs to lane p % lane_count */
+    int *lanes[KIND_COUNT + 1]; /* with BATCH_LANES: owned, ascending; partition p belongs to lane p % lane_count */
     size_t lane_count[KIND_COUNT + 1];
 };
 

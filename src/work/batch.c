@@ -123,7 +123,7 @@ static pawl_status batch_in(struct arena *arena, const pawl_batch *batch, struct
     out->lease_ms = batch->lease_ms != 0 ? batch->lease_ms : PAWL_LEASE_MS_DEFAULT;
     out->max_attempts = batch->max_attempts;
     out->policy = (enum dead_policy)batch->on_dead;
-    out->flags = batch->flags;
+    out->flags = batch->flags | BATCH_LANES;
     out->request = batch->request;
     pawl_status status = part_in(arena, &batch->outbox, KIND_OUTBOX, out, err);
     return status == PAWL_OK ? part_in(arena, &batch->inbox, KIND_INBOX, out, err) : status;

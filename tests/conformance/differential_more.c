@@ -69,7 +69,8 @@ static void batch_build(struct world *world, struct batch_input *in) {
     batch->lease_ms = 1000 + 1000 * pick(world, 20);
     batch->max_attempts = chance(world, 70) ? 0 : 1 + pick(world, 4);
     batch->policy = chance(world, 50) ? POLICY_DEFAULT : (enum dead_policy)(1 + pick(world, 3));
-    batch->flags = (chance(world, 15) ? BATCH_SKIP_CLAIM : 0) | (chance(world, 5) ? BATCH_DEBUG : 0);
+    batch->flags = (chance(world, 15) ? BATCH_SKIP_CLAIM : 0) | (chance(world, 5) ? BATCH_DEBUG : 0) |
+                   (chance(world, 20) ? BATCH_LANES : 0);
     batch->request = request_pick(world);
     describe(world, " kind=%d flags=%d claim=%d,%d put=%zu,%zu policy=%d", (int)in->kind, batch->flags,
              batch->claim_max[1], batch->claim_max[2], batch->message_count[1], batch->message_count[2],

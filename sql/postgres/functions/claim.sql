@@ -25,8 +25,9 @@ DECLARE
     v_starts bigint[];
     v_highs bigint[];
     v_slow boolean[];
-    v_visits refcursor;
-    v_visit record;
+    v_next integer[] := '{}'; -- places in v_lanes
+    v_at integer := 0;
+    v_from integer;
     v_lane pawl.lane%ROWTYPE;
     v_start bigint;
     v_token bigint;
@@ -57,59 +58,71 @@ BEGIN
     END IF;
 
     -- The lanes are read once: under a long-open transaction their old versions pile up. low_token keeps the claims that
-    -- ended out of sight. Overdue claims anywhere, drained lanes of ours, then what we may visit, in turn.
-    SELECT bool_or(x.overdue), bool_or(x.mine AND x.draining AND x.began IS NULL),
-           array_agg(x.lane) FILTER (WHERE x.visit),
-           array_agg(x.token) FILTER (WHERE x.visit),
-           array_agg(x.start) FILTER (WHERE x.visit),
-           array_agg(x.high) FILTER (WHERE x.visit),
-           array_agg(x.began IS NOT NULL) FILTER (WHERE x.visit)
-      INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
-      FROM (SELECT l.lane, l.token, l.high, l.draining, l.owner = p_instance AS mine, c.began, c.overdue,
-                   CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                   l.owner = p_instance AND NOT l.draining AND (c.began IS NULL OR c.began <= v_now - 1000) AS visit
-              FROM pawl.lane l
-             CROSS JOIN LATERAL (SELECT min(a.began_ms) FILTER (WHERE a.lease_until_ms > v_now) AS began,
-                                        bool_or(a.lease_until_ms <= v_now) AS overdue
-                                   FROM pawl.claim a WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
-                                    AND a.token >= l.low_token) c
-             WHERE l.kind = p_kind ORDER BY l.token OFFSET 0) x;
-    IF v_overdue THEN
-        PERFORM pawl.claims_expire(p_instance, p_kind, v_now);
-    END IF;
+    -- ended out of sight. IS NOT DISTINCT keeps it on the primary key: the index on owners holds every version of every
+    -- lane. A lane with several claims is there several times, side by side.
+    LOOP
+        SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
+               array_agg(x.lane) FILTER (WHERE x.visit),
+               array_agg(x.token) FILTER (WHERE x.visit),
+               array_agg(x.start) FILTER (WHERE x.visit),
+               array_agg(x.high) FILTER (WHERE x.visit),
+               array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
+          INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
+          FROM (SELECT l.lane, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= v_now AS overdue,
+                       CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
+                       NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000) AS visit
+                  FROM pawl.lane l
+                  LEFT JOIN pawl.claim c ON c.kind = p_kind AND c.lane = l.lane AND c.state = 1 AND c.token >= l.low_token
+                 WHERE l.kind = p_kind AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
+        EXIT WHEN v_overdue IS NOT TRUE OR pawl.claims_expire(p_instance, p_kind, true, v_now) = 0;
+    END LOOP;
     IF v_drained THEN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
 
-    -- The lanes that have something, found without a lock, one after the other. The last condition: a late commit that
-    -- would be looked for very far back, time and again.
-    OPEN v_visits NO SCROLL FOR
-        SELECT l.lane, l.token FROM unnest(v_lanes, v_tokens, v_starts, v_highs, v_slow) AS l(lane, token, start, high, slow)
-         CROSS JOIN LATERAL (
-               SELECT coalesce(l.start, (SELECT pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax)
-                                           FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane)) AS start OFFSET 0) r
-         WHERE EXISTS (SELECT 1 FROM pawl.message m
-                        WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
-                          AND (NOT l.slow
-                               OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
-                                                 AND c.state = 1 AND m.seq = ANY (c.seqs))))
-            OR EXISTS (SELECT 1 FROM pawl.hold h
-                        WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
-            OR r.start < l.high - 20000;
+    -- The next lanes that have something, found without a lock. Mostly the first has, and is enough. The last condition:
+    -- a late commit that would be looked for very far back, time and again.
+    IF EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = v_lanes[1] AND m.seq > v_highs[1]) THEN
+        v_next := '{1}';
+    END IF;
     WHILE v_left > 0 LOOP
-        FETCH v_visits INTO v_visit;
-        EXIT WHEN NOT FOUND;
+        v_at := v_at + 1;
+        IF v_at > cardinality(v_next) THEN
+            v_from := coalesce(v_next[cardinality(v_next)], 0);
+            SELECT array_agg(f.n) INTO v_next
+              FROM (SELECT l.n
+                      FROM unnest(v_lanes, v_starts, v_highs, v_slow) WITH ORDINALITY AS l(lane, start, high, slow, n)
+                     CROSS JOIN LATERAL (
+                           SELECT coalesce(l.start, (SELECT pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax)
+                                                       FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane)) AS start OFFSET 0) r
+                     WHERE l.n > v_from
+                       AND (EXISTS (SELECT 1 FROM pawl.message m
+                                     WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
+                                       AND (NOT l.slow
+                                            OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+                                                              AND c.state = 1 AND m.seq = ANY (c.seqs))))
+                            OR EXISTS (SELECT 1 FROM pawl.hold h
+                                        WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
+                            OR r.start < l.high - 20000)
+                     LIMIT 16) f;
+            EXIT WHEN v_next IS NULL;
+            v_at := 1;
+        END IF;
+        CONTINUE WHEN v_lanes[v_next[v_at]] = v_lane.lane;
         -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
-        -- IS NOT DISTINCT keeps it on the primary key: the index on owners holds every version of every lane.
         SELECT l.* INTO v_lane FROM pawl.lane l
-         WHERE l.kind = p_kind AND l.lane = v_visit.lane AND l.owner IS NOT DISTINCT FROM p_instance AND NOT l.draining
-           AND l.token = v_visit.token
+         WHERE l.kind = p_kind AND l.lane = v_lanes[v_next[v_at]] AND l.owner IS NOT DISTINCT FROM p_instance AND NOT l.draining
+           AND l.token = v_tokens[v_next[v_at]]
            FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         v_own := pg_current_xact_id()::text::bigint;
         -- Before the start is computed and before the read: what ends meanwhile is looked for next time.
         v_seen := pg_current_snapshot();
-        v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
+        IF v_lane.open_xids = '{}' AND v_lane.seen_xmax <= pg_snapshot_xmax(v_seen) THEN
+            v_start := v_lane.low; -- what lane_start would say
+        ELSE
+            v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
+        END IF;
         v_token := pawl.token_next();
 
         IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = 1
@@ -167,6 +180,5 @@ BEGIN
         END IF;
         v_left := v_left - v_count;
     END LOOP;
-    CLOSE v_visits;
 END
 $$;

@@ -1,9 +1,9 @@
--- claims_expire: ends every overdue claim of a kind; a lane of somebody else that had one loses its owner.
--- params: p_caller uuid (NULL: nobody), p_kind smallint, p_now bigint
+-- claims_expire: ends the overdue claims of a kind; a lane of somebody else that had one loses its owner.
+-- params: p_caller uuid (NULL: nobody), p_kind smallint, p_own boolean: only on lanes of the caller, p_now bigint
 -- returns: how many parts ended
 -- tables: lane (updated), those of claim_end
 -- locks: the lanes (skip locked: who holds one does this itself), then their overdue claims
-CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_now bigint) RETURNS integer
+CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -15,7 +15,7 @@ DECLARE
     v_ended integer;
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl.lane l
-                   WHERE l.kind = p_kind
+                   WHERE l.kind = p_kind AND (NOT p_own OR l.owner = p_caller)
                      AND EXISTS (SELECT 1 FROM pawl.claim c
                                   WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1 AND c.token >= l.low_token
                                     AND c.lease_until_ms <= p_now) ORDER BY l.lane LOOP

@@ -31,14 +31,20 @@ BEGIN
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END,
            s.history_ms > 0 OR coalesce(p_debug, false)
       INTO v_now, v_keep FROM pawl.settings s;
-    SELECT array_agg(DISTINCT u.token), bool_and(u.status IN (2, 3, 4, 5, 6, 7)) INTO v_tokens, v_valid
-      FROM unnest(p_tokens, p_statuses) AS u(token, status);
+    -- Most calls end one claim, all items alike.
+    IF p_tokens = array_fill(p_tokens[1], ARRAY[v_count]) AND p_statuses = array_fill(p_statuses[1], ARRAY[v_count]) THEN
+        v_tokens := p_tokens[1:1];
+        v_valid := p_statuses[1] BETWEEN 2 AND 7;
+    ELSE
+        SELECT array_agg(DISTINCT u.token), bool_and(u.status BETWEEN 2 AND 7) INTO v_tokens, v_valid
+          FROM unnest(p_tokens, p_statuses) AS u(token, status);
+    END IF;
     PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind = p_kind
       ORDER BY c.token, c.part FOR UPDATE;
 
     -- Most calls end whole claims.
     IF v_valid THEN
-        v_whole := pawl.complete_whole(p_instance, p_kind, p_tokens, p_ids, v_keep, v_now);
+        v_whole := pawl.complete_whole(p_instance, p_kind, p_tokens, p_ids, cardinality(v_tokens) = 1, v_keep, v_now);
         IF cardinality(v_whole) = cardinality(v_tokens) THEN
             INSERT INTO pawl.tally (kind, done) VALUES (p_kind, v_count);
             RETURN array_fill(1::smallint, ARRAY[v_count]);

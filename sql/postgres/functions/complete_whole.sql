@@ -1,10 +1,11 @@
 -- complete_whole: ends the claims of waiting messages of which a call names all items, with no work per stream.
--- params: p_instance, p_kind, p_tokens bigint[] and p_ids uuid[] (one per item), p_keep boolean: write the history, p_now
+-- params: p_instance, p_kind, p_tokens bigint[] and p_ids uuid[] (one per item), p_one boolean: all of one
+--         token, p_keep boolean: write the history, p_now
 -- returns: the tokens that ended; the careful way must decide about the others
 -- tables: claim (updated), message (deleted), history
 -- locks: none of its own: the caller holds the claim parts
 CREATE OR REPLACE FUNCTION pawl.complete_whole(
-    p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_keep boolean, p_now bigint) RETURNS bigint[]
+    p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -19,8 +20,10 @@ BEGIN
         -- An intact part is the only one of its token.
         FOR v_claim IN
             SELECT g.token, g.ids, c.lane, c.seqs[1] AS low, c.seqs[cardinality(c.seqs)] AS high
-              FROM (SELECT u.token, array_agg(u.id) AS ids
-                      FROM unnest(p_tokens, p_ids) AS u(token, id) GROUP BY u.token) g
+              FROM (SELECT p_tokens[1] AS token, p_ids AS ids WHERE p_one
+                     UNION ALL
+                    SELECT u.token, array_agg(u.id) AS ids
+                      FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token) g
              CROSS JOIN LATERAL (SELECT x.* FROM pawl.claim x WHERE x.token = g.token AND x.part = 1 OFFSET 0) c
              WHERE c.instance = p_instance AND c.kind = p_kind AND c.state = 1 AND c.source = 1 AND c.intact
                AND c.done_ids = '{}' AND cardinality(c.seqs) = cardinality(g.ids)

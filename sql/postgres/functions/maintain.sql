@@ -19,7 +19,7 @@ BEGIN
       INTO v_settings FROM pawl.settings s;
     claims_expired := 0;
     FOR v_kind IN 1 .. 3 LOOP
-        claims_expired := claims_expired + pawl.claims_expire(p_caller, v_kind::smallint, v_now);
+        claims_expired := claims_expired + pawl.claims_expire(p_caller, v_kind::smallint, false, v_now);
     END LOOP;
 
     WITH gone AS (

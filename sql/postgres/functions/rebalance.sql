@@ -1,4 +1,4 @@
--- rebalance: evicts silent peers, then moves the caller towards its fair share of one kind's lanes.
+-- rebalance: evicts silent peers, ends what is overdue, then moves the caller towards its fair share of one kind's lanes.
 -- params: p_caller uuid (its instance row is locked by the caller of this function), p_kind smallint, p_now bigint
 -- returns: lanes taken, lanes given (freed or set draining), peers evicted
 -- tables: instance (read), lane (updated), claim (read), those of evict_one
@@ -21,9 +21,14 @@ BEGIN
     SELECT s.lane_count INTO v_lanes FROM pawl.settings s;
     -- First without a lock: most beats change nothing.
     SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
-    IF v_share.quota IS NULL
-       OR (v_share.draining = 0
-           AND (v_share.owned = v_share.quota OR (v_share.owned < v_share.quota AND v_share.free = 0))) THEN
+    IF v_share.quota IS NULL THEN
+        RETURN;
+    END IF;
+    IF pawl.claims_expire(p_caller, p_kind, false, p_now) > 0 THEN
+        SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+    END IF;
+    IF v_share.draining = 0
+       AND (v_share.owned = v_share.quota OR (v_share.owned < v_share.quota AND v_share.free = 0)) THEN
         RETURN;
     END IF;
     PERFORM 1 FROM pawl.balance b WHERE b.kind = p_kind FOR UPDATE;

@@ -133,6 +133,7 @@ struct part_query {
     enum store_kind kind; /* 0 = any */
     bool overdue;
     pawl_uuid instance; /* nil = any */
+    pawl_uuid owner;    /* of the lane; nil = any */
 };
 
 /* By (token, part); free() the array. */
@@ -147,6 +148,8 @@ static struct part **parts_find(struct model *model, const struct part_query *qu
             for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
                 if (query->overdue && part->lease_until_ms > model->now_ms)
                     continue;
+                if (!uuid_is_nil(query->owner) && !uuid_equal(query->owner, model->lanes[kind][i].owner))
+                    continue;
                 if (!uuid_is_nil(query->instance) && !uuid_equal(query->instance, part->instance))
                     continue;
                 parts = model_grow(parts, &cap, *count + 1, sizeof(struct part *));
@@ -159,12 +162,13 @@ static struct part **parts_find(struct model *model, const struct part_query *qu
     return parts;
 }
 
-int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller) {
+/* Ends the overdue parts that are found; a lane of somebody else that had one loses its owner. */
+static int64_t expire(struct model *model, const struct part_query *query, pawl_uuid caller) {
     size_t count = 0;
     int64_t ended = 0;
-    struct part **parts = parts_find(model, &(struct part_query){.kind = kind, .overdue = true}, &count);
+    struct part **parts = parts_find(model, query, &count);
     for (size_t i = 0; i < count; i++) {
-        struct lane *lane = model_lane_at(model, kind, parts[i]->lane);
+        struct lane *lane = model_lane_at(model, query->kind, parts[i]->lane);
         if (!uuid_equal(lane->owner, caller))
             model_lane_free(lane);
         if (parts[i]->state != CLAIM_ACTIVE)
@@ -174,6 +178,14 @@ int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid
     }
     free(parts);
     return ended;
+}
+
+int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller) {
+    return expire(model, &(struct part_query){.kind = kind, .overdue = true}, caller);
+}
+
+void model_claims_expire_own(struct model *model, enum store_kind kind, pawl_uuid caller) {
+    (void)expire(model, &(struct part_query){.kind = kind, .overdue = true, .owner = caller}, caller);
 }
 
 void model_claims_evict(struct model *model, pawl_uuid instance) {

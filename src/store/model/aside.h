@@ -20,6 +20,9 @@ void model_claim_kill(struct model *model, struct part *part, enum claim_state s
  * many. */
 int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller);
 
+/* The same only for lanes of the caller. */
+void model_claims_expire_own(struct model *model, enum store_kind kind, pawl_uuid caller);
+
 /* Ends every active claim of the instance: killed (evicted), or released without a death. */
 void model_claims_evict(struct model *model, pawl_uuid instance);
 void model_claims_release(struct model *model, pawl_uuid instance);

@@ -184,7 +184,7 @@ static pawl_status batch_run(struct model *model, const struct work_batch *in, s
     }
     result->now_ms = model->now_ms;
     result->lease_until_ms = instance->lease_until_ms;
-    return batch_lanes(model, in, arena, result, err);
+    return (in->flags & BATCH_LANES) != 0 ? batch_lanes(model, in, arena, result, err) : PAWL_OK;
 }
 
 pawl_status model_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,

@@ -182,7 +182,7 @@ pawl_status model_claim_allowed(const struct model *model, pawl_uuid id, const c
 }
 
 void model_claim_make(struct model *model, const struct messages_claim *in, struct grants *grants) {
-    (void)model_claims_expire(model, in->kind, in->instance);
+    model_claims_expire_own(model, in->kind, in->instance);
     (void)model_lanes_drained(model, in->kind, in->instance);
     struct claiming c = {
         .model = model,

@@ -6,6 +6,7 @@
 #include "base/uuid.h"
 #include "domain/share.h"
 #include "store/check_place.h"
+#include "store/model/aside.h"
 #include "store/model/instance.h"
 
 void model_lane_free(struct lane *lane) {
@@ -105,6 +106,7 @@ void model_lanes_balance(struct model *model, enum store_kind kind, struct insta
     out->evicted += model_instances_evict_silent(model, caller->id);
     if (!model_instance_live(model, caller) || (caller->kinds & KIND_BIT(kind)) == 0)
         return;
+    (void)model_claims_expire(model, kind, caller->id);
     int quota = caller_quota(model, kind, caller);
     int owned = lanes_count(model, kind, caller->id, false);
     out->lanes_given += model_lanes_drained(model, kind, caller->id);

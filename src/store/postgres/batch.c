@@ -91,8 +91,10 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
         pg_checkpoints_prepare(in->checkpoints, in->checkpoint_count, batch->arena,
                                batch->checkpoints = step(batch));
     claims_prepare(batch);
-    *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);
-    pg_params_uuid(&batch->lanes->params, in->instance.id);
+    if ((in->flags & BATCH_LANES) != 0) {
+        *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);
+        pg_params_uuid(&batch->lanes->params, in->instance.id);
+    }
     return status;
 }
 
@@ -138,7 +140,8 @@ static pawl_status lanes_take(struct batch *batch, int k, pawl_error *err) {
 static pawl_status batch_take(struct batch *batch, pawl_error *err) {
     const struct work_batch *in = batch->in;
     struct work_batch_result *out = &batch->out;
-    if (PQntuples(batch->begin->result) != 1 || PQntuples(batch->lanes->result) != 1)
+    if (PQntuples(batch->begin->result) != 1 ||
+        (batch->lanes != NULL && PQntuples(batch->lanes->result) != 1))
         return pg_answer_malformed("batch_process", err);
     out->now_ms = pg_cell_int((struct cell){batch->begin->result, 0, 0});
     out->lease_until_ms = pg_cell_int((struct cell){batch->begin->result, 0, 1});
@@ -147,7 +150,7 @@ static pawl_status batch_take(struct batch *batch, pawl_error *err) {
         status = list_take(batch, batch->checkpoints, in->checkpoint_count, &out->checkpoints, err);
     for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++) {
         status = kind_take(batch, k, err);
-        if (status == PAWL_OK)
+        if (status == PAWL_OK && batch->lanes != NULL)
             status = lanes_take(batch, k, err);
     }
     return status;

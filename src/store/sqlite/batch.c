@@ -149,7 +149,8 @@ static pawl_status run(struct batching *b) {
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && wants_claims(b->in); kind++)
         if (b->in->claim_max[kind] > 0)
             status = claim(b, (enum store_kind)kind);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+    const bool lanes_wanted = (b->in->flags & BATCH_LANES) != 0;
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && lanes_wanted; kind++)
         status = lane_list_owned(b->op, (enum store_kind)kind, b->in->instance.id, b->arena,
                                  &b->out->lanes[kind], &b->out->lane_count[kind]);
     b->out->now_ms = b->op->now_ms;

@@ -317,8 +317,8 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
 
 pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
                            struct item_list *out) {
-    int64_t ended = 0, freed = 0;
-    pawl_status status = ending_overdue(op, in->kind, in->instance, &ended);
+    int64_t freed = 0;
+    pawl_status status = ending_overdue_own(op, in->kind, in->instance);
     if (status == PAWL_OK)
         status = lane_free_drained(op, in->kind, in->instance, &freed);
     struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};

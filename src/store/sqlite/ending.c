@@ -176,6 +176,17 @@ static pawl_status kill_refs(struct operation *op, const struct part_ref *refs, 
     return status != PAWL_OK ? status : parts_flush(op);
 }
 
+pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller) {
+    struct part_ref *refs = NULL;
+    int64_t ended = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE_OWN);
+    bind_int(&s, kind);
+    bind_int(&s, op->now_ms);
+    bind_uuid(&s, caller);
+    pawl_status status = read_refs(op, &s, &refs);
+    return status != PAWL_OK || refs == NULL ? status : kill_refs(op, refs, CLAIM_EXPIRED, &ended);
+}
+
 pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
     struct part_ref *refs = NULL;
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE);

@@ -9,6 +9,9 @@
 PAWL_MUSTCHECK pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller,
                                           int64_t *ended);
 
+/* The same only for lanes of the caller. */
+PAWL_MUSTCHECK pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller);
+
 /* Ends every active part of an instance as evicted: each unfinished message gets a death. */
 PAWL_MUSTCHECK pawl_status ending_evicted(struct operation *op, pawl_uuid instance);
 

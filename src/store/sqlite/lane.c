@@ -4,6 +4,7 @@
 #include "base/uuid.h"
 #include "domain/share.h"
 #include "store/check_place.h"
+#include "store/sqlite/ending.h"
 
 /* Runs a statement of (kind, owner, count) or, with count below 0, (kind, owner). */
 static pawl_status change(struct operation *op, enum sqlite_query query, enum store_kind kind,
@@ -130,8 +131,10 @@ pawl_status lane_balance(struct operation *op, enum store_kind kind, const struc
     if (status != PAWL_OK || caller->lease_until_ms <= op->now_ms || (caller->kinds & KIND_BIT(kind)) == 0)
         return status;
     int quota = 0, owned = 0;
-    int64_t freed = 0;
-    status = read_share(op, kind, caller, &quota, &owned);
+    int64_t freed = 0, expired = 0;
+    status = ending_overdue(op, kind, caller->id, &expired);
+    if (status == PAWL_OK)
+        status = read_share(op, kind, caller, &quota, &owned);
     if (status == PAWL_OK)
         status = lane_free_drained(op, kind, caller->id, &freed);
     beat->lanes_given += (int)freed;
