@@ -127,6 +127,7 @@ pawl_status tools_call(struct tools *tools, const struct tool_call *call, struct
     const struct tool *tool = find(tools, call->uses);
     pawl_str name = {NULL, 0};
     answer->retry_after_ms = -1;
+    answer->throttled = false;
     if (call->cancel != NULL && atomic_load_explicit(call->cancel, memory_order_relaxed))
         return error_set(err, PAWL_STALE, "tools", "the call of %.*s was cancelled", STR_ARG(call->uses));
     if (tool == NULL) {

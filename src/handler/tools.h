@@ -37,6 +37,7 @@ struct tool_call {
 struct tool_answer {
     const struct tree *output;
     int64_t retry_after_ms; /* on failure: what the tool asked for; -1 = nothing. Written in every case. */
+    bool throttled;         /* on failure: the endpoint wants to be asked less often (429) */
 };
 
 /* A tool in C. Writes *output on success; statuses as tools_call. Any thread. */

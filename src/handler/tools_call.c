@@ -103,12 +103,60 @@ static pawl_status judge_response(const struct tool_call *call, const struct htt
     if (verdict == HTTP_DONE)
         return PAWL_OK;
     answer->retry_after_ms = response->retry_after_ms;
+    answer->throttled = response->status == 429;
     pawl_str said = response->body;
     if (said.len > 300)
         said.len = 300;
     return error_set(err, verdict == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID, "tools",
                      "the tool %.*s answered with HTTP status %d%s%.*s", STR_ARG(call->uses),
                      response->status, said.len > 0 ? ": " : "", STR_ARG(said));
+}
+
+static void append_encoded(struct buf *buf, pawl_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                     c == '.' || c == '_' || c == '~';
+        if (plain)
+            buf_append_char(buf, (char)c);
+        else
+            buf_printf(buf, "%%%02X", c);
+    }
+}
+
+/* The address with the arguments behind it: texts as they are, what is null is left out, the rest as JSON. */
+static pawl_status query_url(const struct tool *tool, const struct tree *arguments, struct arena *arena,
+                             const char **url, pawl_error *err) {
+    struct buf text, value;
+    char sign = strchr(tool->url, '?') != NULL ? '&' : '?';
+    buf_init(&text, HTTP_URL_BYTES_MAX);
+    buf_init(&value, HTTP_URL_BYTES_MAX);
+    buf_append_cstr(&text, tool->url);
+    for (size_t i = 0; i < arguments->count; i++) {
+        const struct tree *item = arguments->items[i];
+        if (item->kind == TREE_NULL)
+            continue;
+        value.len = 0;
+        if (item->kind == TREE_STRING)
+            buf_append(&value, item->text.ptr, item->text.len);
+        else
+            tree_write(&value, item);
+        buf_append_char(&text, sign);
+        append_encoded(&text, item->key);
+        buf_append_char(&text, '=');
+        append_encoded(&text, buf_str(&value));
+        sign = '&';
+    }
+    char *copy = text.failed || value.failed ? NULL : arena_copy(arena, text.ptr, text.len);
+    pawl_status status = PAWL_OK;
+    if (copy == NULL)
+        status = error_set(err, PAWL_INVALID, "tools",
+                           "the address with its arguments has more than %d bytes", HTTP_URL_BYTES_MAX);
+    else
+        *url = copy;
+    buf_free(&text);
+    buf_free(&value);
+    return status;
 }
 
 pawl_status tools_http_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
@@ -147,6 +195,12 @@ pawl_status tools_http_call(struct tools *tools, const struct tool *tool, const 
                                    .cancel = call->cancel,
                                    .body_bytes_max = TOOLS_OUTPUT_BYTES_MAX,
                                    .allow_private = tool->allow_private};
+    if (tool->by_query) {
+        request.method = "GET";
+        request.body = (pawl_str){NULL, 0};
+        if (status == PAWL_OK)
+            status = query_url(tool, call->arguments, arena, &request.url, err);
+    }
     if (status == PAWL_OK)
         status = http_call(client, &request, arena, &response, err);
     if (status == PAWL_OK)

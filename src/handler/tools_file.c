@@ -266,9 +266,22 @@ static pawl_status add_server(const struct reader *reader, const struct tree *in
     return PAWL_OK;
 }
 
+/* How an endpoint is called: with the arguments as the body, or as the query. */
+static pawl_status read_method(const struct reader *reader, const struct tree *in, struct tool *tool,
+                               pawl_error *err) {
+    const struct tree *method = tree_get_cstr(in, "method");
+    if (method == NULL)
+        return PAWL_OK;
+    tool->by_query = method->kind == TREE_STRING && str_equal_cstr(method->text, "GET");
+    if (tool->url == NULL || (!tool->by_query && !str_equal_cstr(method->text, "POST")))
+        return fault(reader, method, err, "method is for an http tool, and is GET or POST");
+    return PAWL_OK;
+}
+
 static pawl_status add_tool(const struct reader *reader, const struct tree *in, pawl_error *err) {
-    static const char *const known[] = {"exec",          "http",   "env",   "headers",     "secret",
-                                        "allow_private", "scopes", "input", "description", NULL};
+    static const char *const known[] = {"exec",        "http",          "env",    "headers",
+                                        "secret",      "allow_private", "scopes", "input",
+                                        "description", "method",        NULL};
     struct tools *tools = reader->tools;
     struct tool tool = {0};
     const struct tree *exec = tree_get_cstr(in, "exec"), *http = tree_get_cstr(in, "http");
@@ -290,6 +303,8 @@ static pawl_status add_tool(const struct reader *reader, const struct tree *in, 
         status = read_command(reader, exec, NULL, &tool.argv, err);
     if (status == PAWL_OK && http != NULL)
         status = read_url(reader, http, &tool.url, err);
+    if (status == PAWL_OK)
+        status = read_method(reader, in, &tool, err);
     if (status == PAWL_OK && secret != NULL)
         status = read_value(reader, secret, &tool.secret, err);
     if (status == PAWL_OK)

@@ -26,6 +26,7 @@ struct tool {
     struct http_header *headers;
     size_t header_count;
     bool allow_private;
+    bool by_query; /* GET, the arguments as the query; else they are posted */
     /* A function. */
     tool_function function;
     void *self;
