@@ -6,6 +6,7 @@
 
 #include "base/uuid.h"
 #include "domain/retry.h"
+#include "engine/job_report.h"
 
 enum entry_state { ENTRY_GONE = 0, ENTRY_WAITING, ENTRY_RUNNING, ENTRY_PENDING, ENTRY_SENDING };
 
@@ -367,8 +368,17 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
             forget(core, entry);
             continue;
         }
-        if (entry->result.end == JOB_END_CANCELLED && at->cancelled == JOB_CANCEL_STOP)
+        if (entry->result.end == JOB_END_SETTLED) {
+            core->metrics.completed++;
+            core->empty = false; /* what it enqueued is there now */
+            core->next_claim_ms = 0;
+            forget(core, entry);
+            continue;
+        }
+        if (entry->result.end == JOB_END_CANCELLED && at->cancelled == JOB_CANCEL_STOP) {
             entry->result.end = JOB_END_NOT_RUN;
+            core->metrics.cut_off++;
+        }
         make_pending(core, entry, now_ms);
     }
     *at = (struct slot){0};
@@ -563,51 +573,6 @@ static int claim_wanted(const struct job_core *core, int64_t now_ms) {
     return held * 2 > wanted ? 0 : (int)(wanted - held);
 }
 
-static struct finish_item report_of(const struct job_core *core, const struct entry *entry, uint64_t random) {
-    const struct job_result_in *in = &entry->result;
-    struct finish_item item = {.ref = {entry->job->token, entry->job->id},
-                               .delay_ms = in->delay_ms,
-                               .duration_ms = in->duration_ms,
-                               .output = in->output,
-                               .error = in->error,
-                               .steps = in->steps,
-                               .input_hash = in->input_hash,
-                               .output_hash = in->output_hash,
-                               .wait_key = in->wait_key,
-                               .wait_step = in->wait_step};
-    switch (in->end) {
-    case JOB_END_DONE:
-        item.outcome = JOB_COMPLETE;
-        item.delay_ms = 0;
-        break;
-    case JOB_END_NOT_RUN:
-        item.outcome = JOB_RELEASE;
-        item.delay_ms = in->delay_ms > 0 ? in->delay_ms : 0;
-        break;
-    case JOB_END_WAIT:
-        item.outcome = JOB_WAIT;
-        break;
-    case JOB_END_SNOOZE:
-        item.outcome = JOB_SNOOZE;
-        item.delay_ms = in->delay_ms > JOB_CORE_SNOOZE_MS ? in->delay_ms : JOB_CORE_SNOOZE_MS;
-        break;
-    case JOB_END_RETRY:
-    case JOB_END_PERMANENT:
-    case JOB_END_CANCELLED: {
-        const struct job_rule *rule = entry->rule >= 0 ? &core->config.rules[entry->rule] : NULL;
-        item.outcome = JOB_FAIL;
-        item.refused = in->refused;
-        item.error_class = in->end == JOB_END_PERMANENT ? CLASS_PERMANENT : CLASS_RETRYABLE;
-        if (item.delay_ms < 0 && rule != NULL && rule->retry_base_ms > 0) {
-            struct retry_policy policy = {rule->retry_base_ms, rule->retry_max_ms, true};
-            item.delay_ms = retry_wait_ms(&policy, entry->job->attempts, random);
-        }
-        break;
-    }
-    }
-    return item;
-}
-
 static bool next_finish(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
     if (uuid_is_nil(core->instance))
         return false;
@@ -631,7 +596,9 @@ static bool next_finish(struct job_core *core, int64_t now_ms, struct job_action
         struct entry *entry = core->pending_head;
         core->pending_head = entry->next;
         entry->state = ENTRY_SENDING;
-        core->items[core->sent_count] = report_of(core, entry, next_random(core));
+        core->items[core->sent_count] = job_report(entry->job, &entry->result,
+                                                   entry->rule >= 0 ? &core->config.rules[entry->rule] : NULL,
+                                                   next_random(core));
         core->sent[core->sent_count++] = entry;
         core->metrics.pending--;
     }
@@ -665,6 +632,8 @@ static bool finished(struct job_core *core, int64_t now_ms) {
     if (core->leave_ms == 0 && now_ms >= core->drain_until_ms)
         core->leave_ms = core->drain_until_ms + JOB_CORE_LEAVE_MS;
     bool nothing = core->metrics.running == 0 && core->metrics.pending == 0 && core->sent_count == 0;
+    if (core->metrics.running > 0 && core->leave_ms > 0 && now_ms >= core->leave_ms)
+        core->metrics.cut_off++;
     return nothing || (core->leave_ms > 0 && now_ms >= core->leave_ms) ||
            (core->metrics.running == 0 && uuid_is_nil(core->instance));
 }

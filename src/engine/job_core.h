@@ -44,7 +44,8 @@ enum job_end {
     JOB_END_CANCELLED,
     JOB_END_NOT_RUN,
     JOB_END_SNOOZE,
-    JOB_END_WAIT
+    JOB_END_WAIT,
+    JOB_END_SETTLED /* its end is in the store already, in a transaction of its own: nothing to report */
 };
 struct job_result_in {
     enum job_end end;
@@ -86,6 +87,7 @@ struct job_action {
 struct job_core_metrics {
     int64_t claimed, completed, failed, retried, dead, released, stale, fenced, renewed, cancelled,
         lost_calls;
+    int64_t cut_off; /* by a stop whose drain was over: given back unfinished, or left behind */
     int64_t processing_ms;
     int running;
     size_t waiting, pending;

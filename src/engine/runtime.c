@@ -445,6 +445,8 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
     runtime_process_end_all(runtime);
     store_waker_close(runtime->waker);
     runtime->waker = NULL;
+    if (runtime->jobs != NULL && job_side_metrics(runtime->jobs).cut_off > 0)
+        runtime->forced = true;
     close_threads(runtime);
     publish_metrics(runtime);
     if (runtime->config.own_process)
