@@ -165,16 +165,34 @@ static pawl_status go_by_offset(const struct tree *next, int said, const struct 
     return PAWL_OK;
 }
 
+/* Seconds, or a text such as "30s". A handler that was sent away says only this. */
+static pawl_status read_retry_after(struct arena *arena, const struct tree *answer,
+                                    const struct run_page_ask *ask, struct run_page *page, pawl_error *err) {
+    const struct tree *items = NULL;
+    pawl_status status =
+        run_duration(answer, "retry_after", 0, PAWL_RETRY_MS_MAX, &page->retry_after_ms, err);
+    if (status == PAWL_OK && page->retry_after_ms >= 0)
+        status = look(arena, answer, ask->map.items, "items", &items, err);
+    page->throttled = status == PAWL_OK && page->retry_after_ms >= 0 && items == NULL;
+    return status;
+}
+
 pawl_status run_page_read(struct arena *arena, const struct tree *answer, const struct run_page_ask *ask,
                           struct run_page *page, pawl_error *err) {
-    struct run_page read = {.total = -1};
+    struct run_page read = {.total = -1, .retry_after_ms = -1};
     const struct tree *next = NULL, *total = NULL;
     int said = -1;
     if (answer == NULL || answer->kind != TREE_OBJECT)
         return error_set(err, PAWL_INVALID, "page", "the answer must be an object with items, and is %s",
                          answer == NULL ? "nothing" : tree_kind_name(answer->kind));
     answer = unwrap(arena, answer);
-    pawl_status status = read_items(arena, answer, ask, &read, err);
+    pawl_status status = read_retry_after(arena, answer, ask, &read, err);
+    if (status == PAWL_OK && read.throttled) {
+        *page = read;
+        return PAWL_OK;
+    }
+    if (status == PAWL_OK)
+        status = read_items(arena, answer, ask, &read, err);
     if (status == PAWL_OK)
         status = read_end(arena, answer, ask, &said, err);
     if (status == PAWL_OK)

@@ -39,8 +39,10 @@ struct run_page {
     struct run_page_item *items; /* as they came; a key may come twice */
     size_t count;
     bool end;
-    pawl_str cursor; /* RUN_BY_CURSOR: JSON of the next page's cursor; absent at the end */
-    int64_t total;   /* items of the partition, as the source says; -1 = it does not */
+    pawl_str cursor;        /* RUN_BY_CURSOR: JSON of the next page's cursor; absent at the end */
+    int64_t total;          /* items of the partition, as the source says; -1 = it does not */
+    int64_t retry_after_ms; /* "retry_after": the source wants no question before; -1 = it did not say */
+    bool throttled;         /* that is all it said: there are no items, ask for the same page later */
 };
 
 /* Reads what the handler answered. PAWL_INVALID: what is wrong, so that the author can find it: items without

@@ -8,9 +8,10 @@ void run_rate_init(struct run_rate *rate, const struct run_rate_policy *policy) 
 }
 
 int run_rate_concurrency(const struct run_rate *rate) {
-    if (rate->policy.concurrency == 0)
+    if (rate->policy.concurrency == 0 && rate->share == RUN_RATE_FULL)
         return 0;
-    int64_t most = (int64_t)rate->policy.concurrency * rate->share / RUN_RATE_FULL;
+    int64_t whole = rate->policy.concurrency > 0 ? rate->policy.concurrency : rate->peak;
+    int64_t most = whole * rate->share / RUN_RATE_FULL;
     return most > 0 ? (int)most : 1;
 }
 
@@ -39,6 +40,8 @@ int64_t run_rate_ask(struct run_rate *rate, int64_t now_ms) {
         return (rate->next_us - now_ms * 1000 + 999) / 1000;
     rate->next_us = now_ms * 1000 + interval_us(rate);
     rate->running++;
+    if (rate->running > rate->peak)
+        rate->peak = rate->running;
     return 0;
 }
 

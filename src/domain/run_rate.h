@@ -34,6 +34,7 @@ enum run_rate_news {
 struct run_rate {
     struct run_rate_policy policy;
     int running;
+    int peak;              /* the most that ran at once: what is halved where the policy has no number */
     int share;             /* RUN_RATE_LOW … RUN_RATE_FULL */
     int64_t next_us;       /* the next request may begin then */
     int64_t not_before_ms; /* the source asked for quiet until then */

@@ -12,6 +12,9 @@
 #include "engine/job_slot.h"
 #include "handler/process.h"
 #include "handler/talk.h"
+#include "work/consolidate_job.h"
+#include "work/page_job.h"
+#include "work/run_start.h"
 
 static void tell_progress(struct job_slot *slot, pawl_str json) {
     char *copy = malloc(json.len + 1);
@@ -206,7 +209,8 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     buf_free(&output);
 }
 
-static void run_pipeline(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+/* Work that is made of tools: pipelines, and what belongs to runs. */
+static void run_own(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
     struct pipeline_run_in in = {.world = slot->slots->world,
                                  .job = job,
                                  .instance = slot->instance,
@@ -216,7 +220,16 @@ static void run_pipeline(struct job_slot *slot, const struct job *job, struct jo
                                  .cancel = &slot->handle.cancel,
                                  .progress = step_ended,
                                  .self = slot};
-    pipeline_run(&in, result);
+    if (!str_absent(job->task))
+        pipeline_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_PAGE_TYPE))
+        page_job_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_CONSOLIDATE_TYPE))
+        consolidate_job_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_PLAN_TYPE))
+        plan_job_run(&in, result);
+    else
+        pipeline_run(&in, result);
 }
 
 void job_slot_run(struct job_slot *slot) {
@@ -232,7 +245,7 @@ void job_slot_run(struct job_slot *slot) {
             continue;
         int64_t start_us = clock_boot_us();
         if (slot->handler == NULL)
-            run_pipeline(slot, slot->jobs[i], result);
+            run_own(slot, slot->jobs[i], result);
         else if (slot->handler->kind == HANDLER_FUNCTION)
             run_function(slot, i);
         else

@@ -13,6 +13,8 @@
 #include "engine/job_slot.h"
 #include "handler/pattern.h"
 #include "work/desk.h"
+#include "work/run_paces.h"
+#include "work/run_start.h"
 #include "work/schedule_duty.h"
 
 enum { ACTIONS_MAX = 4096 /* of one turn: then the mailbox is looked at */ };
@@ -45,9 +47,15 @@ struct job_side {
     struct job_rest rest;
 };
 
+/* What needs no handler: its document says what is called. */
+static bool is_own_type(pawl_str type) {
+    return str_equal_cstr(type, PIPELINE_JOB_TYPE) || str_equal_cstr(type, RUN_PAGE_TYPE) ||
+           str_equal_cstr(type, RUN_CONSOLIDATE_TYPE) || str_equal_cstr(type, RUN_PLAN_TYPE);
+}
+
 static int match(void *self, const struct job *job) {
     struct job_side *side = self;
-    if (!str_absent(job->task) || str_equal_cstr(job->type, PIPELINE_JOB_TYPE))
+    if (!str_absent(job->task) || is_own_type(job->type))
         return (int)side->config.handlers->count;
     const struct handler_table *table = side->config.handlers;
     /* The table's own search remembers its answers, and belongs to the loop's thread. What only publishes
@@ -96,11 +104,16 @@ pawl_status job_side_create(const struct job_side_config *config, struct job_sid
         return error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
     side->config = *config;
     desk_init(&side->desk, &config->store);
-    side->world =
-        (struct pipeline_world_of_worker){config->tools, &side->desk, config->env, config->env_count};
+    side->world = (struct pipeline_world_of_worker){.tools = config->tools,
+                                                    .desk = &side->desk,
+                                                    .env = config->env,
+                                                    .env_count = config->env_count,
+                                                    .paces = run_paces_create(),
+                                                    .log = config->log};
     side->slots.world = &side->world;
     side->slots.lease_ms = config->lease_ms;
-    pawl_status status = job_slots_open(&side->slots, config->slots, err);
+    pawl_status status = side->world.paces != NULL ? job_slots_open(&side->slots, config->slots, err)
+                                                   : error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
     if (status == PAWL_OK)
         status = make_core(side, err);
     if (status != PAWL_OK) {
@@ -118,6 +131,7 @@ void job_side_free(struct job_side *side) {
         return; /* a stuck handler still uses it */
     job_core_free(side->core);
     desk_close(&side->desk);
+    run_paces_free(side->world.paces);
     free(side->rules);
     free(side);
 }

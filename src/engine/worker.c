@@ -16,6 +16,7 @@
 #include "work/outbox.h"
 #include "work/perspective.h"
 #include "work/receptors.h"
+#include "work/tool_function.h"
 
 enum {
     CONCURRENCY_DEFAULT = 4,
@@ -278,6 +279,14 @@ pawl_status pawl_worker_perspective(pawl_worker *worker, const char *name, int v
     if (name == NULL || function == NULL)
         return error_set(err, PAWL_INVALID, "worker", "a perspective in C needs a name and a function");
     return perspectives_function(worker->perspectives, str_from(name), version, function, self, err);
+}
+
+pawl_status pawl_worker_tool(pawl_worker *worker, const char *name, pawl_tool_fn function, void *self,
+                             pawl_error *err) {
+    if (worker->tools == NULL)
+        return error_set(err, PAWL_CONFLICT, "worker", "the worker does not work on jobs; set config.jobs");
+    worker->tools_named = true;
+    return tool_function_add(worker->tools, worker->arena, name, function, self, err);
 }
 
 pawl_status pawl_worker_on_file(pawl_worker *worker, const char *path, pawl_error *err) {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "work/pipeline_nested.h"
 #include "work/pipeline_run.h"
 
 static const char send_schema[] =
@@ -22,6 +23,10 @@ static const char enqueue_schema[] =
 static const char signal_schema[] =
     "{\"type\":\"object\",\"required\":[\"event\"],\"additionalProperties\":false,\"properties\":{"
     "\"event\":{\"type\":\"string\",\"minLength\":1},\"payload\":true}}";
+static const char run_schema[] =
+    "{\"type\":\"object\",\"required\":[\"document\"],\"additionalProperties\":false,\"properties\":{"
+    "\"document\":{\"type\":\"object\"},\"params\":{\"type\":\"object\"},\"key\":{\"type\":\"string\","
+    "\"minLength\":1},\"wait\":{\"type\":\"boolean\"},\"timeout\":{\"type\":\"string\"}}}";
 
 enum { SIGNAL_KEEP_MS = 86400000 /* a signal that comes before its job waits is kept for a day */ };
 
@@ -160,11 +165,30 @@ static pawl_status signal_event(void *self, const struct tool_call *call, struct
                : status;
 }
 
+/* With "wait": false; a step that waits for the run is the pipeline's own business. */
+static pawl_status start_run(void *self, const struct tool_call *call, struct arena *arena,
+                             const struct tree **output, pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
+    pawl_str key = text_of(call, "key"), none = {NULL, 0};
+    struct run_begun begun = {0};
+    (void)self;
+    if (in == NULL)
+        return error_set(err, PAWL_INVALID, "tools", "%.*s works only inside a job", STR_ARG(call->uses));
+    pawl_status status = nested_begin(in, call->arguments, str_absent(key) ? call->idempotency_key : key,
+                                      none, arena, &begun, err);
+    return status == PAWL_OK ? answer(arena,
+                                      arena_printf(arena, "{\"run\":%lld,\"new\":%s}", (long long)begun.run,
+                                                   begun.again ? "false" : "true"),
+                                      output, err)
+                             : status;
+}
+
 pawl_status builtin_add(struct tools *tools, pawl_error *err) {
     static const struct tool_function_new rows[] = {
         {"pawl.send", "Puts a message into the outbox", send_schema, send, NULL},
         {"pawl.enqueue", "Enqueues a job, of a task or of a type", enqueue_schema, enqueue, NULL},
         {"pawl.signal", "Wakes the jobs that wait for an event", signal_schema, signal_event, NULL},
+        {"pawl.run", "Starts a run; as a step it waits for its end", run_schema, start_run, NULL},
     };
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < sizeof(rows) / sizeof(*rows); i++)

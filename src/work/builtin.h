@@ -1,4 +1,4 @@
-/* Tools of pawl's own, for steps of pipelines: pawl.send, pawl.enqueue, pawl.signal. */
+/* Tools of pawl's own, for steps of pipelines: pawl.send, pawl.enqueue, pawl.signal, pawl.run. */
 #ifndef WORK_BUILTIN_H
 #define WORK_BUILTIN_H
 

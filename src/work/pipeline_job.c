@@ -154,9 +154,8 @@ static pawl_status check_agent(const struct pipeline_run_in *in, const struct ta
     return status;
 }
 
-/* The values of the allowed variables. */
-static pawl_status read_env(const struct pipeline_world_of_worker *world, struct arena *arena,
-                            const struct tree **env, pawl_error *err) {
+pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struct arena *arena,
+                             const struct tree **env, pawl_error *err) {
     const struct tree **items = arena_array(arena, world->env_count + 1, sizeof(struct tree *));
     size_t count = 0;
     if (items == NULL)
@@ -196,7 +195,7 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
         return error_set(err, PAWL_INVALID, "pipeline", "the job has no pipeline");
     status = pipeline_read(arena, document, &out->pipeline, err);
     if (status == PAWL_OK)
-        status = read_env(in->world, arena, &out->env, err);
+        status = pipeline_job_env(in->world, arena, &out->env, err);
     if (status == PAWL_OK)
         status = check_agent(in, &task, agent, arena, out, err);
     struct lookup lookup = {in->world->tools, {clock_boot_ms() + TOOLS_LIST_MS, in->cancel}};

@@ -17,6 +17,10 @@ struct pipeline_job {
 PAWL_MUSTCHECK pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *arena,
                                              struct pipeline_job *out, pawl_error *err);
 
+/* The values of the variables that templates may use: an object of texts. */
+PAWL_MUSTCHECK pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struct arena *arena,
+                                            const struct tree **env, pawl_error *err);
+
 /* The same checks for a document that is about to be stored or enqueued; wait bounds asking MCP servers.
  * scopes (may be NULL) receives what its tools require, each once, as a JSON array in the arena. */
 struct pipeline_check_in {

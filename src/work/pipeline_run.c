@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "domain/errclass.h"
 #include "work/pipeline_job.h"
+#include "work/pipeline_nested.h"
 #include "work/pipeline_wait.h"
 
 enum { LOOK_MS = 50 };
@@ -107,6 +108,15 @@ static pawl_status read_records(struct run *run, pawl_error *err) {
             continue;
         pawl_str output = str_absent(step->output) ? STR("null") : step->output;
         status = tree_parse(run->arena, output, NULL, &record.output, err);
+        const struct pipeline_step *planned = &run->job.pipeline->steps[record.step];
+        const char *fault = status == PAWL_OK && str_equal_cstr(planned->uses, PIPELINE_RUN_TOOL)
+                                ? nested_fault(run->arena, record.output)
+                                : NULL;
+        if (fault != NULL) { /* it has ended, but not well */
+            record.state = STEP_FAILED;
+            record.error = str_from(fault);
+            run->permanent = true;
+        }
         if (status == PAWL_OK)
             status = add_record(run, record, err);
     }
@@ -342,12 +352,14 @@ static pawl_status start_ready(struct run *run, const struct pipeline_plan *now,
     while (status == PAWL_OK && *next < now->ready_count && run->running < PIPELINE_PARALLEL_MAX) {
         const struct step_ready *ready = &now->ready[(*next)++];
         const struct pipeline_step *step = &run->job.pipeline->steps[ready->step];
-        if (!str_equal_cstr(step->uses, PIPELINE_WAIT_TOOL)) {
+        bool nested = nested_waits(step, ready->with);
+        if (!nested && !str_equal_cstr(step->uses, PIPELINE_WAIT_TOOL)) {
             status = start_step(run, ready, err);
             continue;
         }
         struct wait_verdict verdict = {0};
-        status = wait_state_look(&run->waits, run->in, run->arena, step, ready, &verdict, err);
+        status = nested ? nested_look(&run->waits, run->in, run->arena, step, ready, &verdict, err)
+                        : wait_state_look(&run->waits, run->in, run->arena, step, ready, &verdict, err);
         if (status == PAWL_OK && verdict.put)
             status = put_step(run, &verdict.step, err);
         if (status == PAWL_OK && verdict.over) {

@@ -18,12 +18,17 @@ enum {
     PIPELINE_STORE_TRIES = 5 /* of recording a step, before the job is tried again later */
 };
 
-/* What every pipeline of a worker shares. */
+struct run_paces;
+struct log;
+
+/* What every pipeline of a worker shares, and every page of a run. */
 struct pipeline_world_of_worker {
     struct tools *tools;
     struct desk *desk;
     const char *const *env; /* names that ${env.NAME} may use */
     size_t env_count;
+    struct run_paces *paces; /* how fast the sources of runs may be asked */
+    struct log *log;         /* from any thread; may be NULL */
 };
 
 struct pipeline_run_in {

@@ -101,10 +101,8 @@ TEST(faults_of_a_document_are_named) {
         {"{\"name\":\"n\",\"page\":{\"uses\":\"t\"}}", "the run has no partitions"},
         {"{\"name\":\"n\",\"partitions\":[\"a\"]}", "what fetches one"},
         {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"grpc\":\"t\"}}",
-         "line 1, column 40: 'grpc' is not known in page: there are uses, sql"},
-        {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"size\":3}}", "by uses (a tool) or by sql"},
-        {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"uses\":\"t\",\"sql\":\"s\"}}",
-         "by uses (a tool) or by sql"},
+         "line 1, column 40: 'grpc' is not known in page: there are uses"},
+        {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"size\":3}}", "by uses (a tool)"},
         {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"uses\":\"t\",\"size\":5001}}",
          "size must be a whole number from 1 to 5000"},
         {"{\"name\":\"n\",\"partitions\":[\"a\"],\"page\":{\"uses\":\"t\",\"size\":0}}", "size must be"},
@@ -380,6 +378,20 @@ TEST(answers_of_other_shapes_are_mapped) {
     assert_true(page.end);
 }
 
+TEST(a_page_may_ask_for_time) {
+    struct run_page page = {0};
+    struct run_page_ask none = {0};
+    assert_int_equal(read_page("{\"retry_after\":1.5}", none, &page, NULL), PAWL_OK);
+    assert_true(page.throttled);
+    assert_int_equal(page.retry_after_ms, 1500);
+    assert_int_equal(read_page("{\"retry_after\":\"2s\",\"items\":[],\"end\":true}", none, &page, NULL),
+                     PAWL_OK);
+    assert_false(page.throttled);
+    assert_true(page.end);
+    assert_int_equal(page.retry_after_ms, 2000);
+    assert_int_equal(read_page("{\"retry_after\":\"soon\"}", none, &page, NULL), PAWL_INVALID);
+}
+
 /* ---- The gauge */
 
 /* covers: C42 */
@@ -425,6 +437,7 @@ int main(void) {
         cmocka_unit_test(an_offset_ends_with_a_short_or_an_empty_page),
         cmocka_unit_test(faults_of_a_page_are_named),
         cmocka_unit_test(answers_of_other_shapes_are_mapped),
+        cmocka_unit_test(a_page_may_ask_for_time),
         cmocka_unit_test(the_gauge_says_share_rate_and_time_left),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);

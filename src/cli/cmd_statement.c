@@ -1,0 +1,82 @@
+/* pawl statement: SQL that runs use by name. */
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+
+static pawl_status statement_set(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "statement", .type = CELL_TEXT},
+                                            {.key = "answer", .type = CELL_TEXT}};
+    struct run_target in = {.name = str_from(cli->arguments.words[0])};
+    pawl_status status =
+        input_read(cli->arena, cli->arguments.words[1], PAWL_TARGET_SQL_BYTES_MAX, &in.sql, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->runs->target_put(cli->store, &in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_text(in.name), cell_cstr("registered")};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+static pawl_status statement_list(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
+                                            {.key = "updated", .type = CELL_TIME},
+                                            {.key = "sql", .type = CELL_TEXT, .cut = true}};
+    struct run_targets found = {0};
+    pawl_status status = cli->store->ops->runs->targets(cli->store, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[] = {cell_text(found.targets[i].name), cell_time(found.targets[i].updated_ms),
+                               cell_text(found.targets[i].sql)};
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no statements", err);
+}
+
+static pawl_status statement_remove(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "statement", .type = CELL_TEXT},
+                                            {.key = "answer", .type = CELL_TEXT}};
+    pawl_str name = str_from(cli->arguments.words[0]);
+    pawl_status status = cli->store->ops->runs->target_remove(cli->store, name, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_text(name), cell_cstr("removed")};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+const struct command command_statement_set = {
+    .path = "statement set",
+    .summary = "Register a statement that stores the items of a page, or selects them",
+    .arguments = "NAME FILE",
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "The statement has one parameter ($1, SQLite ?1). One that stores is given a JSON array of objects "
+        "with run, partition, key and payload, and runs in the transaction of the page, with the "
+        "worker's rights.",
+    .example = "pawl statement set products products.sql",
+    .run = statement_set,
+};
+
+const struct command command_statement_list = {
+    .path = "statement list",
+    .alias = "statement",
+    .summary = "List the statements that runs use by name",
+    .database = DATABASE_OPEN,
+    .run = statement_list,
+};
+
+const struct command command_statement_remove = {
+    .path = "statement remove",
+    .summary = "Remove a statement that no open run uses",
+    .arguments = "NAME",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = statement_remove,
+};
