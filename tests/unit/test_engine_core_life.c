@@ -201,7 +201,7 @@ static void test_poll_interval_and_wake(void **state) {
 
 /* Up, idle, and sure to be woken. */
 static void up_and_waiting(struct driver *d) {
-    d->config.quiet_poll_ms = 5000;
+    d->config.quiet_poll_ms = 9500;
     driver_up(d);
     driver_answer_empty(d);
     driver_wait(d, d->config.poll_ms);
@@ -259,18 +259,57 @@ static void test_one_message_costs_two_batches(void **state) {
     driver_free(&d);
 }
 
-/* covers: P44 P51 */
+/* covers: P44 P51 P52 */
 static void test_instance_is_passed_through(void **state) {
     (void)state;
     struct driver d;
     driver_init(&d);
+    d.config.debug = true;
+    d.config.instance.partition_count = 64;
     d.config.instance.metadata = STR("{\"zone\":1}");
     driver_up(&d);
     assert_true(str_equal_cstr(d.batch->instance.metadata, "{\"zone\":1}"));
     assert_true(str_equal_cstr(d.batch->instance.service, "s"));
     assert_int_equal(d.batch->instance.id.b[0], 1);
     assert_int_equal(d.batch->lease_ms, DRIVER_LEASE_MS);
+    assert_int_equal(d.batch->instance.lease_ms, 15000); /* how long it counts as live */
+    assert_int_equal(d.batch->instance.partition_count, 64);
+    assert_int_equal(d.batch->flags, BATCH_DEBUG);
     driver_answer_empty(&d);
+    driver_free(&d);
+    driver_init(&d);
+    driver_up(&d);
+    assert_int_equal(d.batch->flags, BATCH_NONE);
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
+/* An idle poll stands for the beat behind it, but never for two in a row. */
+/* covers: P45 */
+static void test_an_idle_poll_is_a_beat(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    driver_beat_ok(&d, 0, false);
+    int before = d.beats, beats = d.beats;
+    int64_t began_ms = d.now_ms;
+    while (d.now_ms < began_ms + 60000) {
+        driver_wait(&d, 100);
+        if (d.checking)
+            driver_ready(&d);
+        if (d.batch != NULL)
+            driver_answer_empty(&d);
+        if (d.waits > 1) {
+            d.waits = 1;
+            driver_step(&d, (struct engine_event){.type = EVENT_WAITING});
+        }
+        if (d.beats > beats) {
+            beats = d.beats;
+            driver_beat_ok(&d, 0, false);
+        }
+    }
+    assert_in_range(d.beats - before, 5, 8); /* in a minute; every 5 s without the polls */
     driver_free(&d);
 }
 
@@ -563,6 +602,7 @@ int main(void) {
         cmocka_unit_test(test_poll_interval_and_wake),
         cmocka_unit_test(test_a_wake_up_during_a_batch_is_not_lost),
         cmocka_unit_test(test_one_message_costs_two_batches),
+        cmocka_unit_test(test_an_idle_poll_is_a_beat),
         cmocka_unit_test(test_instance_is_passed_through),
         cmocka_unit_test(test_evicted_drops_everything_and_comes_back_as_new),
         cmocka_unit_test(test_a_chosen_id_that_is_taken_ends_the_worker),
