@@ -108,6 +108,9 @@ pawl_status workload_notify(const struct bench_options *options, pawl_error *err
 pawl_status workload_worker(const struct bench_options *options, pawl_error *err);
 pawl_status workload_latency(const struct bench_options *options, pawl_error *err);
 pawl_status workload_jobs(const struct bench_options *options, pawl_error *err);
+pawl_status workload_jobs_worker(const struct bench_options *options, pawl_error *err);
+/* Enqueues the jobs of a measurement; the time it took. */
+pawl_status bench_jobs_fill(const struct bench_options *options, int64_t *spent_us, pawl_error *err);
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

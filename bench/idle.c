@@ -76,7 +76,7 @@ pawl_status workload_idle(const struct bench_options *options, pawl_error *err) 
     if (status == PAWL_OK && bench_is_postgres(options->url))
         status = pg_connect(options->url, &conn, err);
     if (status == PAWL_OK)
-        status = shift_begin(&shift, options, &handler, err);
+        status = shift_begin(&shift, options, PAWL_OUTBOX, &handler, err);
     if (status == PAWL_OK)
         status = shift_await_start(&shift, err);
     if (status == PAWL_OK)

@@ -91,8 +91,7 @@ static void *hand_main(void *self) {
     return NULL;
 }
 
-/* Fills the queue; the time it took. */
-static pawl_status fill(const struct bench_options *options, int64_t *spent_us, pawl_error *err) {
+pawl_status bench_jobs_fill(const struct bench_options *options, int64_t *spent_us, pawl_error *err) {
     struct store_config config = config_of(options);
     struct store *store = NULL;
     struct arena *arena = arena_create(0);
@@ -153,7 +152,7 @@ pawl_status workload_jobs(const struct bench_options *options, pawl_error *err) 
         return error_set(err, PAWL_INVALID, "jobs", "--side is pawl here, not %s", options->side);
     pawl_status status = side_pawl.prepare(options, err);
     if (status == PAWL_OK)
-        status = fill(options, &put_us, err);
+        status = bench_jobs_fill(options, &put_us, err);
     if (status == PAWL_OK)
         status = bench_calm(options, err);
     if (status == PAWL_OK)

@@ -85,7 +85,7 @@ pawl_status workload_latency(const struct bench_options *options, pawl_error *er
     if (status == PAWL_OK)
         status = side_pawl.open(options, 0, 1, &side, err);
     if (status == PAWL_OK)
-        status = shift_begin(&shift, options, &handler, err);
+        status = shift_begin(&shift, options, PAWL_OUTBOX, &handler, err);
     if (status == PAWL_OK)
         status = shift_await_start(&shift, err);
     wait_until(clock_boot_us() + 1000000); /* it has found that there is nothing, and sleeps */

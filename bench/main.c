@@ -11,17 +11,25 @@ static const struct {
     const char *name;
     pawl_status (*run)(const struct bench_options *options, pawl_error *err);
 } workloads[] = {
-    {"put", workload_put},       {"drain", workload_drain},     {"backlog", workload_backlog},
-    {"steady", workload_steady}, {"empty", workload_empty},     {"notify", workload_notify},
-    {"worker", workload_worker}, {"latency", workload_latency}, {"idle", workload_idle},
+    {"put", workload_put},
+    {"drain", workload_drain},
+    {"backlog", workload_backlog},
+    {"steady", workload_steady},
+    {"empty", workload_empty},
+    {"notify", workload_notify},
+    {"worker", workload_worker},
+    {"latency", workload_latency},
+    {"idle", workload_idle},
     {"jobs", workload_jobs},
+    {"jobs-worker", workload_jobs_worker},
 };
 
 static const char usage[] =
     "usage: pawl-bench WORKLOAD --store URL [option]...\n"
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
-    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle or jobs\n"
+    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs or\n"
+    "                   jobs-worker\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
     "  --messages N     how many messages in all (default 10000)\n"

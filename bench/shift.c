@@ -21,12 +21,13 @@ static void *run(void *arg) {
     return NULL;
 }
 
-pawl_status shift_begin(struct shift *shift, const struct bench_options *options, const pawl_handler *handler,
-                        pawl_error *err) {
+pawl_status shift_begin(struct shift *shift, const struct bench_options *options, pawl_kind kind,
+                        const pawl_handler *handler, pawl_error *err) {
     pawl_worker_config config = {
         .store = {.url = options->url, .durability_normal = !options->durable},
         .service = "bench",
-        .outbox = !shift->everything,
+        .outbox = kind == PAWL_OUTBOX && !shift->everything,
+        .jobs = kind == PAWL_JOB,
         .concurrency = options->threads,
         .batch = options->batch,
         .on_log = log_line,
@@ -58,7 +59,7 @@ pawl_status shift_end(struct shift *shift, pawl_error *err) {
 int64_t shift_completed(struct shift *shift) {
     pawl_metrics metrics;
     pawl_worker_metrics(shift->worker, &metrics);
-    return metrics.completed;
+    return metrics.completed + metrics.jobs.succeeded;
 }
 
 pawl_status shift_await_start(struct shift *shift, pawl_error *err) {

@@ -20,7 +20,7 @@ static pawl_status drain(const struct bench_options *options, double *seconds, p
     struct shift shift = {0};
     pawl_handler handler = {.function = count, .self = &handled};
     int64_t begin_us = clock_boot_us();
-    pawl_status status = shift_begin(&shift, options, &handler, err);
+    pawl_status status = shift_begin(&shift, options, PAWL_OUTBOX, &handler, err);
     while (status == PAWL_OK && shift_completed(&shift) < options->messages) {
         if (atomic_load(&shift.ended))
             status = error_set(err, PAWL_INTERNAL, "worker", "it ended by itself");

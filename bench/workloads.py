@@ -229,14 +229,18 @@ def worker(lab):
 
 def jobs(lab):
     messages = lab.size(200000)
-    pawl, graphile, boss = pairs(
+    worker, store, graphile, boss = pairs(
         lab.reps(),
+        lambda: lab.measure("jobs-worker", lab.postgres(), messages=messages, batch=1000, threads=2, seconds=120),
         lambda: lab.measure("jobs", lab.postgres(), messages=messages, batch=1000, threads=4),
         lambda: lab.peer("graphile", mode="drain", items=lab.size(100000), local=2000),
         lambda: lab.peer("pgboss", mode="drain", items=lab.size(100000)))
     against = (("Graphile Worker", graphile, 1.5), ("pg-boss", boss, None))
-    rows = [row("no-op jobs, 4 instances", pawl, name, rates, target=target) for name, rates, target in against if rates]
-    return rows or [row("no-op jobs, 4 instances", pawl, "", [])]
+    rows = []
+    for case, pawl in (("two whole workers", worker), ("the store's calls, 4 instances", store)):
+        found = [row(case, pawl, name, rates, target=target) for name, rates, target in against if rates]
+        rows += found or [row(case, pawl, "", [])]
+    return rows
 
 
 def latency(lab):
@@ -304,7 +308,8 @@ WORKLOADS = {
     "empty": Workload(empty, "A call that finds nothing to do."),
     "worker": Workload(worker, "200,000 no-op messages through the whole worker, C handler, two at once; the peers drain 100,000 "
                                "unordered or 20,000 ordered no-op jobs."),
-    "jobs": Workload(jobs, "200,000 pooled no-op jobs through the store API, completion fused with the next claim; the peers drain 100,000."),
+    "jobs": Workload(jobs, "200,000 pooled no-op jobs, completion fused with the next claim: through two whole workers with a C handler, and "
+                           "through the store API alone. The peers drain 100,000; Graphile Worker has two worker processes."),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
     "embedded": Workload(embedded, "SQLite, 1,000 streams."),

@@ -174,6 +174,16 @@ typedef struct pawl_handler {
 /* When finished messages are reported to the store. */
 typedef enum pawl_strategy { PAWL_BATCHED = 0, PAWL_INSTANT, PAWL_CUSTOM } pawl_strategy;
 
+/* What a worker did with jobs since it started. */
+typedef struct pawl_job_metrics {
+    int64_t processed; /* executions that ended */
+    int64_t succeeded, failed, retried, dead, cancelled;
+    int64_t processing_ms; /* of all executions together */
+    int64_t leases_acquired, leases_renewed, leases_expired;
+    int64_t errors; /* calls of the store that failed */
+    int64_t running, waiting;
+} pawl_job_metrics;
+
 typedef struct pawl_metrics {
     char state[16];
     char instance[37];
@@ -182,7 +192,19 @@ typedef struct pawl_metrics {
     bool idle;
     int64_t claimed, completed, failed, dead, released, stale, fenced, evictions, batches;
     int64_t running, waiting, pending_completions, pending_failures;
+    int64_t heartbeats;
+    pawl_job_metrics jobs;
 } pawl_metrics;
+
+/* Shares of 0 to 1, and 0 while there is nothing to divide by. */
+typedef struct pawl_job_summary {
+    double success_rate;     /* of the executions that ended */
+    double error_rate;       /* failed ones of them */
+    double lease_efficiency; /* leases that led to an end */
+    double mean_ms;          /* of an execution */
+} pawl_job_summary;
+
+PAWL_API pawl_job_summary pawl_job_metrics_summary(const pawl_job_metrics *metrics);
 
 typedef struct pawl_worker pawl_worker;
 

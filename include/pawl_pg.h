@@ -21,11 +21,12 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_pg(struct pg_conn *conn, const cha
                                                  pawl_error *err);
 
 /*
- * For a handler: ends its message inside an open transaction, together with what the handler writes there
- * (its own rows, and messages sent with pawl_send_pg). Then commit, and return PAWL_DONE. PAWL_STALE: the
- * grant is over and the transaction is aborted; roll it back and return PAWL_RETRY. PAWL_CONFLICT: an earlier
- * message of the stream that was handled another way is not recorded yet; roll back and return PAWL_SNOOZE.
- * In SQL: SELECT pawl.finish(kind, token, id).
+ * For a handler: ends its message or job inside an open transaction, together with what the handler writes
+ * there (its own rows, and messages sent with pawl_send_pg). Then commit, and return PAWL_DONE. PAWL_STALE:
+ * the grant is over and the transaction is aborted; roll it back and return PAWL_RETRY. PAWL_CONFLICT: an
+ * earlier message of the stream that was handled another way is not recorded yet; roll back and return
+ * PAWL_SNOOZE. In SQL: SELECT pawl.finish(kind, token, id), and for a job pawl.job_complete(instance, token,
+ * id).
  */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema,
                                                    const pawl_message *message, pawl_error *err);

@@ -22,10 +22,10 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_sqlite(struct sqlite3 *db, const p
                                                      pawl_uuid *ids, pawl_error *err);
 
 /*
- * For a handler: ends its message inside the open transaction of db, together with what the handler writes
- * there. Then commit, and return PAWL_DONE. PAWL_STALE: the grant is over and the whole transaction has been
- * rolled back; return PAWL_RETRY. PAWL_CONFLICT: an earlier message of the stream that was handled another
- * way is not recorded yet; roll back and return PAWL_SNOOZE.
+ * For a handler: ends its message or job inside the open transaction of db, together with what the handler
+ * writes there. Then commit, and return PAWL_DONE. PAWL_STALE: the grant is over and the whole transaction
+ * has been rolled back; return PAWL_RETRY. PAWL_CONFLICT: an earlier message of the stream that was handled
+ * another way is not recorded yet; roll back and return PAWL_SNOOZE.
  */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_finish_sqlite(struct sqlite3 *db, const pawl_message *message,
                                                        pawl_error *err);

@@ -242,7 +242,7 @@ struct engine_metrics {
     int64_t not_ready_checks;
     int64_t empty_polls;
     bool idle;
-    int64_t claimed, completed, failed, dead, released, stale, fenced, evictions, batches;
+    int64_t claimed, completed, failed, dead, released, stale, fenced, evictions, batches, heartbeats;
     int running;
     int64_t waiting, pending_completions, pending_failures;
     pawl_uuid instance;

@@ -134,6 +134,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
     core->next_beat_ms = core->beat_sent_ms + core->config.heartbeat_ms;
     core->metrics.peers = event->peers;
+    core->metrics.heartbeats++;
     /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
     if (event->peers_busy || event->lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);

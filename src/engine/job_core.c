@@ -1,81 +1,10 @@
-/* The job side's decisions. */
-#include "engine/job_core.h"
-
+/* The job side's core: what it holds, and what the world tells it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/uuid.h"
 #include "domain/retry.h"
-#include "engine/job_report.h"
-
-enum entry_state { ENTRY_GONE = 0, ENTRY_WAITING, ENTRY_RUNNING, ENTRY_PENDING, ENTRY_SENDING };
-
-struct entry {
-    const struct job *job;
-    struct grant *grant;
-    struct entry *next; /* in its handler's queue, or among the pending */
-    int rule, slot;
-    enum entry_state state;
-    bool dropped; /* its lease is over for us: whatever it does has no effect */
-    bool told;    /* that somebody wants it to stop */
-    int64_t claimed_ms, fence_ms, renew_ms, keep_until_ms;
-    struct job_result_in result;
-};
-
-/* Everything that one call claimed. */
-struct grant {
-    void *cookie;
-    struct entry *entries;
-    size_t count, alive;
-    struct grant *next;
-};
-
-struct slot {
-    bool busy;
-    enum job_cancel cancelled;
-    int rule;
-    int64_t deadline_ms;
-    size_t count;
-    struct entry *entries[JOB_CORE_BUNDLE_MAX];
-    const struct job *jobs[JOB_CORE_BUNDLE_MAX];
-    pawl_str progress;
-};
-
-struct queue {
-    struct entry *head, *tail;
-    int slots; /* in use */
-    double item_us;
-};
-
-struct list {
-    void **items;
-    size_t count, capacity;
-};
-
-struct job_core {
-    struct job_core_config config;
-    struct job_core_metrics metrics;
-    pawl_uuid instance;
-    struct slot *slots;
-    struct queue *queues; /* by rule */
-    struct grant *grants;
-    struct entry *pending_head, *pending_tail;
-    int64_t pending_since_ms;
-    struct list free_grants, free_results; /* to be handed back */
-    struct jobs_finish finish;
-    struct finish_item *items;
-    struct entry **sent;
-    size_t sent_count;
-    bool resend; /* the call as it is goes out again */
-    struct jobs_renew renew;
-    struct renew_item *renew_items;
-    struct entry **renewed;
-    int64_t next_claim_ms, backoff_until_ms;
-    int failures, turn;
-    bool empty, stopping, at_once, out_of_memory;
-    int64_t drain_until_ms, leave_ms;
-    uint64_t random;
-};
+#include "engine/job_core_int.h"
 
 static bool push(struct job_core *core, struct list *list, void *item) {
     if (list->count == list->capacity) {
@@ -92,7 +21,7 @@ static bool push(struct job_core *core, struct list *list, void *item) {
     return true;
 }
 
-static uint64_t next_random(struct job_core *core) {
+uint64_t job_core_random(struct job_core *core) {
     core->random ^= core->random << 13;
     core->random ^= core->random >> 7;
     core->random ^= core->random << 17;
@@ -146,7 +75,7 @@ struct job_core_metrics job_core_metrics(const struct job_core *core) {
     return metrics;
 }
 
-static void forget(struct job_core *core, struct entry *entry) {
+void job_core_forget(struct job_core *core, struct entry *entry) {
     if (entry->result.owner != NULL)
         push(core, &core->free_results, entry->result.owner);
     entry->result.owner = NULL;
@@ -165,7 +94,7 @@ static void forget(struct job_core *core, struct entry *entry) {
     free(grant);
 }
 
-static void make_pending(struct job_core *core, struct entry *entry, int64_t now_ms) {
+void job_core_pend(struct job_core *core, struct entry *entry, int64_t now_ms) {
     entry->state = ENTRY_PENDING;
     entry->next = NULL;
     if (core->pending_tail == NULL) {
@@ -207,7 +136,7 @@ static void drop_all(struct job_core *core) {
             if (entry->state == ENTRY_RUNNING)
                 entry->dropped = true;
             else if (entry->state != ENTRY_GONE) {
-                forget(core, entry);
+                job_core_forget(core, entry);
                 if (last)
                     break;
             }
@@ -264,7 +193,7 @@ static void take_grant(struct job_core *core, int64_t sent_ms, int64_t now_ms, c
             continue;
         }
         entry->result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = JOB_CORE_NO_HANDLER_MS};
-        make_pending(core, entry, now_ms);
+        job_core_pend(core, entry, now_ms);
     }
     core->metrics.claimed += (int64_t)jobs->count;
 }
@@ -272,10 +201,11 @@ static void take_grant(struct job_core *core, int64_t sent_ms, int64_t now_ms, c
 static void count_answer(struct job_core *core, const struct entry *entry, enum store_answer answer,
                          enum job_result became) {
     struct job_core_metrics *m = &core->metrics;
-    if (answer == ANSWER_STALE)
+    if (answer == ANSWER_STALE) {
         m->stale++;
-    if (answer != ANSWER_APPLIED)
         return;
+    }
+    /* A duplicate ended before: in the handler's own transaction, or in a call whose answer was lost. */
     m->completed += entry->result.end == JOB_END_DONE;
     m->failed += entry->result.end == JOB_END_RETRY || entry->result.end == JOB_END_PERMANENT;
     m->released += entry->result.end == JOB_END_NOT_RUN;
@@ -297,14 +227,14 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
             /* The same call again, under the same key: whatever happened to it, it happens once. */
             struct retry_policy policy = {50, JOB_CORE_BACKOFF_MS_MAX, true};
             core->resend = core->finish.count > 0 || core->finish.claim.max > 0;
-            core->backoff_until_ms = now_ms + retry_wait_ms(&policy, core->failures, next_random(core));
+            core->backoff_until_ms = now_ms + retry_wait_ms(&policy, core->failures, job_core_random(core));
         }
         return;
     }
     core->failures = 0;
     for (size_t i = 0; i < core->sent_count; i++) {
         count_answer(core, core->sent[i], result->answers[i], result->results[i]);
-        forget(core, core->sent[i]);
+        job_core_forget(core, core->sent[i]);
     }
     core->sent_count = 0;
     if (core->finish.claim.max > 0) {
@@ -359,310 +289,29 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
     struct queue *queue = &core->queues[at->rule];
     double item_us = (double)elapsed_us / (double)at->count;
     queue->item_us = queue->item_us > 0 ? queue->item_us * 0.8 + item_us * 0.2 : item_us;
-    core->metrics.processing_ms += elapsed_us / 1000;
+    core->metrics.processing_us += elapsed_us;
     for (size_t i = 0; i < at->count; i++) {
         struct entry *entry = at->entries[i];
         entry->result = results[i];
         if (entry->dropped || entry->fence_ms <= now_ms) {
             core->metrics.fenced++;
-            forget(core, entry);
+            job_core_forget(core, entry);
             continue;
         }
         if (entry->result.end == JOB_END_SETTLED) {
             core->metrics.completed++;
             core->empty = false; /* what it enqueued is there now */
             core->next_claim_ms = 0;
-            forget(core, entry);
+            job_core_forget(core, entry);
             continue;
         }
         if (entry->result.end == JOB_END_CANCELLED && at->cancelled == JOB_CANCEL_STOP) {
             entry->result.end = JOB_END_NOT_RUN;
             core->metrics.cut_off++;
         }
-        make_pending(core, entry, now_ms);
+        job_core_pend(core, entry, now_ms);
     }
     *at = (struct slot){0};
     queue->slots--;
     core->metrics.running--;
-}
-
-/* ---- what to do next ---- */
-
-static bool hand_back(struct list *list, struct job_action *action, enum job_action_type type) {
-    if (list->count == 0)
-        return false;
-    *action = (struct job_action){.type = type, .owner = list->items[--list->count]};
-    return true;
-}
-
-static bool cancel_slot(struct job_core *core, int slot, enum job_cancel reason, struct job_action *action) {
-    core->slots[slot].cancelled = reason;
-    *action = (struct job_action){.type = JOB_ACT_CANCEL, .slot = slot, .reason = reason};
-    return true;
-}
-
-/* Slots that must be told to end. */
-static bool next_cancel(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
-    for (int i = 0; i < core->config.slots; i++) {
-        struct slot *slot = &core->slots[i];
-        if (!slot->busy || slot->cancelled != 0)
-            continue;
-        bool fenced = true, told = false;
-        int64_t fence_ms = 0;
-        for (size_t k = 0; k < slot->count; k++) {
-            fenced = fenced && (slot->entries[k]->dropped || slot->entries[k]->fence_ms <= now_ms);
-            told = told || slot->entries[k]->told;
-            if (slot->entries[k]->fence_ms > fence_ms)
-                fence_ms = slot->entries[k]->fence_ms;
-        }
-        if (fenced)
-            return cancel_slot(core, i, JOB_CANCEL_FENCE, action);
-        if (told && slot->count == 1)
-            return cancel_slot(core, i, JOB_CANCEL_ASKED, action);
-        if (slot->deadline_ms > 0 && now_ms >= slot->deadline_ms)
-            return cancel_slot(core, i, JOB_CANCEL_TIMEOUT, action);
-        if (core->stopping && now_ms >= core->drain_until_ms)
-            return cancel_slot(core, i, JOB_CANCEL_STOP, action);
-        if (fence_ms < *due_ms)
-            *due_ms = fence_ms;
-        if (slot->deadline_ms > 0 && slot->deadline_ms < *due_ms)
-            *due_ms = slot->deadline_ms;
-    }
-    return false;
-}
-
-static int free_slot(const struct job_core *core) {
-    for (int i = 0; i < core->config.slots; i++) {
-        if (!core->slots[i].busy)
-            return i;
-    }
-    return -1;
-}
-
-static int64_t timeout_of(const struct job_core *core, const struct entry *entry) {
-    return entry->job->timeout_ms > 0 ? entry->job->timeout_ms : core->config.rules[entry->rule].timeout_ms;
-}
-
-static struct entry *pop(struct job_core *core, struct queue *queue) {
-    struct entry *entry = queue->head;
-    queue->head = entry->next;
-    if (queue->head == NULL)
-        queue->tail = NULL;
-    core->metrics.waiting--;
-    return entry;
-}
-
-static size_t bundle_size(const struct job_core *core, int rule) {
-    const struct queue *queue = &core->queues[rule];
-    if (!core->config.rules[rule].bundled || queue->item_us > 1000 || queue->item_us <= 0)
-        return 1;
-    size_t share = core->metrics.waiting / (size_t)core->config.slots + 1;
-    return share > JOB_CORE_BUNDLE_MAX ? JOB_CORE_BUNDLE_MAX : share;
-}
-
-static bool next_start(struct job_core *core, int64_t now_ms, struct job_action *action) {
-    int at = core->stopping || core->metrics.waiting == 0 ? -1 : free_slot(core);
-    if (at < 0)
-        return false;
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        int rule = (int)(((size_t)core->turn + i) % core->config.rule_count);
-        struct queue *queue = &core->queues[rule];
-        const struct job_rule *rules = &core->config.rules[rule];
-        if (queue->head == NULL || (rules->concurrency > 0 && queue->slots >= rules->concurrency))
-            continue;
-        struct slot *slot = &core->slots[at];
-        size_t most = bundle_size(core, rule);
-        *slot = (struct slot){.rule = rule};
-        int64_t fence_ms = INT64_MAX, timeout_ms = 0;
-        while (slot->count < most && queue->head != NULL) {
-            struct entry *entry = pop(core, queue);
-            if (entry->fence_ms <= now_ms) {
-                core->metrics.fenced++;
-                forget(core, entry);
-                continue;
-            }
-            entry->state = ENTRY_RUNNING;
-            entry->slot = at;
-            entry->keep_until_ms = now_ms + JOB_CORE_LEASES_MAX * core->config.lease_ms;
-            if (entry->renew_ms > now_ms + JOB_CORE_RENEW_MS)
-                entry->renew_ms = now_ms + JOB_CORE_RENEW_MS;
-            timeout_ms = timeout_of(core, entry);
-            if (entry->fence_ms < fence_ms)
-                fence_ms = entry->fence_ms;
-            slot->jobs[slot->count] = entry->job;
-            slot->entries[slot->count++] = entry;
-            if (timeout_ms > 0)
-                break; /* what has a time limit runs alone */
-        }
-        if (slot->count == 0)
-            continue;
-        slot->busy = true;
-        slot->deadline_ms = timeout_ms > 0 ? now_ms + timeout_ms : 0;
-        queue->slots++;
-        core->metrics.running++;
-        core->turn = rule + 1;
-        *action = (struct job_action){.type = JOB_ACT_START,
-                                      .slot = at,
-                                      .rule = rule,
-                                      .jobs = slot->jobs,
-                                      .count = slot->count,
-                                      .claimed_ms = slot->entries[0]->claimed_ms,
-                                      .fence_ms = fence_ms,
-                                      .deadline_ms = slot->deadline_ms};
-        return true;
-    }
-    return false;
-}
-
-/* Whether a job is still worth its lease: a handler with no limit that shows no progress is given up in the
- * end. */
-static bool worth_renewing(const struct job_core *core, const struct entry *entry, int64_t now_ms) {
-    if (entry->dropped || entry->fence_ms <= now_ms)
-        return false;
-    if (entry->state == ENTRY_WAITING)
-        return true;
-    const struct slot *slot = &core->slots[entry->slot];
-    if (slot->cancelled == JOB_CANCEL_FENCE)
-        return false;
-    if (slot->deadline_ms > 0)
-        return now_ms < slot->deadline_ms + JOB_CORE_LEAVE_MS;
-    return now_ms < entry->keep_until_ms;
-}
-
-static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
-    size_t count = 0;
-    bool due = false;
-    for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next) {
-        for (size_t i = 0; i < grant->count && count < (size_t)core->config.batch; i++) {
-            struct entry *entry = &grant->entries[i];
-            if ((entry->state != ENTRY_WAITING && entry->state != ENTRY_RUNNING) ||
-                !worth_renewing(core, entry, now_ms))
-                continue;
-            if (entry->renew_ms < *due_ms)
-                *due_ms = entry->renew_ms;
-            due = due || entry->renew_ms <= now_ms;
-            if (entry->renew_ms > now_ms + JOB_CORE_RENEW_MS / 4)
-                continue; /* what is due soon comes along */
-            core->renewed[count] = entry;
-            core->renew_items[count++] = (struct renew_item){
-                {entry->job->token, entry->job->id},
-                entry->state == ENTRY_RUNNING ? core->slots[entry->slot].progress : (pawl_str){NULL, 0}};
-        }
-    }
-    if (!due || count == 0)
-        return false;
-    core->renew = (struct jobs_renew){core->instance, core->renew_items, count, core->config.lease_ms};
-    *action = (struct job_action){.type = JOB_ACT_RENEW, .renew = &core->renew};
-    return true;
-}
-
-static int claim_wanted(const struct job_core *core, int64_t now_ms) {
-    int64_t wanted = (int64_t)core->config.slots * 2;
-    double item_us = 0;
-    if (core->stopping || now_ms < core->next_claim_ms)
-        return 0;
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        if (core->queues[i].item_us > item_us)
-            item_us = core->queues[i].item_us;
-    }
-    if (item_us > 0)
-        wanted = core->config.slots + (int64_t)(core->config.slots * JOB_CORE_AHEAD_MS * 1000.0 / item_us);
-    if (wanted > core->config.batch)
-        wanted = core->config.batch;
-    int64_t held = (int64_t)core->metrics.waiting + core->metrics.running;
-    return held * 2 > wanted ? 0 : (int)(wanted - held);
-}
-
-static bool next_finish(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
-    if (uuid_is_nil(core->instance))
-        return false;
-    if (core->resend) {
-        *action = (struct job_action){.type = JOB_ACT_FINISH, .finish = &core->finish};
-        return true;
-    }
-    int wanted = claim_wanted(core, now_ms);
-    bool report = core->metrics.pending > 0 &&
-                  (core->metrics.running == 0 || core->metrics.pending * 2 >= (size_t)core->config.batch ||
-                   now_ms >= core->pending_since_ms + JOB_CORE_LINGER_MS);
-    if (core->metrics.pending > 0 && core->pending_since_ms + JOB_CORE_LINGER_MS < *due_ms)
-        *due_ms = core->pending_since_ms + JOB_CORE_LINGER_MS;
-    if (wanted == 0 && !report) {
-        if (!core->stopping && core->next_claim_ms > now_ms && core->next_claim_ms < *due_ms)
-            *due_ms = core->next_claim_ms;
-        return false;
-    }
-    core->sent_count = 0;
-    while (core->pending_head != NULL && core->sent_count < (size_t)core->config.batch) {
-        struct entry *entry = core->pending_head;
-        core->pending_head = entry->next;
-        entry->state = ENTRY_SENDING;
-        core->items[core->sent_count] = job_report(entry->job, &entry->result,
-                                                   entry->rule >= 0 ? &core->config.rules[entry->rule] : NULL,
-                                                   next_random(core));
-        core->sent[core->sent_count++] = entry;
-        core->metrics.pending--;
-    }
-    if (core->pending_head == NULL)
-        core->pending_tail = NULL;
-    core->finish =
-        (struct jobs_finish){core->instance,
-                             core->items,
-                             core->sent_count,
-                             {core->instance, core->config.queue, wanted, core->config.lease_ms, uuid_nil()}};
-    for (size_t i = 0; wanted > 0 && i < sizeof(core->finish.claim.request.b); i++)
-        core->finish.claim.request.b[i] = (uint8_t)(next_random(core) >> 24);
-    *action = (struct job_action){.type = JOB_ACT_FINISH, .finish = &core->finish};
-    return true;
-}
-
-/* A stop gives back what has not begun. */
-static void give_back_waiting(struct job_core *core, int64_t now_ms) {
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        while (core->queues[i].head != NULL) {
-            struct entry *entry = pop(core, &core->queues[i]);
-            entry->result = (struct job_result_in){.end = JOB_END_NOT_RUN};
-            make_pending(core, entry, now_ms);
-        }
-    }
-}
-
-static bool finished(struct job_core *core, int64_t now_ms) {
-    if (!core->stopping)
-        return false;
-    if (core->leave_ms == 0 && now_ms >= core->drain_until_ms)
-        core->leave_ms = core->drain_until_ms + JOB_CORE_LEAVE_MS;
-    bool nothing = core->metrics.running == 0 && core->metrics.pending == 0 && core->sent_count == 0;
-    if (core->metrics.running > 0 && core->leave_ms > 0 && now_ms >= core->leave_ms)
-        core->metrics.cut_off++;
-    return nothing || (core->leave_ms > 0 && now_ms >= core->leave_ms) ||
-           (core->metrics.running == 0 && uuid_is_nil(core->instance));
-}
-
-bool job_core_next(struct job_core *core, int64_t now_ms, struct job_action *action) {
-    bool rests = core->next_claim_ms > now_ms + core->config.poll_ms && core->metrics.running == 0;
-    int64_t due_ms = rests ? core->next_claim_ms : now_ms + core->config.poll_ms;
-    if (core->out_of_memory)
-        return false;
-    if (core->stopping && core->metrics.waiting > 0)
-        give_back_waiting(core, now_ms);
-    if (hand_back(&core->free_results, action, JOB_ACT_FREE_RESULT) ||
-        hand_back(&core->free_grants, action, JOB_ACT_FREE_GRANT) ||
-        next_cancel(core, now_ms, action, &due_ms) || next_start(core, now_ms, action))
-        return true;
-    if (finished(core, now_ms)) {
-        *action = (struct job_action){.type = JOB_ACT_DONE};
-        return true;
-    }
-    if (now_ms >= core->backoff_until_ms) {
-        if (!uuid_is_nil(core->instance) && next_renew(core, now_ms, action, &due_ms))
-            return true;
-        if (next_finish(core, now_ms, action, &due_ms))
-            return true;
-    } else if (core->backoff_until_ms < due_ms) {
-        due_ms = core->backoff_until_ms;
-    }
-    if (core->stopping && due_ms > now_ms + 100)
-        due_ms = now_ms + 100;
-    *action = (struct job_action){.type = JOB_ACT_WAIT, .at_ms = due_ms > now_ms ? due_ms : now_ms + 1};
-    return true;
 }

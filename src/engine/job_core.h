@@ -88,7 +88,7 @@ struct job_core_metrics {
     int64_t claimed, completed, failed, retried, dead, released, stale, fenced, renewed, cancelled,
         lost_calls;
     int64_t cut_off; /* by a stop whose drain was over: given back unfinished, or left behind */
-    int64_t processing_ms;
+    int64_t processing_us;
     int running;
     size_t waiting, pending;
     bool idle; /* the last claim found nothing, and nothing runs */

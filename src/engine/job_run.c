@@ -244,6 +244,7 @@ void job_slot_run(struct job_slot *slot) {
             clock_boot_ms() >= slot->fence_ms)
             continue;
         int64_t start_us = clock_boot_us();
+        slot->handle.began_us = start_us;
         if (slot->handler == NULL)
             run_own(slot, slot->jobs[i], result);
         else if (slot->handler->kind == HANDLER_FUNCTION)

@@ -1,6 +1,7 @@
 /* What a running C function can ask and tell. */
 #include "engine/run_handle.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 
@@ -15,4 +16,9 @@ bool pawl_progress(const pawl_message *message, pawl_str progress) {
         !json_valid(progress, PAWL_JSON_DEPTH_MAX, NULL))
         return false;
     return handle->progress(handle, progress);
+}
+
+int64_t run_handle_elapsed_ms(const pawl_message *message) {
+    const struct run_handle *handle = message->run;
+    return handle != NULL && handle->began_us > 0 ? (clock_boot_us() - handle->began_us) / 1000 : 0;
 }

@@ -10,6 +10,10 @@ struct run_handle {
     atomic_bool cancel;
     /* Takes progress (JSON) of a job; NULL = nobody wants it. */
     bool (*progress)(struct run_handle *handle, pawl_str json);
+    int64_t began_us; /* of the job, by the boot clock; 0 = not told */
 };
+
+/* How long the handler of a job has been at it; 0 when nobody knows. */
+int64_t run_handle_elapsed_ms(const pawl_message *message);
 
 #endif

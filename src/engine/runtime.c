@@ -131,6 +131,7 @@ void runtime_stop(struct runtime *runtime) {
 void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics) {
     pthread_mutex_lock(&runtime->metrics_lock);
     *metrics = runtime->metrics;
+    runtime_jobs_metrics(runtime, &metrics->jobs);
     pthread_mutex_unlock(&runtime->metrics_lock);
 }
 
@@ -153,6 +154,7 @@ static void publish_metrics(struct runtime *runtime) {
         .waiting = now.waiting,
         .pending_completions = now.pending_completions,
         .pending_failures = now.pending_failures,
+        .heartbeats = now.heartbeats,
     };
     snprintf(metrics.state, sizeof(metrics.state), "%s", engine_state_name(now.state));
     uuid_format(now.instance, metrics.instance);

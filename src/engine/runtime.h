@@ -64,6 +64,7 @@ struct runtime {
     struct job_side *jobs; /* NULL = this worker takes no jobs */
     pawl_uuid jobs_instance;
     bool jobs_held, jobs_quiet, idle_wanted, idle_told;
+    pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
     bool exiting, forced;
     pawl_status exit_status;
     pawl_error exit_error;
@@ -106,7 +107,8 @@ void runtime_jobs_stop(struct runtime *runtime);
 void runtime_jobs_wake(struct runtime *runtime);
 void runtime_jobs_idle(struct runtime *runtime); /* the messages are all done */
 bool runtime_beside_busy(const struct runtime *runtime);
-void runtime_jobs_sync(struct runtime *runtime); /* once per turn of the loop */
+void runtime_jobs_sync(struct runtime *runtime);                           /* once per turn of the loop */
+void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out); /* the metrics lock is held */
 PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
 
 /* runtime_log.c */

@@ -27,7 +27,11 @@ pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
     config.log = &runtime->config.log;
     config.changed = changed;
     config.self = runtime;
-    pawl_status status = job_side_create(&config, &runtime->jobs, err);
+    struct job_side *jobs = NULL;
+    pawl_status status = job_side_create(&config, &jobs, err);
+    pthread_mutex_lock(&runtime->metrics_lock);
+    runtime->jobs = jobs;
+    pthread_mutex_unlock(&runtime->metrics_lock);
     if (status == PAWL_OK)
         status = job_side_start(runtime->jobs, err);
     runtime->jobs_held = status == PAWL_OK;
@@ -81,12 +85,53 @@ void runtime_jobs_sync(struct runtime *runtime) {
     }
 }
 
+/* The metrics lock is held. */
+void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out) {
+    if (runtime->jobs == NULL) {
+        *out = runtime->jobs_total;
+        return;
+    }
+    struct job_core_metrics now = job_side_metrics(runtime->jobs);
+    *out = (pawl_job_metrics){.processed = now.completed + now.failed + now.cancelled,
+                              .succeeded = now.completed,
+                              .failed = now.failed,
+                              .retried = now.retried,
+                              .dead = now.dead,
+                              .cancelled = now.cancelled,
+                              .processing_ms = now.processing_us / 1000,
+                              .leases_acquired = now.claimed,
+                              .leases_renewed = now.renewed,
+                              .leases_expired = now.fenced + now.stale,
+                              .errors = now.lost_calls,
+                              .running = now.running,
+                              .waiting = (int64_t)now.waiting};
+}
+
+/* J14, J54: the last thing a worker says of its jobs. */
+static void log_summary(struct runtime *runtime) {
+    const pawl_job_metrics *m = &runtime->jobs_total;
+    pawl_job_summary summary = pawl_job_metrics_summary(m);
+    log_event(&runtime->config.log, LOG_LEVEL_INFO, "jobs_stopped",
+              "processed=%lld succeeded=%lld failed=%lld retried=%lld dead=%lld cancelled=%lld leases=%lld "
+              "renewed=%lld "
+              "expired=%lld errors=%lld success_rate=%.3f mean_ms=%.1f",
+              (long long)m->processed, (long long)m->succeeded, (long long)m->failed, (long long)m->retried,
+              (long long)m->dead, (long long)m->cancelled, (long long)m->leases_acquired,
+              (long long)m->leases_renewed, (long long)m->leases_expired, (long long)m->errors,
+              summary.success_rate, summary.mean_ms);
+}
+
 bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms) {
     if (runtime->jobs == NULL)
         return true;
     if (!job_side_close(runtime->jobs, wait_ms))
         return false;
-    job_side_free(runtime->jobs);
+    struct job_side *ended = runtime->jobs;
+    pthread_mutex_lock(&runtime->metrics_lock);
+    runtime_jobs_metrics(runtime, &runtime->jobs_total);
     runtime->jobs = NULL;
+    pthread_mutex_unlock(&runtime->metrics_lock);
+    job_side_free(ended);
+    log_summary(runtime);
     return true;
 }

@@ -414,6 +414,15 @@ void pawl_worker_stop(pawl_worker *worker) {
         runtime_stop(runtime);
 }
 
+static double share(int64_t part, int64_t whole) { return whole > 0 ? (double)part / (double)whole : 0; }
+
+pawl_job_summary pawl_job_metrics_summary(const pawl_job_metrics *metrics) {
+    return (pawl_job_summary){.success_rate = share(metrics->succeeded, metrics->processed),
+                              .error_rate = share(metrics->failed, metrics->processed),
+                              .lease_efficiency = share(metrics->processed, metrics->leases_acquired),
+                              .mean_ms = share(metrics->processing_ms, metrics->processed)};
+}
+
 void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
     memset(metrics, 0, sizeof(*metrics));
     pthread_mutex_lock(&worker->lock);

@@ -18,6 +18,34 @@ static const struct text_rule rule_trace = {"traceparent", TEXT_NAME, false};
 
 pawl_str jobs_queue(pawl_str queue) { return str_absent(queue) ? STR("default") : queue; }
 
+/* A completion, unless the call names the same job before with another outcome. */
+static bool goes_first(const struct jobs_finish *in, size_t at) {
+    const struct job_ref ref = in->items[at].ref;
+    if (in->items[at].outcome != JOB_COMPLETE)
+        return false;
+    for (size_t i = 0; i < at; i++)
+        if (in->items[i].ref.id == ref.id && in->items[i].ref.token == ref.token)
+            return false;
+    return true;
+}
+
+void jobs_finish_order(const struct jobs_finish *in, size_t *order) {
+    size_t completions = 0, count = 0;
+    for (size_t i = 0; i < in->count; i++)
+        completions += in->items[i].outcome == JOB_COMPLETE;
+    if (completions == 0 || completions == in->count) {
+        for (size_t i = 0; i < in->count; i++)
+            order[i] = i;
+        return;
+    }
+    for (size_t i = 0; i < in->count; i++)
+        if (goes_first(in, i))
+            order[count++] = i;
+    for (size_t i = 0; i < in->count; i++)
+        if (!goes_first(in, i))
+            order[count++] = i;
+}
+
 const char *run_outcome_event(enum run_outcome outcome) {
     static const char *const names[] = {"job.unknown", "job.succeeded", "job.failed",
                                         "job.dead",    "job.cancelled", "job.lost"};

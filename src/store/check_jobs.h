@@ -22,6 +22,10 @@ PAWL_MUSTCHECK pawl_status check_agent(const struct agent *in, pawl_error *err);
 /* The queue that is meant: "default" when it is absent. */
 pawl_str jobs_queue(pawl_str queue);
 
+/* The places of the items as a finish goes through them: completions first (docs/jobs.md). order has room for
+ * in->count. */
+void jobs_finish_order(const struct jobs_finish *in, size_t *order);
+
 /* What a task says where the job is silent. */
 void job_fill_in(struct job *job, const struct task *task);
 

@@ -1,9 +1,10 @@
-/* Putting and ending messages and appending events with somebody else's connection, inside the transaction
- * that is open there. */
+/* Putting and ending messages and jobs and appending events with somebody else's connection, inside the
+ * transaction that is open there. */
 #ifndef STORE_FOREIGN_H
 #define STORE_FOREIGN_H
 
 #include "store/events.h"
+#include "store/jobs.h"
 
 struct pg_conn;
 struct sqlite3;
@@ -28,5 +29,19 @@ PAWL_MUSTCHECK pawl_status postgres_finish_inside(struct pg_conn *conn, const ch
                                                   enum store_kind kind, struct item_ref ref, pawl_error *err);
 PAWL_MUSTCHECK pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
                                                 pawl_error *err);
+
+PAWL_MUSTCHECK pawl_status postgres_enqueue_inside(struct pg_conn *conn, const char *schema,
+                                                   const struct jobs_enqueue *in, struct arena *arena,
+                                                   struct enqueue_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_enqueue_inside(struct sqlite3 *db, const struct jobs_enqueue *in,
+                                                 struct arena *arena, struct enqueue_result *out,
+                                                 pawl_error *err);
+
+/* Completes a claimed job; PAWL_STALE as above. */
+PAWL_MUSTCHECK pawl_status postgres_job_finish_inside(struct pg_conn *conn, const char *schema,
+                                                      struct job_ref ref, int64_t duration_ms,
+                                                      pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_job_finish_inside(struct sqlite3 *db, struct job_ref ref,
+                                                    int64_t duration_ms, pawl_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/run_handle.h"
 #include "pawl_pg.h"
 #include "pawl_sqlite.h"
 #include "store/foreign.h"
@@ -143,11 +144,17 @@ pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
 
 pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema, const pawl_message *message,
                            pawl_error *err) {
+    if (message->kind == PAWL_JOB)
+        return postgres_job_finish_inside(conn, schema, (struct job_ref){message->token, message->seq},
+                                          run_handle_elapsed_ms(message), err);
     return postgres_finish_inside(conn, schema, (enum store_kind)message->kind,
                                   (struct item_ref){message->token, message->id}, err);
 }
 
 pawl_status pawl_finish_sqlite(struct sqlite3 *db, const pawl_message *message, pawl_error *err) {
+    if (message->kind == PAWL_JOB)
+        return sqlite_job_finish_inside(db, (struct job_ref){message->token, message->seq},
+                                        run_handle_elapsed_ms(message), err);
     return sqlite_finish_inside(db, (enum store_kind)message->kind,
                                 (struct item_ref){message->token, message->id}, err);
 }

@@ -1,10 +1,10 @@
--- job_end: one execution of a running job ends by report: the row leaves the table of running work.
+-- job_end: one execution of a running job ends by report, other than by completion: the row leaves the table of running work.
 -- params: p_job pawl.job (locked), p_instance, and the item as in jobs_report; p_block, p_place: where its audit row goes; p_now
 -- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; slot, counter: members of the sums of job_tally_add; hash of the audit row
 -- tables: job (deleted or updated), job_aside, job_step, job_signal, those of job_record, job_dies, job_gone
 -- locks: unique and wait keys
 CREATE OR REPLACE FUNCTION pawl.job_end(
-    p_job pawl.job, p_instance uuid, p_outcome smallint, p_class smallint, p_delay bigint, p_duration bigint, p_output json,
+    p_job pawl.job, p_instance uuid, p_outcome smallint, p_class smallint, p_delay bigint, p_duration bigint,
     p_error text, p_steps json, p_in text, p_out text, p_wait_key text, p_wait_step text, p_block bigint, p_place integer,
     p_now bigint, OUT result smallint, OUT slot integer, OUT counter integer, OUT hash bytea)
 LANGUAGE plpgsql VOLATILE
@@ -18,13 +18,6 @@ BEGIN
     result := 0;
     counter := 0;
     DELETE FROM pawl.job j WHERE j.id = p_job.id;
-    IF p_outcome = 1 THEN
-        hash := pawl.job_record(p_job, 1::smallint, p_instance, p_now, p_duration, p_output, NULL, p_steps, p_in, p_out, p_block,
-                                p_place);
-        PERFORM pawl.job_gone(p_job, 1::smallint, p_now);
-        slot := 5;
-        RETURN;
-    END IF;
     IF p_job.cancel_ms IS NOT NULL THEN
         hash := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
                                 p_place);

@@ -14,40 +14,45 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
     v_count integer := coalesce(cardinality(p_ids), 0);
-    v_token bigint;
+    v_claims pawl.job_claim[];
     v_claim pawl.job_claim;
     v_gone bigint[];
+    v_tokens bigint[];
 BEGIN
     IF v_count = 0 THEN
         answers := '{}';
         results := '{}';
         RETURN;
     END IF;
-    v_token := p_tokens[1];
-    IF coalesce(cardinality(p_outcomes), 0) = 0 AND v_token = ALL (p_tokens) THEN
-        -- Most calls complete plain jobs of one claim.
-        SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = v_token AND c.instance = p_instance AND c.state = 1
-           FOR UPDATE;
-        IF FOUND THEN
-            WITH gone AS (
-                DELETE FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token = v_token AND NOT j.special RETURNING j.id)
-            SELECT array_agg(g.id) INTO v_gone FROM gone g;
-            IF v_gone IS NOT NULL THEN
-                INSERT INTO pawl.job_tally (queue, running, done)
-                VALUES (v_claim.queue, -cardinality(v_gone), cardinality(v_gone));
-            END IF;
-            IF cardinality(v_gone) = v_count THEN
-                PERFORM pawl.job_claim_leave(v_claim, v_gone, true);
-                answers := array_fill(1::smallint, ARRAY[v_count]);
-                results := array_fill(0::smallint, ARRAY[v_count]);
-                RETURN;
-            END IF;
+    SELECT array_agg(l) INTO v_claims
+      FROM (SELECT c FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = 1
+             ORDER BY c.token FOR UPDATE) AS l(l);
+    IF coalesce(cardinality(p_outcomes), 0) = 0 AND v_claims IS NOT NULL THEN
+        -- Most calls complete plain jobs.
+        WITH gone AS (
+            DELETE FROM pawl.job j USING unnest(p_ids, p_tokens) AS u(id, token)
+             WHERE j.id = u.id AND j.token = u.token AND NOT j.special
+               AND u.token = ANY (ARRAY(SELECT h.token FROM unnest(v_claims) h))
+            RETURNING j.id, j.token, j.queue),
+        counted AS (
+            INSERT INTO pawl.job_tally (queue, running, done) SELECT g.queue, -count(*), count(*) FROM gone g GROUP BY g.queue)
+        SELECT array_agg(g.id), array_agg(g.token) INTO v_gone, v_tokens FROM gone g;
+        IF cardinality(v_gone) = v_count THEN
+            FOREACH v_claim IN ARRAY v_claims LOOP
+                PERFORM pawl.job_claim_leave(v_claim,
+                    CASE WHEN cardinality(v_claims) = 1 THEN v_gone
+                         ELSE ARRAY(SELECT u.id FROM unnest(v_gone, v_tokens) AS u(id, token) WHERE u.token = v_claim.token) END,
+                    true);
+            END LOOP;
+            answers := array_fill(1::smallint, ARRAY[v_count]);
+            results := array_fill(0::smallint, ARRAY[v_count]);
+            RETURN;
         END IF;
     END IF;
     SELECT r.answers, r.results INTO answers, results
       FROM pawl.jobs_report_some(p_instance, p_tokens, p_ids, p_outcomes, p_classes, p_delays, p_durations, p_outputs, p_errors,
-                                 p_steps, p_ins, p_outs, p_wait_keys, p_wait_steps, coalesce(v_gone, '{}'), v_now) r;
+                                 p_steps, p_ins, p_outs, p_wait_keys, p_wait_steps, coalesce(v_gone, '{}'),
+                                 coalesce(v_tokens, '{}'), pawl.now_ms()) r;
 END
 $$;

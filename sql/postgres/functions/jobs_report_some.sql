@@ -1,12 +1,12 @@
--- jobs_report_some: the careful half of jobs_report: every outcome, one job after the other.
--- params: those of jobs_report; p_gone bigint[]: ids that the caller has completed already; p_now bigint
+-- jobs_report_some: the careful half of jobs_report: completions together, then every other outcome, one job after the other.
+-- params: those of jobs_report; p_gone, p_gone_tokens bigint[]: what the caller has completed already; p_now bigint
 -- returns: as jobs_report
 -- tables: those of jobs_report
 -- locks: those of jobs_report
 CREATE OR REPLACE FUNCTION pawl.jobs_report_some(
     p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_classes smallint[], p_delays bigint[],
     p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
-    p_wait_steps text[], p_gone bigint[], p_now bigint, OUT answers smallint[], OUT results smallint[])
+    p_wait_steps text[], p_gone bigint[], p_gone_tokens bigint[], p_now bigint, OUT answers smallint[], OUT results smallint[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
@@ -15,30 +15,34 @@ DECLARE
     v_job pawl.job;
     v_queue text;
     v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
-    v_keys text[] := '{}';
-    v_ended bigint[] := p_gone;
-    v_ended_tokens bigint[] := CASE WHEN cardinality(p_gone) > 0 THEN array_fill(p_tokens[1], ARRAY[cardinality(p_gone)]) ELSE '{}' END;
-    v_hashes bytea := '';
-    v_hash bytea;
+    v_keys text[];
+    v_ended bigint[];
+    v_ended_tokens bigint[];
+    v_hashes bytea;
     v_block bigint := nextval('pawl.run_seq');
     v_claim pawl.job_claim;
+    v_places integer[];
     v_end record;
+    i integer;
 BEGIN
-    answers := array_fill(3::smallint, ARRAY[cardinality(p_ids)]);
+    answers := array_fill(NULL::smallint, ARRAY[cardinality(p_ids)]);
     results := array_fill(0::smallint, ARRAY[cardinality(p_ids)]);
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance ORDER BY c.token FOR UPDATE;
+    SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.hashes
+      INTO v_places, v_ended, v_ended_tokens, v_keys, v_hashes
+      FROM pawl.jobs_complete(p_instance, p_tokens, p_ids, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs, p_gone,
+                              p_gone_tokens, v_block, p_now) c;
+    FOREACH i IN ARRAY v_places LOOP
+        answers[i] := 1;
+    END LOOP;
     FOR i IN 1 .. cardinality(p_ids) LOOP
-        IF p_ids[i] = ANY (p_gone) THEN
-            -- Named twice: the second time it is a duplicate.
-            answers[i] := CASE WHEN p_ids[i] = ANY (p_ids[1:i - 1]) THEN 2 ELSE 1 END;
-            CONTINUE;
-        END IF;
+        CONTINUE WHEN answers[i] IS NOT NULL;
+        answers[i] := 3;
         SELECT j.* INTO v_job FROM pawl.job j
          WHERE j.id = p_ids[i] AND j.token = p_tokens[i] AND j.token > 0
            AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
            FOR UPDATE;
         IF NOT FOUND THEN
-            IF p_ids[i] = ANY (v_ended)
+            IF EXISTS (SELECT 1 FROM unnest(v_ended, v_ended_tokens) AS e(id, token) WHERE e.id = p_ids[i] AND e.token = p_tokens[i])
                OR EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance
                              AND (c.done_ids IS NULL OR p_ids[i] = ANY (c.done_ids))) THEN
                 answers[i] := 2;
@@ -60,8 +64,8 @@ BEGIN
             v_keys := v_keys || v_job.key;
         END IF;
         SELECT e.result, e.slot, e.counter, e.hash INTO v_end
-          FROM pawl.job_end(v_job, p_instance, coalesce(p_outcomes[i], 1::smallint), p_classes[i], p_delays[i], p_durations[i],
-                            p_outputs[i], p_errors[i], p_steps[i], p_ins[i], p_outs[i], p_wait_keys[i], p_wait_steps[i], v_block,
+          FROM pawl.job_end(v_job, p_instance, p_outcomes[i], p_classes[i], p_delays[i], p_durations[i],
+                            p_errors[i], p_steps[i], p_ins[i], p_outs[i], p_wait_keys[i], p_wait_steps[i], v_block,
                             octet_length(v_hashes) / 32, p_now) e;
         results[i] := v_end.result;
         v_sums[v_end.slot] := v_sums[v_end.slot] + 1;

@@ -192,7 +192,10 @@ static void finish_items(struct model *model, const struct jobs_finish *in, stru
         const struct mclaim *claim = model_claim_find(model->jobs, in->items[i].ref.token);
         done[i] = claim != NULL ? claim->done.count : 0;
     }
-    for (size_t i = 0; i < in->count; i++) {
+    size_t *order = model_alloc((in->count + 1) * sizeof *order);
+    jobs_finish_order(in, order);
+    for (size_t n = 0; n < in->count; n++) {
+        size_t i = order[n];
         const struct job_ref ref = in->items[i].ref;
         struct mclaim *claim = model_claim_find(model->jobs, ref.token);
         struct mjob *job = model_job_find(model->jobs, ref.id);
@@ -210,6 +213,7 @@ static void finish_items(struct model *model, const struct jobs_finish *in, stru
     }
     forget_whole(model, in, done);
     free(done);
+    free(order);
     model_audit_seal(model, in->instance);
 }
 

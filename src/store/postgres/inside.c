@@ -1,10 +1,12 @@
-/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+/* Putting and ending messages and jobs with somebody else's connection, inside the transaction that is open
+ * there. */
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/name.h"
 #include "store/foreign.h"
 #include "store/postgres/calls.h"
 #include "store/postgres/event_calls.h"
+#include "store/postgres/jobs.h"
 #include "store/postgres/schema.h"
 
 #define OP "pawl_send_pg"
@@ -135,5 +137,48 @@ pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema, enu
         status = finish_failure(statement.result, status, err);
     PQclear(statement.result);
     arena_free(arena);
+    return status;
+}
+
+pawl_status postgres_enqueue_inside(struct pg_conn *conn, const char *schema, const struct jobs_enqueue *in,
+                                    struct arena *arena, struct enqueue_result *out, pawl_error *err) {
+    struct statement statement = {.result = NULL};
+    struct enqueue_result result = {0};
+    const char *name = schema != NULL ? schema : "pawl";
+    pawl_status status = check_jobs_enqueue(in, err);
+    if (status == PAWL_OK)
+        status = name_check_schema(str_from(name), err);
+    if (status == PAWL_OK)
+        status = check_connection(conn, err);
+    if (status == PAWL_OK)
+        status = pg_enqueue_prepare(in, arena, &statement, &result, err);
+    if (status == PAWL_OK && in->count > 0)
+        status = run(conn, name, &statement, err);
+    if (status == PAWL_OK && in->count > 0)
+        status = pg_enqueue_take(in, statement.result, &result, err);
+    if (status == PAWL_OK)
+        *out = result;
+    PQclear(statement.result);
+    return status;
+}
+
+pawl_status postgres_job_finish_inside(struct pg_conn *conn, const char *schema, struct job_ref ref,
+                                       int64_t duration_ms, pawl_error *err) {
+    struct brief brief;
+    const char *name = schema != NULL ? schema : "pawl";
+    pawl_status status = name_check_schema(str_from(name), err);
+    if (status == PAWL_OK)
+        status = check_connection(conn, err);
+    if (status == PAWL_OK)
+        status = pg_brief_begin(&brief, POSTGRES_Q_JOB_COMPLETE, "pawl_finish_pg", err);
+    if (status != PAWL_OK)
+        return status;
+    pg_params_big(&brief.statement.params, ref.token);
+    pg_params_big(&brief.statement.params, ref.id);
+    pg_params_big(&brief.statement.params, duration_ms);
+    status = run(conn, name, &brief.statement, err);
+    if (status != PAWL_OK)
+        status = finish_failure(brief.statement.result, status, err);
+    pg_brief_end(&brief);
     return status;
 }

@@ -27,19 +27,15 @@ pawl_status pg_job_answers_run(struct store *store, struct statement *statement,
     return status;
 }
 
-static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
-                                struct enqueue_result *out, pawl_error *err) {
+pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *arena,
+                               struct statement *statement, struct enqueue_result *result, pawl_error *err) {
     const struct job_new *j = in->jobs;
-    struct enqueue_result result = {0};
-    pawl_status status = check_jobs_enqueue(in, err);
-    if (status != PAWL_OK)
-        return status;
-    result.answers = arena_array(arena, in->count, sizeof *result.answers);
-    result.ids = arena_array(arena, in->count, sizeof *result.ids);
-    if (result.answers == NULL || result.ids == NULL)
+    result->answers = arena_array(arena, in->count, sizeof *result->answers);
+    result->ids = arena_array(arena, in->count, sizeof *result->ids);
+    if (result->answers == NULL || result->ids == NULL)
         return pg_answer_no_memory("jobs_enqueue", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_JOBS_ENQUEUE, arena);
-    struct params *p = &statement.params;
+    *statement = pg_statement_new(POSTGRES_Q_JOBS_ENQUEUE, arena);
+    struct params *p = &statement->params;
     pg_params_texts(p, STRIDED(j, type, in->count));
     pg_params_jsons(p, STRIDED(j, payload, in->count));
     pg_params_texts(p, STRIDED(j, queue, in->count));
@@ -55,13 +51,29 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
     pg_params_bigs(p, STRIDED(j, deadline_ms, in->count));
     pg_params_bigs(p, STRIDED(j, timeout_ms, in->count));
     pg_params_uuid(p, in->request);
-    if (in->count > 0)
+    return PAWL_OK;
+}
+
+pawl_status pg_enqueue_take(const struct jobs_enqueue *in, const PGresult *rows,
+                            struct enqueue_result *result, pawl_error *err) {
+    if (PQntuples(rows) != 1 ||
+        !pg_cell_array_ints((struct cell){rows, 0, 0}, (int *)result->answers, in->count) ||
+        !pg_cell_array_bigs((struct cell){rows, 0, 1}, result->ids, in->count))
+        return pg_answer_malformed("jobs_enqueue", err);
+    return PAWL_OK;
+}
+
+static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+                                struct enqueue_result *out, pawl_error *err) {
+    struct statement statement = {.result = NULL};
+    struct enqueue_result result = {0};
+    pawl_status status = check_jobs_enqueue(in, err);
+    if (status == PAWL_OK)
+        status = pg_enqueue_prepare(in, arena, &statement, &result, err);
+    if (status == PAWL_OK && in->count > 0)
         status = pg_statement_run(postgres_of(store), "jobs_enqueue", &statement, EFFECT_WRITE, err);
-    if (status == PAWL_OK && in->count > 0 &&
-        (PQntuples(statement.result) != 1 ||
-         !pg_cell_array_ints((struct cell){statement.result, 0, 0}, (int *)result.answers, in->count) ||
-         !pg_cell_array_bigs((struct cell){statement.result, 0, 1}, result.ids, in->count)))
-        status = pg_answer_malformed("jobs_enqueue", err);
+    if (status == PAWL_OK && in->count > 0)
+        status = pg_enqueue_take(in, statement.result, &result, err);
     if (status == PAWL_OK)
         *out = result;
     pg_statement_clear(&statement);

@@ -21,6 +21,13 @@ PAWL_MUSTCHECK pawl_status pg_job_answers_run(struct store *store, struct statem
                                               const char *op, size_t count, struct arena *arena,
                                               struct job_answers *out, pawl_error *err);
 
+/* Enqueueing in two halves, so that a caller's own connection can do what is between them. */
+PAWL_MUSTCHECK pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *arena,
+                                              struct statement *statement, struct enqueue_result *result,
+                                              pawl_error *err);
+PAWL_MUSTCHECK pawl_status pg_enqueue_take(const struct jobs_enqueue *in, const PGresult *rows,
+                                           struct enqueue_result *result, pawl_error *err);
+
 /* The job at columns first … first + 21 of a row. */
 enum { JOB_COLUMNS = 22 };
 void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *failed);

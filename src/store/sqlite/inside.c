@@ -1,7 +1,9 @@
-/* Putting messages with somebody else's connection, inside the transaction that is open there. */
+/* Putting and ending messages and jobs with somebody else's connection, inside the transaction that is open
+ * there. */
 #include "base/error.h"
 #include "store/foreign.h"
 #include "store/sqlite/events.h"
+#include "store/sqlite/jobs.h"
 #include "store/sqlite/put.h"
 #include "store/sqlite/report.h"
 
@@ -11,9 +13,9 @@
  */
 static pawl_status borrow(struct sqlite3 *db, struct sqlite_store *store, pawl_error *err) {
     if (sqlite3_get_autocommit(db) != 0)
-        return error_set(
-            err, PAWL_INVALID, OP,
-            "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send or pawl_append");
+        return error_set(err, PAWL_INVALID, OP,
+                         "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send, "
+                         "pawl_append or pawl_enqueue");
     const char *file = sqlite3_db_filename(db, "main");
     *store = (struct sqlite_store){.db = db, .path = (char *)(file != NULL ? file : "the database")};
     store->scratch = arena_create(0);
@@ -83,6 +85,12 @@ pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append 
     return status;
 }
 
+/* Whatever the caller wrote was for work that is somebody else's by now. */
+static void roll_back_stale(struct sqlite3 *db, pawl_status status) {
+    if (status == PAWL_STALE && sqlite3_get_autocommit(db) == 0)
+        (void)sqlite3_exec(db, sql_sqlite_queries[SQLITE_Q_TRANSACTION_ROLLBACK].text, NULL, NULL, NULL);
+}
+
 static pawl_status finish(struct operation *op, enum store_kind kind, struct item_ref ref) {
     struct complete_item item = {ref, kind == KIND_OUTBOX ? 2 : 4};
     struct messages_complete in = {.kind = kind, .items = &item, .count = 1};
@@ -120,8 +128,63 @@ pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struc
     if (status == PAWL_OK)
         status = operation_leave(&op, finish(&op, kind, ref));
     give_back(&store);
-    /* Whatever the caller wrote was for a message that is somebody else's by now. */
-    if (status == PAWL_STALE && sqlite3_get_autocommit(db) == 0)
-        (void)sqlite3_exec(db, sql_sqlite_queries[SQLITE_Q_TRANSACTION_ROLLBACK].text, NULL, NULL, NULL);
+    roll_back_stale(db, status);
+    return status;
+}
+
+static pawl_status enqueue(struct sqlite_store *store, const struct jobs_enqueue *in, struct arena *arena,
+                           struct enqueue_result *out, pawl_error *err) {
+    struct operation op;
+    struct enqueue_result result = {0};
+    pawl_status status = operation_join(&op, store, "pawl_enqueue_sqlite", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_leave(&op, jobs_enqueue_in(&op, in, arena, &result));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_enqueue_inside(struct sqlite3 *db, const struct jobs_enqueue *in, struct arena *arena,
+                                  struct enqueue_result *out, pawl_error *err) {
+    struct sqlite_store store;
+    pawl_status status = check_jobs_enqueue(in, err);
+    if (status == PAWL_OK)
+        status = borrow(db, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = enqueue(&store, in, arena, out, err);
+    give_back(&store);
+    return status;
+}
+
+static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t duration_ms) {
+    struct finish_item item = {.ref = ref, .outcome = JOB_COMPLETE, .duration_ms = duration_ms};
+    struct jobs_finish in = {.items = &item, .count = 1};
+    struct finish_result result = {0};
+    struct sclaim claim = {0};
+    bool known = false;
+    pawl_status status = jobs_claim_find(op, ref.token, &claim, &known);
+    in.instance = claim.instance;
+    if (status == PAWL_OK && known)
+        status = jobs_finish_in(op, &in, op->scratch, &result);
+    if (status == PAWL_OK && (!known || result.answers[0] != ANSWER_APPLIED))
+        status = error_set(op->err, PAWL_STALE, op->name,
+                           "the grant is over: everything was rolled back; drop the job");
+    return status;
+}
+
+pawl_status sqlite_job_finish_inside(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,
+                                     pawl_error *err) {
+    struct sqlite_store store;
+    struct operation op;
+    pawl_status status = borrow(db, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_join(&op, &store, "pawl_finish_sqlite", err);
+    if (status == PAWL_OK)
+        status = operation_leave(&op, job_finish(&op, ref, duration_ms));
+    give_back(&store);
+    roll_back_stale(db, status);
     return status;
 }

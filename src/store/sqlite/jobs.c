@@ -311,25 +311,32 @@ static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue 
     return status;
 }
 
+pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in, struct arena *arena,
+                            struct enqueue_result *out) {
+    struct jobs_call call;
+    struct enqueue_result result = {arena_array(arena, in->count, sizeof *result.answers),
+                                    arena_array(arena, in->count, sizeof *result.ids)};
+    pawl_status status = jobs_begin(&call, op, uuid_nil());
+    if (status == PAWL_OK && (result.answers == NULL || result.ids == NULL))
+        status = operation_no_memory(op);
+    if (status == PAWL_OK && in->count > 0)
+        status = enqueue_in(&call, in, &result);
+    status = jobs_end(&call, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
 static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
                                 struct enqueue_result *out, pawl_error *err) {
     struct operation op;
-    struct jobs_call call;
     struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", err);
     if (status != PAWL_OK)
         return status;
-    status = operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", err);
-    if (status != PAWL_OK)
-        return status;
-    result.answers = arena_array(arena, in->count, sizeof *result.answers);
-    result.ids = arena_array(arena, in->count, sizeof *result.ids);
-    status = jobs_begin(&call, &op, uuid_nil());
-    if (status == PAWL_OK && (result.answers == NULL || result.ids == NULL))
-        status = operation_no_memory(&op);
-    if (status == PAWL_OK && in->count > 0)
-        status = enqueue_in(&call, in, &result);
-    status = operation_end(&op, jobs_end(&call, status));
+    status = operation_end(&op, jobs_enqueue_in(&op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;

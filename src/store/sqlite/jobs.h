@@ -52,6 +52,12 @@ PAWL_MUSTCHECK pawl_status jobs_remove(struct jobs_call *call, const struct sjob
 PAWL_MUSTCHECK pawl_status jobs_insert(struct jobs_call *call, const struct job *in,
                                        enum store_answer *answer, int64_t *id);
 
+/* The whole of an enqueue or of a finish inside an operation. */
+PAWL_MUSTCHECK pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in,
+                                           struct arena *arena, struct enqueue_result *out);
+PAWL_MUSTCHECK pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in,
+                                          struct arena *arena, struct finish_result *out);
+
 /* Notes that somebody waits for jobs, so that the commit wakes them. */
 PAWL_MUSTCHECK pawl_status jobs_wake_wanted(struct operation *op);
 

@@ -247,11 +247,14 @@ static pawl_status finish_items(struct jobs_call *call, const struct jobs_finish
                                 struct finish_result *result) {
     struct touched *tokens = arena_array(call->op->scratch, in->count, sizeof *tokens);
     int64_t *names = arena_array(call->op->scratch, in->count, sizeof *names);
+    size_t *order = arena_array(call->op->scratch, in->count, sizeof *order);
     size_t count = 0, at = 0;
-    if (tokens == NULL || names == NULL)
+    if (tokens == NULL || names == NULL || order == NULL)
         return operation_no_memory(call->op);
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    jobs_finish_order(in, order);
+    for (size_t n = 0; status == PAWL_OK && n < in->count; n++) {
+        size_t i = order[n];
         int64_t token = in->items[i].ref.token;
         if (count == 0 || names[at] != token)
             for (at = 0; at < count && names[at] != token; at++)
@@ -289,21 +292,15 @@ pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held) {
     return status;
 }
 
-pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
-                               struct finish_result *out, pawl_error *err) {
-    struct operation op;
+pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in, struct arena *arena,
+                           struct finish_result *out) {
     struct jobs_call call;
     struct finish_result result = {.count = in->count};
-    pawl_status status = check_jobs_finish(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_finish", err);
-    if (status != PAWL_OK)
-        return status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
     result.results = arena_array(arena, in->count, sizeof *result.results);
-    status = jobs_begin(&call, &op, in->instance);
+    pawl_status status = jobs_begin(&call, op, in->instance);
     if (status == PAWL_OK && (result.answers == NULL || result.results == NULL))
-        status = operation_no_memory(&op);
+        status = operation_no_memory(op);
     if (status == PAWL_OK)
         status = finish_items(&call, in, &result);
     if (status == PAWL_OK && in->claim.max > 0) {
@@ -311,7 +308,22 @@ pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in
         claim.instance = in->instance;
         status = jobs_claim_in(&call, &claim, arena, &result.jobs);
     }
-    status = operation_end(&op, jobs_end(&call, status));
+    status = jobs_end(&call, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
+                               struct finish_result *out, pawl_error *err) {
+    struct operation op;
+    struct finish_result result = {0};
+    pawl_status status = check_jobs_finish(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_finish", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, jobs_finish_in(&op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;

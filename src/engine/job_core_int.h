@@ -1,0 +1,84 @@
+/* What the two halves of the job side's core share: what it holds, and how a job leaves it. */
+#ifndef ENGINE_JOB_CORE_INT_H
+#define ENGINE_JOB_CORE_INT_H
+
+#include "engine/job_core.h"
+
+enum entry_state { ENTRY_GONE = 0, ENTRY_WAITING, ENTRY_RUNNING, ENTRY_PENDING, ENTRY_SENDING };
+
+struct entry {
+    const struct job *job;
+    struct grant *grant;
+    struct entry *next; /* in its handler's queue, or among the pending */
+    int rule, slot;
+    enum entry_state state;
+    bool dropped; /* its lease is over for us: whatever it does has no effect */
+    bool told;    /* that somebody wants it to stop */
+    int64_t claimed_ms, fence_ms, renew_ms, keep_until_ms;
+    struct job_result_in result;
+};
+
+/* Everything that one call claimed. */
+struct grant {
+    void *cookie;
+    struct entry *entries;
+    size_t count, alive;
+    struct grant *next;
+};
+
+struct slot {
+    bool busy;
+    enum job_cancel cancelled;
+    int rule;
+    int64_t deadline_ms;
+    size_t count;
+    struct entry *entries[JOB_CORE_BUNDLE_MAX];
+    const struct job *jobs[JOB_CORE_BUNDLE_MAX];
+    pawl_str progress;
+};
+
+struct queue {
+    struct entry *head, *tail;
+    int slots; /* in use */
+    double item_us;
+};
+
+struct list {
+    void **items;
+    size_t count, capacity;
+};
+
+struct job_core {
+    struct job_core_config config;
+    struct job_core_metrics metrics;
+    pawl_uuid instance;
+    struct slot *slots;
+    struct queue *queues; /* by rule */
+    struct grant *grants;
+    struct entry *pending_head, *pending_tail;
+    int64_t pending_since_ms;
+    struct list free_grants, free_results; /* to be handed back */
+    struct jobs_finish finish;
+    struct finish_item *items;
+    struct entry **sent;
+    size_t sent_count;
+    bool resend; /* the call as it is goes out again */
+    struct jobs_renew renew;
+    struct renew_item *renew_items;
+    struct entry **renewed;
+    int64_t next_claim_ms, backoff_until_ms;
+    int failures, turn;
+    bool empty, stopping, at_once, out_of_memory;
+    int64_t drain_until_ms, leave_ms;
+    uint64_t random;
+};
+
+uint64_t job_core_random(struct job_core *core);
+
+/* The job is no longer ours; its result and, with its last job, its grant are handed back. */
+void job_core_forget(struct job_core *core, struct entry *entry);
+
+/* The job has a result that the store must hear of. */
+void job_core_pend(struct job_core *core, struct entry *entry, int64_t now_ms);
+
+#endif

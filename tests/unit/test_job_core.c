@@ -1,0 +1,300 @@
+/* The decisions of the job side: claiming, starting, renewing, reporting, giving up, stopping. No store, no
+ * clock: the test is both. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/job_core.h"
+
+enum { LEASE_MS = 10000, POLL_MS = 1000, SLOTS = 2, BATCH = 8, JOBS_MAX = 8 };
+
+struct world {
+    struct job_core *core;
+    struct job_rule rules[2];
+    struct job jobs[JOBS_MAX];
+    enum store_answer answers[JOBS_MAX];
+    enum job_result results[JOBS_MAX];
+    int64_t now_ms;
+    int grants, freed; /* arenas that were handed over and came back */
+};
+
+static int match(void *self, const struct job *job) {
+    (void)self;
+    return str_equal_cstr(job->type, "unknown") ? -1 : 0;
+}
+
+static void begin(struct world *w, struct job_rule rule) {
+    *w = (struct world){.rules = {rule}, .now_ms = 100000};
+    struct job_core_config config = {.slots = SLOTS,
+                                     .batch = BATCH,
+                                     .lease_ms = LEASE_MS,
+                                     .poll_ms = POLL_MS,
+                                     .drain_ms = 2000,
+                                     .rules = w->rules,
+                                     .rule_count = 2,
+                                     .match = match,
+                                     .seed = 3};
+    w->core = job_core_create(&config);
+    assert_non_null(w->core);
+    job_core_instance(w->core, (pawl_uuid){{1}});
+}
+
+/* The next action that is not handing memory back. */
+static struct job_action next(struct world *w) {
+    struct job_action action;
+    do {
+        assert_true(job_core_next(w->core, w->now_ms, &action));
+        w->freed += action.type == JOB_ACT_FREE_GRANT;
+    } while (action.type == JOB_ACT_FREE_GRANT || action.type == JOB_ACT_FREE_RESULT);
+    return action;
+}
+
+static struct job_action expect(struct world *w, enum job_action_type type) {
+    struct job_action action = next(w);
+    assert_int_equal(action.type, type);
+    return action;
+}
+
+/* Answers a call: everything reported is applied, count jobs with ids from first on are granted. */
+static void answer(struct world *w, int64_t first, size_t count) {
+    struct finish_result result = {w->answers, w->results, JOBS_MAX, {w->jobs, count}};
+    for (size_t i = 0; i < JOBS_MAX; i++)
+        w->answers[i] = ANSWER_APPLIED;
+    for (size_t i = 0; i < count; i++)
+        w->jobs[i] = (struct job){
+            .id = first + (int64_t)i, .token = first, .type = STR("t"), .attempts = 1, .max_attempts = 25};
+    w->grants += count > 0;
+    job_core_finished_call(w->core, w->now_ms, w->now_ms, PAWL_OK, &result, count > 0 ? w : NULL);
+}
+
+static void end_slot(struct world *w, int slot, enum job_end end, size_t count) {
+    struct job_result_in results[JOB_CORE_BUNDLE_MAX];
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct job_result_in){.end = end, .delay_ms = -1};
+    job_core_slot_ended(w->core, w->now_ms, slot, results, 5000);
+}
+
+static void finish(struct world *w) { job_core_free(w->core); }
+
+/* covers: J04 J07 */
+TEST(it_claims_starts_reports_and_claims_again) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    struct job_action claim = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(claim.finish->count, 0);
+    assert_int_equal(claim.finish->claim.max, 2 * SLOTS);
+    answer(&w, 1, 3);
+    assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 1);
+    assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 2);
+    expect(&w, JOB_ACT_WAIT);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 3);
+    end_slot(&w, 1, JOB_END_RETRY, 1);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    struct job_action report = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(report.finish->count, 3);
+    assert_int_equal(report.finish->items[0].outcome, JOB_COMPLETE);
+    assert_int_equal(report.finish->items[1].outcome, JOB_FAIL);
+    assert_int_equal(report.finish->items[1].delay_ms, -1);
+    w.results[1] = JOB_RESULT_RETRY;
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_WAIT);
+    struct job_core_metrics m = job_core_metrics(w.core);
+    assert_int_equal(m.completed, 2);
+    assert_int_equal(m.failed, 1);
+    assert_int_equal(m.retried, 1);
+    assert_true(m.idle);
+    assert_int_equal(w.freed, w.grants);
+    finish(&w);
+}
+
+TEST(an_empty_claim_waits_for_the_poll_or_a_wake_up) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 0, 0);
+    assert_int_equal(expect(&w, JOB_ACT_WAIT).at_ms, w.now_ms + POLL_MS);
+    job_core_claim_at(w.core, 0);
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 0, 0);
+    w.now_ms += POLL_MS;
+    expect(&w, JOB_ACT_FINISH);
+    finish(&w);
+}
+
+/* covers: J05 */
+TEST(a_running_job_is_renewed_and_hears_of_a_cancellation) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, JOB_ACT_START);
+    w.now_ms += JOB_CORE_RENEW_MS;
+    struct job_action renew = next(&w);
+    while (renew.type == JOB_ACT_FINISH) {
+        answer(&w, 0, 0);
+        renew = next(&w);
+    }
+    assert_int_equal(renew.type, JOB_ACT_RENEW);
+    assert_int_equal(renew.renew->items[0].ref.id, 1);
+    enum store_answer applied = ANSWER_APPLIED;
+    bool cancel = true;
+    struct renew_result result = {&applied, &cancel, 1};
+    job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_OK, &result);
+    struct job_action told = expect(&w, JOB_ACT_CANCEL);
+    assert_int_equal(told.reason, JOB_CANCEL_ASKED);
+    assert_int_equal(job_core_metrics(w.core).renewed, 1);
+    finish(&w);
+}
+
+/* Promise 9: what has no lease any more has no effect. covers: B4.14 */
+TEST(a_lease_that_nobody_renews_fences_its_job) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 3);
+    expect(&w, JOB_ACT_START);
+    expect(&w, JOB_ACT_START);
+    w.now_ms += LEASE_MS; /* the process was stopped */
+    struct job_action told = expect(&w, JOB_ACT_CANCEL);
+    assert_int_equal(told.reason, JOB_CANCEL_FENCE);
+    expect(&w, JOB_ACT_CANCEL);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    end_slot(&w, 1, JOB_END_DONE, 1);
+    struct job_action call = next(&w); /* the third never starts */
+    assert_int_equal(call.type, JOB_ACT_FINISH);
+    assert_int_equal(call.finish->count, 0);
+    assert_int_equal(job_core_metrics(w.core).fenced, 3);
+    finish(&w);
+}
+
+/* covers: J17 */
+TEST(a_lost_answer_is_asked_for_again_under_the_same_key) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    struct job_action first = expect(&w, JOB_ACT_FINISH);
+    pawl_uuid request = first.finish->claim.request;
+    job_core_finished_call(w.core, w.now_ms, w.now_ms, PAWL_UNKNOWN, &(struct finish_result){0}, NULL);
+    expect(&w, JOB_ACT_WAIT);
+    w.now_ms += JOB_CORE_BACKOFF_MS_MAX;
+    struct job_action again = expect(&w, JOB_ACT_FINISH);
+    assert_memory_equal(&again.finish->claim.request, &request, sizeof request);
+    answer(&w, 1, 1);
+    expect(&w, JOB_ACT_START);
+    assert_int_equal(job_core_metrics(w.core).lost_calls, 1);
+    finish(&w);
+}
+
+TEST(a_job_without_a_handler_is_left_to_others) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    struct finish_result result = {w.answers, w.results, 0, {w.jobs, 1}};
+    w.jobs[0] = (struct job){.id = 5, .token = 5, .type = STR("unknown")};
+    job_core_finished_call(w.core, w.now_ms, w.now_ms, PAWL_OK, &result, &w);
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    assert_int_equal(back.finish->items[0].delay_ms, JOB_CORE_NO_HANDLER_MS);
+    finish(&w);
+}
+
+TEST(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not) {
+    struct world w;
+    begin(&w, (struct job_rule){.bundled = true});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 4);
+    assert_int_equal(expect(&w, JOB_ACT_START).count, 1); /* nothing is known of it yet */
+    assert_int_equal(expect(&w, JOB_ACT_START).count, 1);
+    struct job_result_in done = {.end = JOB_END_DONE, .delay_ms = -1};
+    job_core_slot_ended(w.core, w.now_ms, 0, &done, 10);
+    assert_int_equal(expect(&w, JOB_ACT_START).count, 2); /* the slots share what waits, and one more */
+    finish(&w);
+}
+
+/* covers: J14 B4.12 */
+TEST(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest) {
+    struct world w;
+    begin(&w, (struct job_rule){.concurrency = 1});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 2);
+    expect(&w, JOB_ACT_START);
+    job_core_stop(w.core, w.now_ms, false);
+    expect(&w, JOB_ACT_WAIT); /* a moment for company */
+    w.now_ms += JOB_CORE_LINGER_MS;
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->count, 1);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    assert_int_equal(back.finish->claim.max, 0);
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_WAIT);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_DONE);
+    finish(&w);
+}
+
+TEST(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, JOB_ACT_START);
+    job_core_stop(w.core, w.now_ms, false);
+    w.now_ms += 2000;
+    struct job_action told = expect(&w, JOB_ACT_CANCEL);
+    assert_int_equal(told.reason, JOB_CANCEL_STOP);
+    end_slot(&w, 0, JOB_END_CANCELLED, 1);
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_DONE);
+    finish(&w);
+}
+
+TEST(an_evicted_instance_drops_everything) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 3);
+    expect(&w, JOB_ACT_START);
+    job_core_instance(w.core, (pawl_uuid){{0}});
+    struct job_action told = expect(&w, JOB_ACT_CANCEL);
+    assert_int_equal(told.reason, JOB_CANCEL_FENCE);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    expect(&w, JOB_ACT_WAIT); /* nothing is reported, nothing is claimed */
+    job_core_instance(w.core, (pawl_uuid){{2}});
+    struct job_action claim = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(claim.finish->count, 0);
+    assert_int_equal(w.freed, w.grants);
+    finish(&w);
+}
+
+/* covers: J37 J38 */
+TEST(figures_and_their_summary) {
+    pawl_job_metrics metrics = {
+        .processed = 8, .succeeded = 6, .failed = 2, .processing_ms = 400, .leases_acquired = 10};
+    pawl_job_summary summary = pawl_job_metrics_summary(&metrics);
+    assert_true(summary.success_rate == 0.75 && summary.error_rate == 0.25);
+    assert_true(summary.lease_efficiency == 0.8 && summary.mean_ms == 50);
+    summary = pawl_job_metrics_summary(&(pawl_job_metrics){0});
+    assert_true(summary.success_rate == 0 && summary.mean_ms == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_claims_starts_reports_and_claims_again),
+        cmocka_unit_test(an_empty_claim_waits_for_the_poll_or_a_wake_up),
+        cmocka_unit_test(a_running_job_is_renewed_and_hears_of_a_cancellation),
+        cmocka_unit_test(a_lease_that_nobody_renews_fences_its_job),
+        cmocka_unit_test(a_lost_answer_is_asked_for_again_under_the_same_key),
+        cmocka_unit_test(a_job_without_a_handler_is_left_to_others),
+        cmocka_unit_test(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not),
+        cmocka_unit_test(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest),
+        cmocka_unit_test(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt),
+        cmocka_unit_test(an_evicted_instance_drops_everything),
+        cmocka_unit_test(figures_and_their_summary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
