@@ -148,7 +148,7 @@ struct perspective_row {
     int64_t checkpoints, pending, processing, completed, failed; /* failed: stopped ones included */
     int64_t stopped;          /* failed and out of attempts: wait for a person */
     int64_t matched, applied; /* events: of its types, and behind its checkpoints */
-    int64_t lag_events;       /* matched - applied */
+    int64_t lag_events;       /* matched - applied; 0 when it is no longer fed */
     int64_t lag_ms;           /* age of the oldest event that is not applied, as far as positions are given */
     int64_t position;         /* everything up to here is applied, as far as perspective_reached has looked */
 };

@@ -1,12 +1,10 @@
-/* Perspectives at work. */
+/* Perspectives at work: what their threads share, what the log is told, beginning and end. */
 #include "work/perspective.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -14,7 +12,7 @@
 #include "base/uuid.h"
 #include "work/perspective_int.h"
 
-enum { LOG_MS = 1000, TROUBLE_MS = 500 };
+enum { LOG_MS = 1000 };
 
 const struct function *perspectives_find(const struct perspectives *all, const struct perspective_row *row) {
     for (size_t i = 0; i < all->function_count; i++) {
@@ -43,336 +41,6 @@ void perspectives_add(struct perspectives *all, struct sums sums) {
     all->sums.stale += sums.stale;
     pthread_mutex_unlock(&all->lock);
 }
-
-static void seat_free(struct seat *seat) {
-    if (seat == NULL)
-        return;
-    store_close(seat->store);
-    arena_free(seat->arena);
-    arena_free(seat->registry);
-    http_client_free(seat->client);
-    free(seat);
-}
-
-static struct seat *seat_take(struct perspectives *all, pawl_error *err) {
-    pthread_mutex_lock(&all->lock);
-    struct seat *seat = all->free_seats;
-    if (seat != NULL)
-        all->free_seats = seat->next;
-    all->working++;
-    pthread_mutex_unlock(&all->lock);
-    if (seat == NULL) {
-        seat = calloc(1, sizeof(*seat));
-        if (seat != NULL) {
-            seat->arena = arena_create(0);
-            seat->registry = arena_create(0);
-        }
-        if (seat == NULL || seat->arena == NULL || seat->registry == NULL)
-            (void)error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-        else if (store_open(&all->config.store, &seat->store, err) == PAWL_OK)
-            return seat;
-        seat_free(seat);
-        pthread_mutex_lock(&all->lock);
-        all->working--;
-        pthread_mutex_unlock(&all->lock);
-        return NULL;
-    }
-    return seat;
-}
-
-static void seat_give(struct perspectives *all, struct seat *seat) {
-    arena_reset(seat->arena);
-    pthread_mutex_lock(&all->lock);
-    seat->next = all->free_seats;
-    all->free_seats = seat;
-    all->working--;
-    pthread_mutex_unlock(&all->lock);
-}
-
-static bool can_run(const struct perspectives *all, const struct perspective_row *row) {
-    switch (row->run) {
-    case RUN_SQL:
-        return true;
-    case RUN_FUNCTION:
-        return perspectives_find(all, row) != NULL;
-    case RUN_COMMAND:
-    case RUN_HTTP:
-        return all->config.outside;
-    }
-    return false;
-}
-
-/* P27, once per perspective. */
-static void tell_no_runner(struct perspectives *all, const struct perspective_row *row) {
-    static const char *const why[] = {
-        [RUN_FUNCTION] = "this worker has no function for it",
-        [RUN_COMMAND] = "this worker may not run programs for perspectives: --perspectives-outside",
-        [RUN_HTTP] = "this worker may not call endpoints for perspectives: --perspectives-outside"};
-    struct note note = {.type = NOTE_NO_RUNNER};
-    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(row->key));
-    snprintf(note.error, sizeof(note.error), "%s", why[row->run]);
-    pthread_mutex_lock(&all->lock);
-    bool known = all->told_count == sizeof(all->told) / sizeof(*all->told);
-    for (size_t i = 0; i < all->told_count && !known; i++)
-        known = strcmp(all->told[i], note.perspective) == 0;
-    if (!known)
-        memcpy(all->told[all->told_count++], note.perspective, sizeof(note.perspective));
-    pthread_mutex_unlock(&all->lock);
-    if (!known)
-        perspectives_note(all, &note);
-}
-
-/* Which perspectives there are, looked up now and then. */
-static pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err) {
-    int64_t now_ms = clock_boot_ms();
-    if (seat->read_ms != 0 && now_ms - seat->read_ms < PERSPECTIVE_REFRESH_MS)
-        return PAWL_OK;
-    seat->read_ms = 0;
-    seat->key_count = 0;
-    arena_reset(seat->registry);
-    pawl_status status = seat->store->ops->events.perspective_list(seat->store, (pawl_str){NULL, 0},
-                                                                   seat->registry, &seat->rows, err);
-    if (status != PAWL_OK)
-        return status;
-    seat->keys = arena_array(seat->registry, seat->rows.count + 1, sizeof(*seat->keys));
-    if (seat->keys == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < seat->rows.count; i++) {
-        const struct perspective_row *row = &seat->rows.rows[i];
-        bool fed = row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
-        if (fed && can_run(all, row))
-            seat->keys[seat->key_count++] = row->key;
-        else if (fed)
-            tell_no_runner(all, row);
-    }
-    seat->read_ms = now_ms;
-    return PAWL_OK;
-}
-
-static const struct perspective_row *row_of(const struct seat *seat, pawl_str key) {
-    for (size_t i = 0; i < seat->rows.count; i++) {
-        if (str_equal(seat->rows.rows[i].key, key))
-            return &seat->rows.rows[i];
-    }
-    return NULL;
-}
-
-/* Grants are applied perspective by perspective, so that a batch is as large as it can be. */
-static void run_grants(const struct work *work, const struct checkpoint_grants *grants) {
-    struct seat *seat = work->seat;
-    struct share *shares = arena_array(seat->arena, grants->count + 1, sizeof(*shares));
-    perspectives_add(work->all, (struct sums){.claimed = (int64_t)grants->count});
-    for (size_t k = 0; shares != NULL && k < seat->key_count; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < grants->count; i++) {
-            const struct checkpoint_grant *grant = &grants->grants[i];
-            if (str_equal(grant->perspective, seat->keys[k]))
-                shares[count++] = (struct share){.stream = grant->stream,
-                                                 .version = grant->version,
-                                                 .token = grant->token,
-                                                 .replay_to = grant->replay_to};
-        }
-        if (count > 0)
-            perspective_run(work, row_of(seat, seat->keys[k]), shares, count);
-    }
-}
-
-/* ---- Messages of appends */
-
-static void judge(const struct handler_batch *batch, const struct checkpoint_grants *grants) {
-    for (size_t i = 0; i < batch->count; i++) {
-        bool behind = i > 0 && batch->groups[i - 1] == batch->groups[i] &&
-                      batch->verdicts[i - 1].outcome != HANDLED_DONE;
-        bool busy = false;
-        for (size_t j = 0; j < grants->busy_count && !busy; j++)
-            busy = str_equal(grants->busy[j], batch->items[i]->stream);
-        if (behind)
-            continue;
-        batch->verdicts[i].outcome = busy ? HANDLED_SNOOZE : HANDLED_DONE;
-        batch->verdicts[i].delay_ms = busy ? PERSPECTIVE_BUSY_MS : 0;
-    }
-}
-
-static pawl_status claim_streams(const struct work *work, const struct handler_batch *batch,
-                                 struct checkpoint_grants *grants, pawl_error *err) {
-    struct seat *seat = work->seat;
-    pawl_str *streams = arena_array(seat->arena, batch->count, sizeof(*streams));
-    size_t count = 0;
-    if (streams == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < batch->count; i++) {
-        bool seen = i > 0 && batch->groups[i - 1] == batch->groups[i];
-        if (!seen)
-            streams[count++] = batch->items[i]->stream;
-    }
-    struct checkpoints_claim in = {.instance = work->instance,
-                                   .streams = streams,
-                                   .stream_count = count,
-                                   .perspectives = seat->keys,
-                                   .perspective_count = seat->key_count,
-                                   .max = PERSPECTIVE_CLAIM_MAX,
-                                   .lease_ms = work->all->config.lease_ms};
-    return seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, grants, err);
-}
-
-static void project(const struct handler_batch *batch, void *self) {
-    struct perspectives *all = self;
-    pawl_error error = {0};
-    struct checkpoint_grants grants = {0};
-    struct seat *seat = seat_take(all, &error);
-    pawl_status status = seat != NULL ? seat_refresh(all, seat, &error) : error.status;
-    pthread_mutex_lock(&all->lock);
-    struct work work = {all, seat, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, batch->cancel};
-    pthread_mutex_unlock(&all->lock);
-    if (work.until_ms > batch->fence_ms)
-        work.until_ms = batch->fence_ms;
-    if (status == PAWL_OK && !work_over(&work))
-        status = claim_streams(&work, batch, &grants, &error);
-    else if (status == PAWL_OK)
-        status = PAWL_STALE;
-    if (status == PAWL_OK) {
-        run_grants(&work, &grants);
-        judge(batch, &grants);
-    }
-    for (size_t i = 0; status != PAWL_OK && status != PAWL_STALE && i < batch->count; i++) {
-        if (i > 0 && batch->groups[i - 1] == batch->groups[i])
-            continue;
-        batch->verdicts[i].outcome = HANDLED_SNOOZE;
-        batch->verdicts[i].delay_ms = TROUBLE_MS;
-    }
-    if (status != PAWL_OK && status != PAWL_STALE) {
-        struct note note = {.type = NOTE_TROUBLE};
-        snprintf(note.error, sizeof(note.error), "%.200s", error.text);
-        perspectives_note(all, &note);
-    }
-    if (seat != NULL)
-        seat_give(all, seat);
-}
-
-/* ---- What is due */
-
-static void give_owed(struct perspectives *all, struct seat *seat) {
-    for (;;) {
-        pthread_mutex_lock(&all->lock);
-        struct owed owed = all->owed_count > 0 ? all->owed[--all->owed_count] : (struct owed){0};
-        pthread_mutex_unlock(&all->lock);
-        if (owed.text == NULL)
-            return;
-        struct checkpoint_report one = {.stream = {owed.text, owed.stream_len},
-                                        .perspective = {owed.text + owed.stream_len, owed.key_len},
-                                        .version = owed.version,
-                                        .token = owed.token,
-                                        .status = CHECKPOINT_PENDING};
-        struct answer_list answers;
-        pawl_error ignored;
-        pawl_status status =
-            seat->store->ops->core.checkpoints_report(seat->store, &one, 1, seat->arena, &answers, &ignored);
-        bool again = status == PAWL_UNAVAILABLE || status == PAWL_BUSY || status == PAWL_UNKNOWN;
-        if (!again) {
-            free(owed.text);
-            continue;
-        }
-        pthread_mutex_lock(&all->lock);
-        all->owed[all->owed_count++] = owed;
-        pthread_mutex_unlock(&all->lock);
-        return;
-    }
-}
-
-/* Registrations whose process died, or that nobody backfills, go on here. */
-static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < seat->rows.count; i++) {
-        struct perspective_row *row = &seat->rows.rows[i];
-        bool fed = row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
-        if (row->backfilled || !fed)
-            continue;
-        status = seat->store->ops->events.perspective_backfill(
-            seat->store, row->key, PERSPECTIVE_BACKFILL_STREAMS, &row->backfilled, err);
-        *more = *more || !row->backfilled;
-    }
-    return status;
-}
-
-static pawl_status due_round(const struct work *work, bool *found, pawl_error *err) {
-    struct perspectives *all = work->all;
-    struct seat *seat = work->seat;
-    struct checkpoint_grants grants = {0};
-    struct stamp_result stamped = {0};
-    pawl_status status = seat_refresh(all, seat, err);
-    if (status != PAWL_OK)
-        return status;
-    give_owed(all, seat);
-    status = seat->store->ops->events.events_stamp(seat->store, PERSPECTIVE_STAMP_MAX, &stamped, err);
-    if (status == PAWL_OK)
-        status = backfill(seat, found, err);
-    if (status != PAWL_OK || seat->key_count == 0)
-        return status;
-    struct checkpoints_claim in = {.instance = work->instance,
-                                   .perspectives = seat->keys,
-                                   .perspective_count = seat->key_count,
-                                   .max = PERSPECTIVE_DUE_MAX,
-                                   .lease_ms = all->config.lease_ms};
-    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
-    if (status != PAWL_OK)
-        return status;
-    *found = *found || grants.count > 0;
-    run_grants(work, &grants);
-    give_owed(all, seat);
-    return PAWL_OK;
-}
-
-/* True when there is work for us again; false at the end. */
-static bool wait_turn(struct perspectives *all, int64_t wait_ms, pawl_uuid *instance) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(wait_ms / 1000);
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&all->lock);
-    while (!all->ending && uuid_equal(all->instance, *instance) && wait_ms > 0) {
-        if (pthread_cond_timedwait(&all->changed, &all->lock, &until) == ETIMEDOUT)
-            break;
-    }
-    while (!all->ending && uuid_is_nil(all->instance))
-        pthread_cond_wait(&all->changed, &all->lock);
-    *instance = all->instance;
-    bool ending = all->ending;
-    pthread_mutex_unlock(&all->lock);
-    return !ending;
-}
-
-static void *due_thread(void *self) {
-    struct perspectives *all = self;
-    pawl_uuid instance = uuid_nil();
-    int64_t wait_ms = 0;
-    while (wait_turn(all, wait_ms, &instance)) {
-        pawl_error error = {0};
-        bool found = false;
-        struct seat *seat = seat_take(all, &error);
-        pawl_status status = error.status;
-        if (seat != NULL) {
-            struct work work = {all, seat, instance, INT64_MAX, NULL};
-            status = due_round(&work, &found, &error);
-            seat_give(all, seat);
-        }
-        pthread_mutex_lock(&all->lock);
-        all->due_left = found || (status != PAWL_OK && status != PAWL_STALE);
-        pthread_mutex_unlock(&all->lock);
-        if (status != PAWL_OK && status != PAWL_STALE) {
-            struct note note = {.type = NOTE_TROUBLE};
-            snprintf(note.error, sizeof(note.error), "%.200s", error.text);
-            perspectives_note(all, &note);
-        }
-        wait_ms = found && status == PAWL_OK ? 0 : all->config.poll_ms;
-    }
-    return NULL;
-}
-
-/* ---- The worker's side */
 
 static void tell(struct log *log, const struct note *note) {
     switch (note->type) {
@@ -450,7 +118,7 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
     if (status == PAWL_OK && config->outside)
         status = keeper_create("perspectives", &all->keeper, err);
     if (status == PAWL_OK)
-        status = handler_table_add_perspectives(table, project, all, err);
+        status = handler_table_add_perspectives(table, perspectives_wake, all, err);
     if (status != PAWL_OK) {
         perspectives_free(all);
         return status;
@@ -473,7 +141,7 @@ pawl_status perspectives_function(struct perspectives *all, pawl_str name, int v
 
 pawl_status perspectives_start(struct perspectives *all, pawl_error *err) {
     all->due_left = true;
-    int failed = pthread_create(&all->thread, NULL, due_thread, all);
+    int failed = pthread_create(&all->thread, NULL, perspectives_due, all);
     if (failed != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
     all->started = true;

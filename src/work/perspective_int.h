@@ -14,7 +14,7 @@ enum {
     PERSPECTIVE_FUNCTIONS_MAX = 64,
     PERSPECTIVE_NOTES_MAX = 16,    /* told per tick; more are counted */
     PERSPECTIVE_OWED_MAX = 1024,   /* grants to be given back when the store answers again */
-    PERSPECTIVE_DUE_MAX = 256,     /* checkpoints that the thread takes at a time */
+    PERSPECTIVE_DUE_MAX = 1000,    /* checkpoints that the thread takes at a time */
     PERSPECTIVE_CLAIM_MAX = 1000,  /* checkpoints of the streams of one bundle */
     PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest becomes due */
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
@@ -100,15 +100,30 @@ struct work {
 /* One stream's share of it. */
 struct share {
     pawl_str stream;
-    int64_t version, token, replay_to;
-    bool done; /* released, or no longer ours */
+    int64_t version, head, token, replay_to; /* head: of the stream, when it was granted */
+    bool done;                               /* released, or no longer ours */
 };
+
+/* A free seat or a new one; seat_give puts it back for the next. */
+struct seat *seat_take(struct perspectives *all, pawl_error *err);
+void seat_give(struct perspectives *all, struct seat *seat);
+void seat_free(struct seat *seat); /* takes NULL */
+/* Which perspectives there are, looked up now and then. */
+PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
+const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
 
 bool work_over(const struct work *work);
 void perspectives_note(struct perspectives *all, const struct note *note);
 void perspectives_add(struct perspectives *all, struct sums sums);
 const struct function *perspectives_find(const struct perspectives *all, const struct perspective_row *row);
 
+/* The handler of the messages that appends put; self: the perspectives. */
+void perspectives_wake(const struct handler_batch *batch, void *self);
+/* The thread that looks for what is due; self: the perspectives. */
+void *perspectives_due(void *self);
+
+/* Applies what was granted, perspective by perspective. */
+void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);
 /* Applies the grants; the caller owns the arena of the seat. Never fails: what could not be done is due
  * again. */
 void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,

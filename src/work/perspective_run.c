@@ -75,11 +75,14 @@ static bool take_items(const struct work *work, const struct perspective_row *ro
     return moved;
 }
 
-static size_t gather(const struct share *shares, size_t count, pawl_str *streams, size_t *at) {
+/* As many streams as one batch can take events of: a call locks and answers for each that it is given. */
+static size_t gather(const struct share *shares, size_t count, int batch, pawl_str *streams, size_t *at) {
     size_t open = 0;
-    for (size_t i = 0; i < count; i++) {
+    int64_t waiting = 0;
+    for (size_t i = 0; i < count && waiting < batch; i++) {
         if (shares[i].done)
             continue;
+        waiting += shares[i].head > shares[i].version ? shares[i].head - shares[i].version : 1;
         streams[open] = shares[i].stream;
         at[open++] = i;
     }
@@ -110,7 +113,7 @@ static pawl_status renew(const struct work *work, const struct perspective_row *
     return status;
 }
 
-/* One batch of everything that is still open. *open = how many streams that were. */
+/* One batch of what is still open. *open = how many streams that were. */
 static pawl_status apply_once(const struct work *work, const struct perspective_row *row,
                               struct share *shares, size_t count, size_t *open, pawl_error *err) {
     struct store *store = work->seat->store;
@@ -122,7 +125,7 @@ static pawl_status apply_once(const struct work *work, const struct perspective_
         status = error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
         goto done;
     }
-    *open = gather(shares, count, streams, at);
+    *open = gather(shares, count, row->batch, streams, at);
     if (*open == 0)
         goto done;
     struct bridge bridge = {perspectives_find(work->all, row)};
@@ -225,4 +228,25 @@ void perspective_run(const struct work *work, const struct perspective_row *row,
         wait_ms = wait_ms * 2 < RETRY_MS_LAST ? wait_ms * 2 : RETRY_MS_LAST;
     }
     give_back(work, row, shares, count);
+}
+
+/* Grants are applied perspective by perspective, so that a batch is as large as it can be. */
+void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants) {
+    struct seat *seat = work->seat;
+    struct share *shares = arena_array(seat->arena, grants->count + 1, sizeof(*shares));
+    perspectives_add(work->all, (struct sums){.claimed = (int64_t)grants->count});
+    for (size_t k = 0; shares != NULL && k < seat->key_count; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < grants->count; i++) {
+            const struct checkpoint_grant *grant = &grants->grants[i];
+            if (str_equal(grant->perspective, seat->keys[k]))
+                shares[count++] = (struct share){.stream = grant->stream,
+                                                 .version = grant->version,
+                                                 .head = grant->head,
+                                                 .token = grant->token,
+                                                 .replay_to = grant->replay_to};
+        }
+        if (count > 0)
+            perspective_run(work, seat_row(seat, seat->keys[k]), shares, count);
+    }
 }

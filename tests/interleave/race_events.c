@@ -156,6 +156,24 @@ static void a_wake_up_during_a_completion_is_not_lost(void **state) {
     assert_string_equal(run(s, s->b, "SELECT count(*) FROM public.seen"), "2");
 }
 
+/* covers: B0.2 */
+static void a_wake_up_for_what_somebody_holds_is_seen_by_him(void **state) {
+    struct scene *s = *state;
+    watch(s);
+    enter(s, instance_1);
+    enter(s, instance_2);
+    run(s, s->observer, sql_append(s, "x", 0, "Created"));
+    const char *grant = run(s, s->a, sql_grant(s, instance_1, "x"));
+    run(s, s->observer, sql_append(s, "x", 1, "Paid"));
+    run(s, s->b, "BEGIN");
+    assert_string_equal(run(s, s->b, sql_grant(s, instance_2, "x")), ""); /* held: neither granted nor busy */
+    start(s, s->a, sql_apply(s, grant));
+    blocked(s, s->a); /* it looks at the stream when the wake-up has been taken */
+    run(s, s->b, "COMMIT");
+    assert_string_equal(finish(s, s->a), "1:2");
+    assert_string_equal(run(s, s->b, "SELECT count(*) FROM public.seen"), "2");
+}
+
 /* covers: B0.5 P14 */
 static void a_late_worker_cannot_apply_after_another_has_the_stream(void **state) {
     struct scene *s = *state;
@@ -222,6 +240,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_second_stamper_returns_at_once_and_a_dead_one_leaves_nothing_behind),
     SCENE_TEST(an_append_and_a_registration_leave_nothing_between_them),
     SCENE_TEST(a_wake_up_during_a_completion_is_not_lost),
+    SCENE_TEST(a_wake_up_for_what_somebody_holds_is_seen_by_him),
     SCENE_TEST(a_late_worker_cannot_apply_after_another_has_the_stream),
     SCENE_TEST(model_and_checkpoint_live_and_die_together),
     SCENE_TEST(a_producers_open_transaction_stops_no_worker),

@@ -1,15 +1,16 @@
 -- apply_begin: locks granted checkpoints of one perspective and says which events are next.
 -- params: p_key text, p_token bigint, p_streams text[], p_batch integer: events in all (0: the perspective's)
 -- returns: per stream, in the order of the call: held (false: the grant is over), from_version: applied so far, through_version:
---          the last version of this batch, head of the stream, replay_to
+--          the last version of this batch, head of the stream, replay_to, how many events that gives
 -- raises: PW002 there is no such perspective
 -- tables: checkpoint, perspective, stream, event, mapping, skip (read)
 -- locks: the checkpoints, in the order of their streams
 CREATE OR REPLACE FUNCTION pawl.apply_begin(p_key text, p_token bigint, p_streams text[], p_batch integer) RETURNS TABLE (
-    stream text, held boolean, from_version bigint, through_version bigint, head bigint, replay_to bigint)
+    stream text, held boolean, from_version bigint, through_version bigint, head bigint, replay_to bigint, events bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
+SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -33,6 +34,7 @@ BEGIN
         head := coalesce(v_row.head, 0);
         replay_to := coalesce(v_row.replay_to, 0);
         through_version := from_version;
+        events := 0;
         IF held AND v_left > 0 THEN
             SELECT count(*) AS count, max(x.version) AS last INTO v_next
               FROM (SELECT e.version FROM pawl.event e
@@ -42,6 +44,7 @@ BEGIN
                      ORDER BY e.version LIMIT v_left) x;
             through_version := CASE WHEN v_next.count = v_left THEN v_next.last ELSE v_row.head END;
             v_left := v_left - v_next.count;
+            events := v_next.count;
         END IF;
         RETURN NEXT;
     END LOOP;

@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION pawl.apply_rows(p_key text, p_streams text[], p_froms
     causation_id uuid, traceparent text, appended_ms bigint, replay boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
+SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN

@@ -1,6 +1,7 @@
 -- claim_streams: what of these streams is to be granted, and whose wake-up must come again.
 -- params: p_streams, p_keys: what the caller can run and is not paused, p_max, p_now
--- returns: streams and keys to grant, locked; busy streams. Those left out are made pending
+-- returns: streams and keys to grant, locked; busy streams: a transaction is at them. Those left out are made pending. What
+--          somebody holds is left alone: he takes the lock and reads the stream's version before he lets go
 -- tables: stream, perspective (read), checkpoint (updated)
 -- locks: the checkpoints that are behind (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_streams(
@@ -30,9 +31,8 @@ BEGIN
            coalesce(array_agg(f.perspective ORDER BY f.stream, f.perspective) FILTER (WHERE f.mine AND f.n <= p_max), '{}'),
            array_agg(f.stream) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = 2),
            array_agg(f.perspective) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = 2),
-           ARRAY(SELECT x.stream FROM (SELECT b.stream FROM behind b
-                                        WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.stream = b.stream AND l.perspective = b.perspective)
-                                       UNION SELECT l.stream FROM locked l WHERE l.held) x ORDER BY x.stream)
+           ARRAY(SELECT DISTINCT b.stream FROM behind b
+                  WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.stream = b.stream AND l.perspective = b.perspective) ORDER BY 1)
       INTO streams, keys, v_left_streams, v_left_keys, busy FROM free f;
     IF v_left_streams IS NOT NULL THEN
         UPDATE pawl.checkpoint c SET status = 0, due_ms = p_now, updated_ms = p_now

@@ -24,7 +24,8 @@ DECLARE
     v_all boolean := true;
 BEGIN
     SELECT pg_catalog.array_agg(b.stream) AS streams, pg_catalog.array_agg(b.held) AS held, pg_catalog.array_agg(b.from_version) AS froms,
-           pg_catalog.array_agg(b.through_version) AS throughs, pg_catalog.array_agg(b.replay_to) AS replays
+           pg_catalog.array_agg(b.through_version) AS throughs, pg_catalog.array_agg(b.replay_to) AS replays,
+           pg_catalog.array_agg(b.events) AS counts
       INTO v_cut FROM pawl.apply_begin(p_key, p_token, p_streams, p_batch) b;
     IF v_sql IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = pg_catalog.format('perspective "%s" has no SQL to run', p_key);
@@ -34,8 +35,7 @@ BEGIN
     v_versions := v_cut.throughs;
     v_errors := pg_catalog.array_fill(NULL::text, ARRAY[pg_catalog.cardinality(p_streams)]);
     v_failed := pg_catalog.array_fill(0::bigint, ARRAY[pg_catalog.cardinality(p_streams)]);
-    SELECT pg_catalog.array_agg((SELECT pg_catalog.count(*) FROM pg_catalog.json_array_elements(v_events) e WHERE (e.value ->> 'n')::integer = u.n) ORDER BY u.n)
-      INTO v_counts FROM pg_catalog.generate_series(1, pg_catalog.cardinality(p_streams)) AS u(n);
+    v_counts := v_cut.counts;
     IF v_events IS NOT NULL THEN
         BEGIN
             EXECUTE v_sql USING v_events;

@@ -134,14 +134,9 @@ static bool stream_named(const struct checkpoints_claim *in, pawl_str stream) {
     return found;
 }
 
-static void note_busy(struct checkpoint_grants *out, pawl_str stream) {
-    if (out->busy_count == 0 || !str_equal(out->busy[out->busy_count - 1], stream))
-        out->busy[out->busy_count++] = stream;
-}
-
 /* Those of the named streams: list becomes what is to be granted. */
 static size_t take_streams(struct model *model, const struct checkpoints_claim *in, struct checkpoint **list,
-                           size_t total, struct checkpoint_grants *out) {
+                           size_t total) {
     size_t count = 0;
     for (size_t i = 0; i < total; i++) {
         struct checkpoint *c = list[i];
@@ -149,7 +144,7 @@ static size_t take_streams(struct model *model, const struct checkpoints_claim *
             !model_perspective_fed(model_perspective_find(model, c->perspective)))
             continue;
         if (c->status == CHECKPOINT_PROCESSING && c->lease_until_ms > model->now_ms) {
-            note_busy(out, c->stream);
+            continue; /* its holder reads the stream's version before he lets go */
         } else if (c->status == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > model->now_ms)) {
             continue;
         } else if (count < (size_t)in->max && can_run(model, in, c->perspective)) {
@@ -217,8 +212,6 @@ static pawl_status grant(struct model *model, const struct checkpoints_claim *in
         if (status == PAWL_OK)
             status = str_dup(arena, c->perspective, &granted->perspective, err);
     }
-    for (size_t i = 0; status == PAWL_OK && i < out->busy_count; i++)
-        status = str_dup(arena, out->busy[i], &out->busy[i], err);
     return status;
 }
 
@@ -234,13 +227,12 @@ pawl_status model_checkpoints_claim(struct store *store, const struct checkpoint
                                             "the instance is evicted: drop everything and register anew"));
     size_t total = 0;
     struct checkpoint **list = model_checkpoints_sorted(model, &total);
-    struct checkpoint_grants result = {.grants = arena_array(arena, total, sizeof *result.grants),
-                                       .busy = arena_array(arena, total, sizeof *result.busy)};
-    if (result.grants == NULL || result.busy == NULL) {
+    struct checkpoint_grants result = {.grants = arena_array(arena, total, sizeof *result.grants)};
+    if (result.grants == NULL) {
         status = error_set(err, PAWL_NO_MEMORY, "checkpoints_claim", "no memory for the answer");
     } else {
         recover(model);
-        size_t count = in->stream_count > 0 ? take_streams(model, in, list, total, &result)
+        size_t count = in->stream_count > 0 ? take_streams(model, in, list, total)
                                             : take_due(model, in, list, total);
         status = grant(model, in, list, count, arena, &result, err);
     }

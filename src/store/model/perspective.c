@@ -357,7 +357,7 @@ static pawl_status row_of(struct model *model, struct kept_perspective *kept, st
     count_rows(model, row);
     for (size_t i = 0; i < model->events->type_count; i++)
         row->matched += model_perspective_maps(kept, i) ? model->events->types[i].events : 0;
-    row->lag_events = row->matched - row->applied;
+    row->lag_events = row->matched > row->applied ? row->matched - row->applied : 0; /* retired: no types */
     if (model_perspective_fed(kept)) {
         const struct kept_event *first = walk(model, kept);
         row->lag_ms = first != NULL ? model->now_ms - first->event.appended_ms : 0;

@@ -180,7 +180,7 @@ static void row_take(const PGresult *r, int row, struct arena *arena, struct per
         .stopped = n[19],
         .matched = n[20],
         .applied = n[21],
-        .lag_events = n[20] - n[21],
+        .lag_events = n[20] > n[21] ? n[20] - n[21] : 0, /* retired: no types */
         .lag_ms = n[22],
         .position = n[23],
     };

@@ -288,15 +288,9 @@ static pawl_status pick(struct operation *op, struct picked *list, const struct 
     return PAWL_OK;
 }
 
-static void note_busy(struct checkpoint_grants *out, pawl_str stream) {
-    if (out->busy_count == 0 || !str_equal(out->busy[out->busy_count - 1], stream))
-        out->busy[out->busy_count++] = stream;
-}
-
 /* Of the named streams: list becomes what is to be granted, the others are written down. */
 static pawl_status take_streams(struct operation *op, const struct checkpoints_claim *in,
-                                const struct runnable *runnable, struct picked *list,
-                                struct checkpoint_grants *out) {
+                                const struct runnable *runnable, struct picked *list) {
     struct picked all = {0};
     pawl_str streams;
     pawl_status status = texts_json(op, in->streams, in->stream_count, &streams);
@@ -314,7 +308,7 @@ static pawl_status take_streams(struct operation *op, const struct checkpoints_c
         struct checkpoint_state *c = &all.rows[i];
         enum checkpoint_status stored = c->view.status;
         if (stored == CHECKPOINT_PROCESSING && c->view.lease_until_ms > op->now_ms) {
-            note_busy(out, c->view.stream);
+            continue; /* its holder reads the stream's version before he lets go */
         } else if (stored == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > op->now_ms)) {
             continue;
         } else if (list->count < (size_t)in->max && can_run(runnable, c->view.perspective)) {
@@ -395,8 +389,6 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
         if (status == PAWL_OK)
             status = str_dup(arena, c->view.perspective, &granted->perspective, op->err);
     }
-    for (size_t i = 0; status == PAWL_OK && i < out->busy_count; i++)
-        status = str_dup(arena, out->busy[i], &out->busy[i], op->err);
     return status;
 }
 
@@ -407,16 +399,13 @@ static pawl_status claim(struct operation *op, const struct checkpoints_claim *i
     pawl_status status = instance_must_be_live(op, in->instance);
     if (status == PAWL_OK)
         status = find_runnable(op, in, &runnable);
-    out->busy = arena_array(arena, in->stream_count, sizeof *out->busy);
-    if (status == PAWL_OK && out->busy == NULL)
-        status = operation_no_memory(op);
     if (status != PAWL_OK)
         return status;
     struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RECOVER);
     bind_int(&s, op->now_ms);
     status = statement_run(&s);
     if (status == PAWL_OK)
-        status = in->stream_count > 0 ? take_streams(op, in, &runnable, &list, out)
+        status = in->stream_count > 0 ? take_streams(op, in, &runnable, &list)
                                       : take_due(op, in, &runnable, &list);
     return status == PAWL_OK ? grant(op, in, &list, arena, out) : status;
 }

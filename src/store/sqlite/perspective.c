@@ -527,7 +527,7 @@ static struct perspective_row row_column(struct statement *s, struct arena *aren
         .applied = column_int(s, 20),
         .position = column_int(s, 21),
     };
-    row.lag_events = row.matched - row.applied;
+    row.lag_events = row.matched > row.applied ? row.matched - row.applied : 0; /* retired: no types */
     return row;
 }
 

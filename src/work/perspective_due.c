@@ -1,0 +1,132 @@
+/* What is due: new and rebuilt streams, further attempts, and what workers that died have left. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "work/perspective_int.h"
+
+static void give_owed(struct perspectives *all, struct seat *seat) {
+    for (;;) {
+        pthread_mutex_lock(&all->lock);
+        struct owed owed = all->owed_count > 0 ? all->owed[--all->owed_count] : (struct owed){0};
+        pthread_mutex_unlock(&all->lock);
+        if (owed.text == NULL)
+            return;
+        struct checkpoint_report one = {.stream = {owed.text, owed.stream_len},
+                                        .perspective = {owed.text + owed.stream_len, owed.key_len},
+                                        .version = owed.version,
+                                        .token = owed.token,
+                                        .status = CHECKPOINT_PENDING};
+        struct answer_list answers;
+        pawl_error ignored;
+        pawl_status status =
+            seat->store->ops->core.checkpoints_report(seat->store, &one, 1, seat->arena, &answers, &ignored);
+        bool again = status == PAWL_UNAVAILABLE || status == PAWL_BUSY || status == PAWL_UNKNOWN;
+        if (!again) {
+            free(owed.text);
+            continue;
+        }
+        pthread_mutex_lock(&all->lock);
+        all->owed[all->owed_count++] = owed;
+        pthread_mutex_unlock(&all->lock);
+        return;
+    }
+}
+
+/* Registrations whose process died, or that nobody backfills, go on here. */
+static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < seat->rows.count; i++) {
+        struct perspective_row *row = &seat->rows.rows[i];
+        bool fed = row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
+        if (row->backfilled || !fed)
+            continue;
+        status = seat->store->ops->events.perspective_backfill(
+            seat->store, row->key, PERSPECTIVE_BACKFILL_STREAMS, &row->backfilled, err);
+        *more = *more || !row->backfilled;
+    }
+    return status;
+}
+
+static pawl_status due_round(const struct work *work, bool *found, pawl_error *err) {
+    struct perspectives *all = work->all;
+    struct seat *seat = work->seat;
+    struct checkpoint_grants grants = {0};
+    struct stamp_result stamped = {0};
+    pawl_status status = seat_refresh(all, seat, err);
+    if (status != PAWL_OK)
+        return status;
+    give_owed(all, seat);
+    status = seat->store->ops->events.events_stamp(seat->store, PERSPECTIVE_STAMP_MAX, &stamped, err);
+    if (status == PAWL_OK)
+        status = backfill(seat, found, err);
+    if (status != PAWL_OK || seat->key_count == 0)
+        return status;
+    struct checkpoints_claim in = {.instance = work->instance,
+                                   .perspectives = seat->keys,
+                                   .perspective_count = seat->key_count,
+                                   .max = PERSPECTIVE_DUE_MAX,
+                                   .lease_ms = all->config.lease_ms};
+    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
+    if (status != PAWL_OK)
+        return status;
+    *found = *found || grants.count > 0;
+    perspectives_run_grants(work, &grants);
+    give_owed(all, seat);
+    return PAWL_OK;
+}
+
+/* True when there is work for us again; false at the end. */
+static bool wait_turn(struct perspectives *all, int64_t wait_ms, pawl_uuid *instance) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(wait_ms / 1000);
+    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&all->lock);
+    while (!all->ending && uuid_equal(all->instance, *instance) && wait_ms > 0) {
+        if (pthread_cond_timedwait(&all->changed, &all->lock, &until) == ETIMEDOUT)
+            break;
+    }
+    while (!all->ending && uuid_is_nil(all->instance))
+        pthread_cond_wait(&all->changed, &all->lock);
+    *instance = all->instance;
+    bool ending = all->ending;
+    pthread_mutex_unlock(&all->lock);
+    return !ending;
+}
+
+void *perspectives_due(void *self) {
+    struct perspectives *all = self;
+    pawl_uuid instance = uuid_nil();
+    int64_t wait_ms = 0;
+    while (wait_turn(all, wait_ms, &instance)) {
+        pawl_error error = {0};
+        bool found = false;
+        struct seat *seat = seat_take(all, &error);
+        pawl_status status = error.status;
+        if (seat != NULL) {
+            struct work work = {all, seat, instance, INT64_MAX, NULL};
+            status = due_round(&work, &found, &error);
+            seat_give(all, seat);
+        }
+        pthread_mutex_lock(&all->lock);
+        all->due_left = found || (status != PAWL_OK && status != PAWL_STALE);
+        pthread_mutex_unlock(&all->lock);
+        if (status != PAWL_OK && status != PAWL_STALE) {
+            struct note note = {.type = NOTE_TROUBLE};
+            snprintf(note.error, sizeof(note.error), "%.200s", error.text);
+            perspectives_note(all, &note);
+        }
+        wait_ms = found && status == PAWL_OK ? 0 : all->config.poll_ms;
+    }
+    return NULL;
+}

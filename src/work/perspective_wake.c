@@ -1,0 +1,98 @@
+/* Messages of appends: each says "look at this stream", and what its perspectives lack is applied. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "work/perspective_int.h"
+
+enum { TROUBLE_MS = 500, BUSY_NAP_MS = 4, BUSY_TRIES_MAX = 5 };
+
+static void judge(const struct handler_batch *batch, const struct checkpoint_grants *grants) {
+    for (size_t i = 0; i < batch->count; i++) {
+        bool behind = i > 0 && batch->groups[i - 1] == batch->groups[i] &&
+                      batch->verdicts[i - 1].outcome != HANDLED_DONE;
+        bool busy = false;
+        for (size_t j = 0; j < grants->busy_count && !busy; j++)
+            busy = str_equal(grants->busy[j], batch->items[i]->stream);
+        if (behind)
+            continue;
+        batch->verdicts[i].outcome = busy ? HANDLED_SNOOZE : HANDLED_DONE;
+        batch->verdicts[i].delay_ms = busy ? PERSPECTIVE_BUSY_MS : 0;
+    }
+}
+
+static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count,
+                                 struct checkpoint_grants *grants, pawl_error *err) {
+    struct seat *seat = work->seat;
+    struct checkpoints_claim in = {.instance = work->instance,
+                                   .streams = streams,
+                                   .stream_count = count,
+                                   .perspectives = seat->keys,
+                                   .perspective_count = seat->key_count,
+                                   .max = PERSPECTIVE_CLAIM_MAX,
+                                   .lease_ms = work->all->config.lease_ms};
+    pawl_status status =
+        seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, grants, err);
+    if (status == PAWL_OK)
+        perspectives_run_grants(work, grants);
+    return status;
+}
+
+/*
+ * The streams of a bundle. A transaction that is at one of them ends soon: asking again is cheaper than
+ * giving the message back.
+ */
+static pawl_status run_streams(const struct work *work, const struct handler_batch *batch,
+                               struct checkpoint_grants *grants, pawl_error *err) {
+    pawl_str *streams = arena_array(work->seat->arena, batch->count, sizeof(*streams));
+    size_t count = 0;
+    if (streams == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t i = 0; i < batch->count; i++) {
+        bool seen = i > 0 && batch->groups[i - 1] == batch->groups[i];
+        if (!seen)
+            streams[count++] = batch->items[i]->stream;
+    }
+    pawl_status status = claim_streams(work, streams, count, grants, err);
+    for (int tries = 0; status == PAWL_OK && grants->busy_count > 0 && tries < BUSY_TRIES_MAX; tries++) {
+        if (work_over(work))
+            break;
+        nanosleep(&(struct timespec){0, (long)(BUSY_NAP_MS << tries) * 1000000}, NULL);
+        status = claim_streams(work, grants->busy, grants->busy_count, grants, err);
+    }
+    return status;
+}
+
+void perspectives_wake(const struct handler_batch *batch, void *self) {
+    struct perspectives *all = self;
+    pawl_error error = {0};
+    struct checkpoint_grants grants = {0};
+    struct seat *seat = seat_take(all, &error);
+    pawl_status status = seat != NULL ? seat_refresh(all, seat, &error) : error.status;
+    pthread_mutex_lock(&all->lock);
+    struct work work = {all, seat, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, batch->cancel};
+    pthread_mutex_unlock(&all->lock);
+    if (work.until_ms > batch->fence_ms)
+        work.until_ms = batch->fence_ms;
+    if (status == PAWL_OK && !work_over(&work))
+        status = run_streams(&work, batch, &grants, &error);
+    else if (status == PAWL_OK)
+        status = PAWL_STALE;
+    if (status == PAWL_OK)
+        judge(batch, &grants);
+    for (size_t i = 0; status != PAWL_OK && status != PAWL_STALE && i < batch->count; i++) {
+        if (i > 0 && batch->groups[i - 1] == batch->groups[i])
+            continue;
+        batch->verdicts[i].outcome = HANDLED_SNOOZE;
+        batch->verdicts[i].delay_ms = TROUBLE_MS;
+    }
+    if (status != PAWL_OK && status != PAWL_STALE) {
+        struct note note = {.type = NOTE_TROUBLE};
+        snprintf(note.error, sizeof(note.error), "%.200s", error.text);
+        perspectives_note(all, &note);
+    }
+    if (seat != NULL)
+        seat_give(all, seat);
+}
