@@ -78,6 +78,10 @@ extern const struct side_ops side_pawl;
 extern const struct side_ops side_floor_postgres;
 extern const struct side_ops side_floor_sqlite;
 extern const struct side_ops side_pgq;
+/* Only prepare, open, close and put: a put is one append to the stream of its first message. */
+extern const struct side_ops side_append_pawl;
+extern const struct side_ops side_append_postgres;
+extern const struct side_ops side_append_sqlite;
 
 /* True for a URL of PostgreSQL, false for a SQLite file. */
 bool bench_is_postgres(const char *url);
@@ -111,6 +115,8 @@ pawl_status workload_jobs(const struct bench_options *options, pawl_error *err);
 pawl_status workload_jobs_worker(const struct bench_options *options, pawl_error *err);
 /* Enqueues the jobs of a measurement; the time it took. */
 pawl_status bench_jobs_fill(const struct bench_options *options, int64_t *spent_us, pawl_error *err);
+pawl_status workload_append(const struct bench_options *options, pawl_error *err);
+pawl_status workload_project(const struct bench_options *options, pawl_error *err);
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

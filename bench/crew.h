@@ -35,6 +35,10 @@ pawl_status crew_open(const struct bench_options *options, const struct side_ops
                       pawl_error *err);
 void crew_free(struct crew *crew);
 
+/* Puts until options->messages or options->seconds are reached; `group` messages in a row share a stream. */
+pawl_status crew_put(const struct bench_options *options, const struct side_ops *ops, int group,
+                     int64_t *items, int64_t *spent_us, pawl_error *err);
+
 /* Makes every member a consumer, and waits until the lanes are shared out. */
 pawl_status crew_join(struct crew *crew, pawl_error *err);
 

@@ -11,7 +11,8 @@ struct feed *feed_create(const struct bench_options *options, int index, int cou
     struct feed *feed = calloc(1, sizeof(*feed));
     if (feed == NULL)
         return NULL;
-    feed->next = index;
+    feed->next = feed->index = index;
+    feed->group = 1;
     feed->step = count;
     feed->streams = options->streams > 0 ? options->streams : 1;
     return feed;
@@ -22,8 +23,9 @@ pawl_status feed_next(struct feed *feed, size_t count, pawl_error *err) {
         struct message_new *message = &feed->messages[i];
         char *stream = feed->stream_text[i];
         char *payload = feed->payload_text[i];
+        int64_t turn = feed->made++ / feed->group * feed->step + feed->index;
         int stream_len =
-            snprintf(stream, sizeof(feed->stream_text[i]), "order-%" PRId64, feed->next % feed->streams);
+            snprintf(stream, sizeof(feed->stream_text[i]), "order-%" PRId64, turn % feed->streams);
         int payload_len = snprintf(
             payload, sizeof(feed->payload_text[i]),
             "{\"n\":%" PRId64 ",\"sku\":\"A-1009\",\"quantity\":3,\"note\":\"as agreed\"}", feed->next);

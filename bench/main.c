@@ -22,14 +22,16 @@ static const struct {
     {"idle", workload_idle},
     {"jobs", workload_jobs},
     {"jobs-worker", workload_jobs_worker},
+    {"append", workload_append},
+    {"project", workload_project},
 };
 
 static const char usage[] =
     "usage: pawl-bench WORKLOAD --store URL [option]...\n"
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
-    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs or\n"
-    "                   jobs-worker\n"
+    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs,\n"
+    "                   jobs-worker, append or project\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
     "  --messages N     how many messages in all (default 10000)\n"

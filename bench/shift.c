@@ -26,15 +26,16 @@ pawl_status shift_begin(struct shift *shift, const struct bench_options *options
     pawl_worker_config config = {
         .store = {.url = options->url, .durability_normal = !options->durable},
         .service = "bench",
-        .outbox = kind == PAWL_OUTBOX && !shift->everything,
+        .outbox = kind == PAWL_OUTBOX && handler != NULL && !shift->everything,
         .jobs = kind == PAWL_JOB,
+        .perspectives = handler == NULL,
         .concurrency = options->threads,
         .batch = options->batch,
         .on_log = log_line,
         .log_level = LOG_ERROR,
     };
     pawl_status status = pawl_worker_create(&config, &shift->worker, err);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && handler != NULL)
         status = pawl_worker_on(shift->worker, "*", handler, err);
     if (status == PAWL_OK && pthread_create(&shift->thread, NULL, run, shift) != 0)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "no thread");

@@ -95,6 +95,25 @@ static pawl_status own_put(struct side *side, const struct message_new *messages
     return PAWL_OK;
 }
 
+/* All of them go to the stream of the first: one append. */
+static pawl_status own_append(struct side *side, const struct message_new *messages, size_t count,
+                              pawl_error *err) {
+    struct own_side *self = (struct own_side *)side;
+    struct append_result out = {0};
+    arena_reset(self->arena);
+    struct event_new *events = arena_array(self->arena, count, sizeof(*events));
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "append", "out of memory");
+    for (size_t i = 0; i < count; i++)
+        events[i] = (struct event_new){.type = messages[i].type, .payload = messages[i].payload};
+    struct events_append in = {
+        .stream = messages[0].stream, .expected = EXPECT_ANY, .events = events, .count = count};
+    pawl_status status = self->store->ops->events.events_append(self->store, &in, self->arena, &out, err);
+    if (status == PAWL_OK && out.answer != ANSWER_APPLIED)
+        status = error_set(err, PAWL_INTERNAL, "append", "an append was answered %d", (int)out.answer);
+    return status;
+}
+
 static pawl_status own_join(struct side *side, pawl_error *err) {
     struct own_side *self = (struct own_side *)side;
     struct instance_grant grant = {0};
@@ -198,4 +217,11 @@ const struct side_ops side_pawl = {
     .drain = own_drain,
     .claim = own_claim,
     .finish = own_finish,
+};
+
+const struct side_ops side_append_pawl = {
+    .prepare = own_prepare,
+    .open = own_open,
+    .close = own_close,
+    .put = own_append,
 };

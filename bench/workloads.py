@@ -243,6 +243,43 @@ def jobs(lab):
     return rows
 
 
+def append(lab):
+    rows = []
+    seconds = lab.size(2, 1)
+    for writers in (1, 8):
+        for batch in (1, 10, 100):
+            setting = {"batch": batch, "threads": writers, "seconds": seconds, "streams": 1000}
+            beside = {"connections": writers, "batch": batch, "duration": seconds, "streams": 1000}
+            pawl, floor, message_db, emmett = pairs(
+                lab.reps(1),
+                lambda: lab.measure("append", lab.postgres(), **setting),
+                lambda: lab.measure("append", lab.postgres(), side="floor", **setting),
+                lambda: lab.peer("messagedb", **beside),
+                lambda: lab.peer("emmett", **beside))
+            case = f"{writers} writer{'s' if writers > 1 else ''}, {batch} per append"
+            rows.append(row(case, pawl, "INSERT", floor, target=0.5))
+            rows += [row(case, pawl, name, rates) for name, rates in (("Message DB", message_db), ("Emmett", emmett)) if rates]
+    for batch in (1, 10, 100):
+        setting = {"batch": batch, "seconds": seconds, "streams": 1000}
+        pawl, floor = pairs(lab.reps(1), lambda: lab.measure("append", lab.sqlite(), **setting),
+                            lambda: lab.measure("append", lab.sqlite(), side="floor", **setting))
+        rows.append(row(f"SQLite, 1 writer, {batch} per append", pawl, "SQLite INSERT", floor, target=0.5))
+    return rows
+
+
+def project(lab):
+    rows = []
+    events = lab.size(200000)
+    for streams in (1, 1000, 100000 if not lab.quick else 10000):
+        for name, store in (("PostgreSQL", lab.postgres()), ("SQLite", lab.sqlite())):
+            setting = {"messages": events, "streams": streams, "batch": 1000, "threads": 2, "seconds": 120}
+            pawl, floor = pairs(lab.reps(1), lambda: lab.measure("project", store, **setting),
+                                lambda: lab.measure("project", store, side="floor", **setting))
+            rows.append(row(f"{name}, {streams:,} stream{'s' if streams > 1 else ''}", pawl, "read + upsert by hand", floor,
+                            target=0.3))
+    return rows
+
+
 def latency(lab):
     count = lab.size(500, 100)
     reps = lab.reps()
@@ -310,6 +347,9 @@ WORKLOADS = {
                                "unordered or 20,000 ordered no-op jobs."),
     "jobs": Workload(jobs, "200,000 pooled no-op jobs, completion fused with the next claim: through two whole workers with a C handler, and "
                            "through the store API alone. The peers drain 100,000; Graphile Worker has two worker processes."),
+    "append": Workload(append, "Events appended to 1,000 streams. The peers are one Node.js process with as many connections.", reps=1),
+    "project": Workload(project, "A read model of 200,000 events by the whole worker, SQL perspective, batches of 1,000; by hand: "
+                                 "pages of 1,000 events by position.", reps=1),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
     "embedded": Workload(embedded, "SQLite, 1,000 streams."),

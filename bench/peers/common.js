@@ -51,6 +51,20 @@ export async function putOneByOne(lanes, duration, put) {
   return [items, seconds() - begin];
 }
 
+// Several writers at once append batches to streams of their own, in turn, for a time; returns [events, seconds].
+export async function appendBatches({ connections, duration, batch, streams }, append) {
+  const begin = seconds();
+  let events = 0;
+  const writer = async (index) => {
+    for (let turn = index; seconds() - begin < duration; turn += connections) {
+      await append(`order-${turn % streams}`, Array.from({ length: batch }, (_, i) => turn * batch + i));
+      events += batch;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, (_, index) => writer(index)));
+  return [events, seconds() - begin];
+}
+
 // Runs this very file in `count` processes with the role "worker"; they say when they are ready, get "go" together,
 // and report how many jobs they handled. Resolves when `total` are handled and finished() agrees.
 export async function drainWith(count, total, finished) {
