@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/names.h"
@@ -28,7 +29,7 @@ static const struct column columns[] = {
     {.key = "failed_per_s", .type = CELL_INT, .drop = 5},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
+enum { COLUMNS = sizeof columns / sizeof columns[0], CLOCK_AHEAD_MS_SAID = 1000 };
 
 static const struct column worker_columns[] = {
     {.key = "worker", .type = CELL_UUID},
@@ -49,7 +50,8 @@ struct view {
     struct counts before; /* some time ago, when rates were asked for */
     bool rates;
     struct instance_rows rows;
-    int64_t instances[3]; /* active, silent, evicted */
+    int64_t instances[3];   /* active, silent, evicted */
+    int64_t clock_ahead_ms; /* this machine's clock against the database's; negative: behind */
 };
 
 static int instance_standing(const struct view *view, const struct instance_row *row) {
@@ -74,6 +76,15 @@ static void worker_cells(const struct view *view, const struct instance_row *row
     };
     for (size_t i = 0; i < WORKER_COLUMNS; i++)
         cells[i] = values[i];
+}
+
+/* The half of the question's way counts as ours: a slow network is not a wrong clock. */
+static pawl_status clock_compare(struct cli *cli, struct view *view, pawl_error *err) {
+    int64_t database_ms = 0;
+    int64_t before_ms = clock_wall_ms();
+    pawl_status status = cli->store->ops->core.clock_read(cli->store, &database_ms, err);
+    view->clock_ahead_ms = before_ms + (clock_wall_ms() - before_ms) / 2 - database_ms;
+    return status;
 }
 
 /* Per second, rounded; absent when nobody asked. */
@@ -112,9 +123,10 @@ static void kind_cells(enum store_kind kind, const struct view *view, struct cel
         cells[i] = values[i];
 }
 
-/* JSON is one object: {"now_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */
+/* JSON is one object: {"now", "clock_ahead_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */
 static pawl_status print_json(struct cli *cli, const struct view *view, pawl_error *err) {
     static const struct column outer[] = {{.key = "now", .type = CELL_TIME},
+                                          {.key = "clock_ahead_ms", .type = CELL_INT},
                                           {.key = "instances_active", .type = CELL_INT},
                                           {.key = "instances_silent", .type = CELL_INT},
                                           {.key = "instances_evicted", .type = CELL_INT},
@@ -139,9 +151,10 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
         output_cells_json(&workers, worker_columns, WORKER_COLUMNS, cells);
     }
     buf_append_char(&workers, ']');
-    struct cell cells[] = {cell_time(view->counts.now_ms), cell_int(view->instances[0]),
-                           cell_int(view->instances[1]),   cell_int(view->instances[2]),
-                           cell_text(buf_str(&kinds)),     cell_text(buf_str(&workers))};
+    struct cell cells[] = {cell_time(view->counts.now_ms), cell_int(view->clock_ahead_ms),
+                           cell_int(view->instances[0]),   cell_int(view->instances[1]),
+                           cell_int(view->instances[2]),   cell_text(buf_str(&kinds)),
+                           cell_text(buf_str(&workers))};
     pawl_status status = buf_status(&kinds, "status", err);
     if (status == PAWL_OK)
         status = buf_status(&workers, "status", err);
@@ -155,6 +168,10 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
 static pawl_status print_table(struct cli *cli, const struct view *view, pawl_error *err) {
     output_say(&cli->output, "instances: %" PRId64 " active, %" PRId64 " silent, %" PRId64 " evicted\n",
                view->instances[0], view->instances[1], view->instances[2]);
+    if (view->clock_ahead_ms >= CLOCK_AHEAD_MS_SAID || view->clock_ahead_ms <= -CLOCK_AHEAD_MS_SAID)
+        output_say(&cli->output, "clock: this machine is %" PRId64 " ms %s the database\n",
+                   view->clock_ahead_ms > 0 ? view->clock_ahead_ms : -view->clock_ahead_ms,
+                   view->clock_ahead_ms > 0 ? "ahead of" : "behind");
     output_list_begin(&cli->output, columns, COLUMNS);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         struct cell cells[COLUMNS];
@@ -185,6 +202,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK)
         status = ops->counts(cli->store, &view.counts, err);
     if (status == PAWL_OK)
+        status = clock_compare(cli, &view, err);
+    if (status == PAWL_OK)
         status = ops->instances(cli->store, cli->arena, &view.rows, err);
     if (status != PAWL_OK)
         return status;
@@ -198,10 +217,12 @@ const struct command command_status = {
     .summary = "Show the backlog, its age, failures, dead letters, and the workers",
     .flags = FLAG_BIT(FLAG_RATES),
     .database = DATABASE_OPEN,
-    .details = "ready waits for its lane's owner, leased is in flight, aside waits for another attempt or "
-               "behind such "
-               "a message, dead is given up until redriven. With --rates the numbers are read twice, so far "
-               "apart, and the rates are those of that time.",
+    .details =
+        "ready waits for its lane's owner, leased is in flight, aside waits for another attempt or "
+        "behind such "
+        "a message, dead is given up until redriven. With --rates the numbers are read twice, so far "
+        "apart, and the rates are those of that time. clock_ahead_ms compares this machine's clock with the "
+        "database's, which is the one that counts.",
     .example = "pawl status\n"
                "pawl status --rates 2s",
     .run = run,

@@ -164,7 +164,7 @@ static void receptors_and_perspectives_are_recorded(void **state) {
                         "p23 q33");
 }
 
-/* covers: W17 W20 B2.4 B2.13 B3.3 */
+/* covers: W17 W20 B2.4 B2.13 B3.3 P52 */
 static void what_belongs_to_the_schema_is_not_the_calls_to_change(void **state) {
     struct fixture *f = *state;
     static const char two_keys[] = "p_new_outbox_messages => '[{\"MessageType\": \"t\", \"Payload\": {}, "
@@ -176,7 +176,9 @@ static void what_belongs_to_the_schema_is_not_the_calls_to_change(void **state) 
                  wrong[i]);
         assert_string_equal(sqlstate_on(f, f->conn, sql), "PW001");
     }
-    batch(f, "1", ", p_partition_count => 1000, p_stale_threshold_seconds => 600");
+    batch(
+        f, "1",
+        ", p_partition_count => 1000, p_stale_threshold_seconds => 600, p_lease_seconds => 7, p_flags => 2");
 }
 
 /* covers: W22 B2.5 */
