@@ -123,13 +123,14 @@ static void lose(struct history *h, int message, int64_t now_ms, bool behind_los
                          m->instance);
 }
 
-/* Whatever it held is given back without a death, unless somebody had taken it before. */
+/* Whatever it held is given back without a death, unless somebody had taken it before: itself, or with an
+ * earlier message of its stream, which is why the later ones come first. */
 void history_instance_left(struct history *h, int instance, int64_t now_ms) {
-    h->instances[instance].left = true;
-    for (size_t i = 0; i < h->message_count; i++) {
+    for (size_t i = h->message_count; i-- > 0;) {
         if (h->messages[i].instance == instance)
-            lose(h, (int)i, now_ms, false);
+            lose(h, (int)i, now_ms, history_grant_over(h, &h->messages[i], now_ms));
     }
+    h->instances[instance].left = true;
 }
 
 static void take_behind(struct history *h, int message, int64_t token, int64_t now_ms, bool lost) {
