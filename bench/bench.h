@@ -32,6 +32,7 @@ struct bench_options {
     int reps;  /* backlog only: how often a level is measured; elsewhere one run of the program is one
                   repetition */
     bool hold; /* steady: a foreign transaction stays open */
+    const char *transports; /* worker: publish through this file instead of handling */
     const char *sql_dir;
 };
 

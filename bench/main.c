@@ -45,6 +45,7 @@ static const char usage[] =
     "  --reps N         backlog: repetitions of each level (default 1)\n"
     "  --hold           steady: keep a foreign transaction open\n"
     "  --normal         SQLite: synchronous NORMAL instead of FULL\n"
+    "  --transports F   worker: publish the messages as this transports file says\n"
     "  --sql-dir DIR    where the floors' statements are\n";
 
 enum {
@@ -60,6 +61,7 @@ enum {
     OPT_HOLD,
     OPT_NORMAL,
     OPT_SQL_DIR,
+    OPT_TRANSPORTS,
     OPT_HELP
 };
 
@@ -76,6 +78,7 @@ static const struct option long_options[] = {
     {"hold", no_argument, NULL, OPT_HOLD},
     {"normal", no_argument, NULL, OPT_NORMAL},
     {"sql-dir", required_argument, NULL, OPT_SQL_DIR},
+    {"transports", required_argument, NULL, OPT_TRANSPORTS},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -140,6 +143,9 @@ static void parse(struct bench_options *options, int argc, char **argv) {
             break;
         case OPT_SQL_DIR:
             options->sql_dir = optarg;
+            break;
+        case OPT_TRANSPORTS:
+            options->transports = optarg;
             break;
         case OPT_HELP:
             fputs(usage, stdout);

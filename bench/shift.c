@@ -35,7 +35,9 @@ pawl_status shift_begin(struct shift *shift, const struct bench_options *options
         .log_level = LOG_ERROR,
     };
     pawl_status status = pawl_worker_create(&config, &shift->worker, err);
-    if (status == PAWL_OK && handler != NULL)
+    if (status == PAWL_OK && options->transports != NULL)
+        status = pawl_worker_transports(shift->worker, options->transports, err);
+    else if (status == PAWL_OK && handler != NULL)
         status = pawl_worker_on(shift->worker, "*", handler, err);
     if (status == PAWL_OK && pthread_create(&shift->thread, NULL, run, shift) != 0)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "no thread");

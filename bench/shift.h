@@ -17,9 +17,9 @@ struct shift {
     pawl_error err;
 };
 
-/* Starts a worker that gives every message, or every job, to the handler (NULL: it builds the
- * perspectives instead); zero the shift before, but for everything. shift_end stops it and frees everything.
- */
+/* Starts a worker that gives every message, or every job, to the handler (NULL: it builds the perspectives
+ * instead), or publishes what is in the outbox where --transports says; zero the shift before, but for
+ * everything. shift_end stops it and frees everything. */
 pawl_status shift_begin(struct shift *shift, const struct bench_options *options, pawl_kind kind,
                         const pawl_handler *handler, pawl_error *err);
 pawl_status shift_end(struct shift *shift, pawl_error *err);

@@ -1,6 +1,10 @@
 """The workloads by name: what is measured, against what, and the ratio to reach first."""
+import pathlib
 import statistics
 import sys
+import types
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests" / "transport"
 
 
 class Workload:
@@ -333,6 +337,42 @@ def embedded_worker(lab):
     return rows
 
 
+def broker_of(lab, name):
+    """A broker as the tests start it; not started yet. Then what a floor needs to find it, and where to publish."""
+    sys.path.insert(0, str(TESTS))
+    import publish_soak  # pylint: disable=import-outside-toplevel,import-error
+    args = types.SimpleNamespace(name=name, kafka_mock=str(lab.program.parents[1] / "tests" / "transport" / "kafka_mock"))
+    broker, url, to, _ = publish_soak.open_broker(name, args)
+
+    def ready():
+        publish_soak.prepare(args, broker)
+        if name == "kafka":
+            host, port = broker.bootstrap.split(",")[0].split(":")
+            return url(), to, [host, port, to]
+        return url(), to, ["127.0.0.1", str(broker.port), broker.path("soak.jsonl") if name == "file" else to]
+    return broker, ready
+
+
+def transports(lab):
+    """The outbox through a broker, against the broker's own client library with the same events and no database."""
+    rows = []
+    messages = lab.size(10000)
+    for name, library in (("redis", "hiredis"), ("nats", "libnats"), ("amqp", "librabbitmq"), ("amqp1", "qpid-proton"),
+                          ("kafka", "librdkafka"), ("file", "write + fdatasync")):
+        broker, ready = broker_of(lab, name)
+        with broker:
+            url, to, where = ready()
+            with open(broker.path("bench.ini"), "w", encoding="utf-8") as file:
+                file.write(f"[transport broker]\nurl = {url}\n[route *]\ntransport = broker\nto = {to}\n")
+            pawl, alone = pairs(
+                lab.reps(),
+                lambda: lab.measure("worker", lab.postgres(), messages=messages, streams=1000, batch=1000, threads=4, seconds=100,
+                                    transports=file.name),
+                lambda: lab.call([str(lab.program.parent / f"floor-{name}"), *where, str(messages), "1000"], lab.directory, None))
+        rows.append(row(name, pawl, library, alone))
+    return rows
+
+
 WORKLOADS = {
     "put-one": Workload(put_one, "One message per transaction."),
     "put-batch": Workload(put_batch, "1,000 messages per call."),
@@ -352,6 +392,9 @@ WORKLOADS = {
                                  "pages of 1,000 events by position.", reps=1),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
+    "transports": Workload(transports, "10,000 outbox messages of 1,000 streams published and confirmed, against the broker's own client "
+                                       "library that publishes the same events, 500 unconfirmed, with no database and no order "
+                                       "kept after a failure. Kafka is librdkafka's mock."),
     "embedded": Workload(embedded, "SQLite, 1,000 streams."),
     "embedded-worker": Workload(embedded_worker, "200,000 no-op messages through the whole worker on SQLite."),
 }

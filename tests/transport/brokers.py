@@ -301,15 +301,26 @@ class OldKafka(Broker):
                 f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:{self.port}\nlog.dirs={self.path('data')}\n"
                 f"zookeeper.connect=127.0.0.1:{self.keeper_port}\nauto.create.topics.enable=false\nnum.partitions=4\n"
                 "zookeeper.session.timeout.ms=2000\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=1\nmessage.max.bytes=1000000\n", encoding="ascii")
+            if self.tls_port:
+                subprocess.run(["openssl", "pkcs12", "-export", "-in", "cert.pem", "-inkey", "key.pem", "-out", "server.p12", "-passout",
+                                "pass:pawltest"], cwd=self.dir, check=True, capture_output=True)
+                with open(self.path("kafka.properties"), "a", encoding="ascii") as file:
+                    file.write(f"listeners=PLAINTEXT://127.0.0.1:{self.port},SSL://127.0.0.1:{self.tls_port}\n"
+                               f"ssl.keystore.type=PKCS12\nssl.keystore.location={self.path('server.p12')}\n"
+                               "ssl.keystore.password=pawltest\nssl.key.password=pawltest\n")
         if not self.zookeeper:
             self.zookeeper = self.java("zookeeper", "org.apache.zookeeper.server.quorum.QuorumPeerMain", self.path("zookeeper.properties"))
             await_port(self.keeper_port, self.zookeeper, "ZooKeeper")
         new = not os.path.exists(self.path("data"))
         self.process = self.java("kafka", "kafka.Kafka", self.path("kafka.properties"))
         await_port(self.port, self.process, "Kafka")
+        deadline = time.monotonic() + START_SECONDS_MAX
         for topic in self.topics if new else ():
-            self.java("topics", "kafka.admin.TopicCommand", "--zookeeper", f"127.0.0.1:{self.keeper_port}", "--create", "--topic",
-                      topic, "--partitions", "4", "--replication-factor", "1").wait(60)
+            # It listens before it is registered, and until then no topic can be made.
+            while self.java("topics", "kafka.admin.TopicCommand", "--zookeeper", f"127.0.0.1:{self.keeper_port}", "--create", "--if-not-exists",
+                            "--topic", topic, "--partitions", "4", "--replication-factor", "1").wait(60) != 0:
+                if time.monotonic() > deadline:
+                    raise RuntimeError("no topic can be made: " + pathlib.Path(self.path("topics.log")).read_text(encoding="utf-8")[-1000:])
 
     def crash(self):
         """ZooKeeper must have forgotten it before it may come back."""

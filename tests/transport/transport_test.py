@@ -12,11 +12,12 @@ import tempfile
 import threading
 
 import brokers
+import fake_kafka_door
 
 
 class Tap:
     def __init__(self):
-        self.count, self.failed = 0, 0
+        self.count, self.failed, self.skipped = 0, 0, 0
 
     def conformance(self, program, module, url, **words):
         done = subprocess.run([program, module, url, *(f"{key.replace('__', '.')}={value}" for key, value in words.items())],
@@ -41,9 +42,30 @@ class Tap:
             print("# " + str(detail)[-2000:].replace("\n", "\n# "))
         print(f"{'ok' if good else 'not ok'} {self.count} - {name}", flush=True)
 
+    def skip(self, name, reason):
+        self.count += 1
+        self.skipped += 1
+        print(f"ok {self.count} - {name} # SKIP {reason}", flush=True)
+
     def end(self):
         print(f"1..{self.count}")
         return 1 if self.failed else 0
+
+
+def npm_reads(tap, kind, address, source, prefix):
+    """A client from npm, of other people, reads the first message that the conformance program published."""
+    try:
+        words = [brokers.node(), str(brokers.NPM / "read.mjs"), kind, address, source]
+    except brokers.Missing as problem:
+        tap.skip(f"a client from npm reads the event of {kind}", problem)
+        return
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    row = json.loads(done.stdout) if done.returncode == 0 and done.stdout else {"headers": {}}
+    event = {name[len(prefix):]: value for name, value in row["headers"].items() if name.startswith(prefix)} if prefix else row.get("body", {})
+    data = row.get("body", {}) if prefix else event.get("data", {})
+    tap.case(event.get("specversion") == "1.0" and event.get("type") == "order.created" and event.get("id") == row.get("id") and
+             event.get("partitionkey", "").startswith("s-") and "n" in data,
+             f"a client from npm reads the CloudEvent of {kind}, its id is the broker's message id", done.stdout + done.stderr)
 
 
 def redis(tap, program, _args):
@@ -78,6 +100,7 @@ def nats(tap, program, _args):
         add_stream(broker)
         tap.conformance(program, "nats", broker.url, to="orders.one", **{"from": "orders.one"},
                         closed=f"nats://127.0.0.1:{brokers.free_port()}", unroutable="nobody.listens", large=2000000)
+        npm_reads(tap, "nats", f"127.0.0.1:{broker.port}", "ORDERS", "ce-")
     secured = brokers.Nats(tls=True)
     with secured:
         tap.conformance(program, "nats", secured.url, only="open", ca=secured.path("ca.pem"),
@@ -120,6 +143,8 @@ def amqp(tap, program, _args):
                         denied=f"amqp://guest:wrong-secret@127.0.0.1:{broker.port}", secret="wrong-secret",
                         tls_wrong=f"amqps://127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"),
                         unroutable="nobody.listens", large=2000000)
+        tap.conformance(program, "amqp", broker.url, only="publish", to="pawl.test")
+        npm_reads(tap, "amqp", f"127.0.0.1:{broker.port}", "pawl.test", "")
 
 
 def amqp1(tap, program, _args):
@@ -129,7 +154,9 @@ def amqp1(tap, program, _args):
                         closed=f"amqp1://127.0.0.1:{brokers.free_port()}",
                         denied=f"amqp1://guest:wrong-secret@127.0.0.1:{broker.port}", secret="wrong-secret",
                         tls_wrong=f"amqp1+tls://guest:guest@127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"),
-                        unroutable="/exchange/nobody.listens/x")
+                        unroutable="/exchange/nobody.listens/x", large=2000000)
+        tap.conformance(program, "amqp1", url, only="publish", to="/queue/pawl.test")
+        npm_reads(tap, "amqp1", f"127.0.0.1:{broker.port}", "/queue/pawl.test", "cloudEvents_")
 
 
 def count_judged(tap, text):
@@ -199,8 +226,15 @@ def service_bus_tokens(tap, program, fake):
 def kafka(tap, program, args):
     with brokers.Kafka(args[0]) as broker:
         broker.say("topic pawl.test 4")
+        broker.say("topic read 1")
         tap.conformance(program, "kafka", broker.url, to="pawl.test", **{"from": "pawl.test"},
                         closed=f"kafka://127.0.0.1:{brokers.free_port()}", large=21000000)
+        tap.conformance(program, "kafka", broker.url, only="publish", to="read")
+        npm_reads(tap, "kafka", broker.bootstrap.split(",")[0], "read", "ce_")
+    with fake_kafka_door.Door() as door:
+        tap.conformance(program, "kafka", f"kafka://127.0.0.1:{door.port}", only="open", secret="wrong-secret",
+                        denied=f"kafka://pawl:wrong-secret@127.0.0.1:{door.port}")
+        tap.case(any(b"wrong-secret" in proof for proof in door.seen), "the fake door was asked with user and password", door.seen)
 
 
 OLD_KAFKA = {"option__structured": "true", "option__kafka.enable.idempotence": "false",
@@ -209,9 +243,10 @@ OLD_KAFKA = {"option__structured": "true", "option__kafka.enable.idempotence": "
 
 def kafka_old(tap, program, _args):
     """A real broker, though an old one. kcat reads what was published."""
-    with brokers.OldKafka() as broker:
+    with brokers.OldKafka(tls=True) as broker:
         tap.conformance(program, "kafka", broker.url, to="pawl.test", **{"from": "pawl.test"}, **OLD_KAFKA,
-                        closed=f"kafka://127.0.0.1:{brokers.free_port()}", unroutable="nobody.made.it", large=2000000)
+                        closed=f"kafka://127.0.0.1:{brokers.free_port()}", unroutable="nobody.made.it", large=2000000,
+                        tls_wrong=f"kafka+tls://127.0.0.1:{broker.tls_port}", ca=broker.path("ca.pem"))
         done = subprocess.run([brokers.need("kcat", "kcat"), "-C", "-q", "-e", "-b", broker.bootstrap, "-t", "pawl.test", "-o", "beginning",
                                "-J", "-X", "api.version.request=false", "-X", "broker.version.fallback=0.9.0.1"],
                               capture_output=True, text=True, check=False, timeout=60)

@@ -1,207 +1,12 @@
 /* AMQP 0-9-1 as RabbitMQ speaks it: publisher confirms, mandatory returns, structured CloudEvents. */
-#include <amqp.h>
-#include <amqp_framing.h>
-#include <amqp_ssl_socket.h>
-#include <amqp_tcp_socket.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "transport/address.h"
-#include "transport/transport.h"
-
-enum {
-    PORT_DEFAULT = 5672,
-    PORT_TLS_DEFAULT = 5671,
-    CHANNEL = 1,
-    FRAME_BYTES = 131072,
-    HEARTBEAT_SECONDS = 30
-};
-
-struct transport {
-    amqp_connection_state_t connection;
-    struct arena *arena; /* of names */
-    struct buf json;
-    const char *exchange;
-    int confirm_ms;
-    uint64_t published; /* on this channel: the broker counts the same */
-    int closed_code;    /* why the broker closed the channel; 0 = it is open */
-    char closed_text[160];
-    pawl_str from;
-};
-
-static amqp_bytes_t bytes_of(pawl_str text) { return (amqp_bytes_t){text.len, (void *)(uintptr_t)text.ptr}; }
-static pawl_str text_of(amqp_bytes_t bytes) { return (pawl_str){bytes.bytes, bytes.len}; }
-
-static struct timeval timeval_of(int64_t ms) {
-    ms = ms < 0 ? 0 : ms;
-    return (struct timeval){.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
-}
-
-static pawl_status lost(int code, pawl_error *err) {
-    return error_set(err, PAWL_UNAVAILABLE, "amqp", "the connection failed: %s", amqp_error_string2(code));
-}
-
-/* What the broker said when it closed the channel or the connection. */
-static pawl_status exception(const amqp_method_t *method, int *code, pawl_error *err) {
-    pawl_str text = STR("?");
-    uint16_t number = 0;
-    if (method->id == AMQP_CHANNEL_CLOSE_METHOD) {
-        const amqp_channel_close_t *close = method->decoded;
-        text = text_of(close->reply_text);
-        number = close->reply_code;
-    } else if (method->id == AMQP_CONNECTION_CLOSE_METHOD) {
-        const amqp_connection_close_t *close = method->decoded;
-        text = text_of(close->reply_text);
-        number = close->reply_code;
-    }
-    *code = number;
-    bool wrong = number == AMQP_ACCESS_REFUSED || number == AMQP_NOT_FOUND || number == AMQP_NOT_ALLOWED ||
-                 number == AMQP_PRECONDITION_FAILED;
-    return error_set(err, wrong ? PAWL_INVALID : PAWL_UNAVAILABLE, "amqp", "the broker says: %u %.*s", number,
-                     STR_ARG(text));
-}
-
-static pawl_status reply_status(struct transport *session, amqp_rpc_reply_t reply, pawl_error *err) {
-    if (reply.reply_type == AMQP_RESPONSE_NORMAL)
-        return PAWL_OK;
-    if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION) {
-        pawl_status status = exception(&reply.reply, &session->closed_code, err);
-        snprintf(session->closed_text, sizeof(session->closed_text), "%.150s", err->text);
-        return status;
-    }
-    return lost(reply.library_error, err);
-}
-
-static pawl_status channel_open(struct transport *session, pawl_error *err) {
-    session->closed_code = 0;
-    session->published = 0;
-    amqp_channel_open(session->connection, CHANNEL);
-    return reply_status(session, amqp_get_rpc_reply(session->connection), err);
-}
-
-static pawl_status confirms_on(struct transport *session, pawl_error *err) {
-    amqp_confirm_select(session->connection, CHANNEL);
-    return reply_status(session, amqp_get_rpc_reply(session->connection), err);
-}
-
-/* After the broker has closed the channel for one message, the others get a new one. */
-static pawl_status channel_again(struct transport *session, pawl_error *err) {
-    amqp_channel_close_ok_t ok = {0};
-    int code = amqp_send_method(session->connection, CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
-    if (code != AMQP_STATUS_OK)
-        return lost(code, err);
-    amqp_maybe_release_buffers(session->connection);
-    pawl_status status = channel_open(session, err);
-    return status == PAWL_OK ? confirms_on(session, err) : status;
-}
-
-static void amqp_session_close(struct transport *session) {
-    if (session == NULL)
-        return;
-    if (session->connection != NULL)
-        amqp_destroy_connection(session->connection);
-    buf_free(&session->json);
-    arena_free(session->arena);
-    free(session);
-}
-
-static pawl_status open_socket(struct transport *session, const struct transport_config *config,
-                               const struct address *address, pawl_error *err) {
-    amqp_socket_t *socket = NULL;
-    int port = address->port != 0 ? address->port : address->tls ? PORT_TLS_DEFAULT : PORT_DEFAULT;
-    if (address->tls) {
-        socket = amqp_ssl_socket_new(session->connection);
-        if (socket == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "amqp", "no TLS socket");
-        amqp_ssl_socket_set_verify_peer(socket, 1);
-        amqp_ssl_socket_set_verify_hostname(socket, 1);
-        amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST);
-        const char *authorities = config->ca_file != NULL ? config->ca_file
-                                                          : "/etc/ssl/certs/ca-certificates.crt";
-        if (amqp_ssl_socket_set_cacert(socket, authorities) != AMQP_STATUS_OK)
-            return error_set(err, PAWL_INVALID, "amqp", "the authorities in %s cannot be read", authorities);
-        if (config->cert_file != NULL &&
-            amqp_ssl_socket_set_key(socket, config->cert_file,
-                                    config->key_file != NULL ? config->key_file : config->cert_file) !=
-                AMQP_STATUS_OK)
-            return error_set(err, PAWL_INVALID, "amqp", "the client certificate %s cannot be used",
-                             config->cert_file);
-    } else {
-        socket = amqp_tcp_socket_new(session->connection);
-        if (socket == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "amqp", "no socket");
-    }
-    struct timeval limit = timeval_of(config->connect_ms);
-    int code = amqp_socket_open_noblock(socket, address->host, port, &limit);
-    if (code == AMQP_STATUS_SSL_PEER_VERIFY_FAILED || code == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED)
-        return error_set(err, PAWL_INVALID, "amqp", "TLS with %s:%d failed: %s", address->host, port,
-                         amqp_error_string2(code));
-    if (code != AMQP_STATUS_OK)
-        return error_set(err, PAWL_UNAVAILABLE, "amqp", "%s:%d cannot be reached: %s", address->host, port,
-                         amqp_error_string2(code));
-    return PAWL_OK;
-}
-
-static pawl_status login(struct transport *session, const struct transport_config *config,
-                         const struct address *address, pawl_error *err) {
-    const char *user = config->user != NULL ? config->user : address->user != NULL ? address->user : "guest";
-    const char *password = config->password != NULL    ? config->password
-                           : address->password != NULL ? address->password
-                                                       : "guest";
-    struct timeval limit = timeval_of(config->connect_ms);
-    amqp_set_handshake_timeout(session->connection, &limit);
-    struct timeval answer = timeval_of(config->confirm_ms);
-    amqp_set_rpc_timeout(session->connection, &answer);
-    amqp_rpc_reply_t reply = amqp_login(session->connection, address->path != NULL ? address->path : "/", 0,
-                                        FRAME_BYTES, HEARTBEAT_SECONDS, AMQP_SASL_METHOD_PLAIN, user,
-                                        password);
-    /* A broker that closes the connection during the login has refused it. */
-    if (reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION &&
-        (reply.library_error == AMQP_STATUS_CONNECTION_CLOSED ||
-         reply.library_error == AMQP_STATUS_SOCKET_ERROR))
-        return error_set(err, PAWL_UNAVAILABLE, "amqp", "the broker ended the connection during the login");
-    return reply_status(session, reply, err);
-}
-
-static pawl_status amqp_session_open(const struct transport_config *config, struct transport **out,
-                                     pawl_error *err) {
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
-    buf_init(&session->json, 0);
-    session->confirm_ms = config->confirm_ms;
-    session->arena = arena_create(0);
-    session->connection = amqp_new_connection();
-    struct address address;
-    pawl_status status = PAWL_OK;
-    if (session->arena == NULL || session->connection == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
-    if (status == PAWL_OK)
-        status = address_parse(session->arena, config->url, &address, err);
-    if (status == PAWL_OK) {
-        const char *exchange = transport_option(config, "exchange");
-        session->exchange = arena_strdup(session->arena, exchange != NULL ? exchange : "");
-        status = open_socket(session, config, &address, err);
-    }
-    if (status == PAWL_OK)
-        status = login(session, config, &address, err);
-    if (status == PAWL_OK)
-        status = channel_open(session, err);
-    if (status == PAWL_OK)
-        status = confirms_on(session, err);
-    if (status != PAWL_OK) {
-        amqp_session_close(session);
-        return status;
-    }
-    *out = session;
-    return PAWL_OK;
-}
+#include "transport/modules/amqp_connection.h"
 
 static int send_one(struct transport *session, const struct transport_message *message) {
     const struct event *event = &message->event;
@@ -211,24 +16,24 @@ static int send_one(struct transport *session, const struct transport_message *m
         return AMQP_STATUS_NO_MEMORY;
     amqp_table_entry_t trace = {
         .key = amqp_cstring_bytes("traceparent"),
-        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = bytes_of(event->traceparent)}};
+        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_bytes(event->traceparent)}};
     amqp_basic_properties_t properties = {
         ._flags = AMQP_BASIC_CONTENT_TYPE_FLAG | AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG |
                   AMQP_BASIC_TYPE_FLAG,
         .content_type = amqp_cstring_bytes(EVENT_CONTENT_TYPE "; charset=utf-8"),
         .delivery_mode = AMQP_DELIVERY_PERSISTENT,
-        .message_id = bytes_of(event->id),
-        .type = bytes_of(event->type),
-        .correlation_id = bytes_of(event->correlation_id),
+        .message_id = amqp_bytes(event->id),
+        .type = amqp_bytes(event->type),
+        .correlation_id = amqp_bytes(event->correlation_id),
         .headers = {1, &trace},
     };
     if (!str_absent(event->correlation_id))
         properties._flags |= AMQP_BASIC_CORRELATION_ID_FLAG;
     if (!str_absent(event->traceparent))
         properties._flags |= AMQP_BASIC_HEADERS_FLAG;
-    int code = amqp_basic_publish(session->connection, CHANNEL, amqp_cstring_bytes(session->exchange),
-                                  bytes_of(message->destination), 1, 0, &properties,
-                                  bytes_of(buf_str(&session->json)));
+    int code = amqp_basic_publish(session->connection, AMQP_CHANNEL, amqp_cstring_bytes(session->exchange),
+                                  amqp_bytes(message->destination), 1, 0, &properties,
+                                  amqp_bytes(buf_str(&session->json)));
     session->published += code == AMQP_STATUS_OK;
     return code;
 }
@@ -264,15 +69,15 @@ static void settle(struct flight *flight, uint64_t number, bool multiple, bool g
 static pawl_status take_return(struct transport *session, struct flight *flight,
                                const amqp_basic_return_t *ret, pawl_error *err) {
     char reason[96];
-    snprintf(reason, sizeof(reason), "%.*s", STR_ARG(text_of(ret->reply_text)));
+    snprintf(reason, sizeof(reason), "%.*s", STR_ARG(amqp_text(ret->reply_text)));
     amqp_message_t message;
-    amqp_rpc_reply_t reply = amqp_read_message(session->connection, CHANNEL, &message, 0);
+    amqp_rpc_reply_t reply = amqp_read_message(session->connection, AMQP_CHANNEL, &message, 0);
     if (reply.reply_type != AMQP_RESPONSE_NORMAL)
-        return reply_status(session, reply, err);
+        return amqp_reply_status(session, reply, err);
     for (size_t i = 0; i < flight->count; i++) {
         struct transport_result *result = &flight->results[i];
         if (result->fate == FATE_UNAVAILABLE &&
-            str_equal(text_of(message.properties.message_id), flight->messages[i].event.id)) {
+            str_equal(amqp_text(message.properties.message_id), flight->messages[i].event.id)) {
             transport_result_set(result, FATE_REFUSED,
                                  "\x01"
                                  "no queue takes it: %s",
@@ -303,13 +108,13 @@ static pawl_status take_frame(struct transport *session, struct flight *flight, 
     case AMQP_BASIC_RETURN_METHOD:
         return take_return(session, flight, method->decoded, err);
     case AMQP_CHANNEL_CLOSE_METHOD: {
-        pawl_status status = exception(method, &session->closed_code, err);
+        pawl_status status = amqp_exception(method, &session->closed_code, err);
         snprintf(session->closed_text, sizeof(session->closed_text), "%.150s", err->text);
         return status;
     }
     case AMQP_CONNECTION_CLOSE_METHOD: {
         int code;
-        (void)exception(method, &code, err);
+        (void)amqp_exception(method, &code, err);
         return PAWL_UNAVAILABLE;
     }
     default:
@@ -324,17 +129,17 @@ static pawl_status publish_set(struct transport *session, struct flight *flight,
     for (size_t i = 0; i < flight->count; i++) {
         int code = send_one(session, &flight->messages[i]);
         if (code != AMQP_STATUS_OK)
-            return lost(code, err);
+            return amqp_lost(code, err);
     }
     while (flight->open > 0) {
         amqp_frame_t frame;
-        struct timeval limit = timeval_of(until_ms - clock_boot_ms());
+        struct timeval limit = amqp_timeval(until_ms - clock_boot_ms());
         amqp_maybe_release_buffers(session->connection);
         int code = amqp_simple_wait_frame_noblock(session->connection, &frame, &limit);
         if (code == AMQP_STATUS_TIMEOUT)
             return error_set(err, PAWL_UNAVAILABLE, "amqp", "the broker did not confirm in time");
         if (code != AMQP_STATUS_OK)
-            return lost(code, err);
+            return amqp_lost(code, err);
         pawl_status status = take_frame(session, flight, &frame, err);
         if (status != PAWL_OK)
             return status;
@@ -348,7 +153,7 @@ static pawl_status publish_singly(struct transport *session, const struct transp
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         if (session->closed_code != 0)
-            status = channel_again(session, err);
+            status = amqp_channel_again(session, err);
         if (status != PAWL_OK || results[i].fate == FATE_CONFIRMED)
             continue;
         struct flight flight = {&messages[i], &results[i], 1, 0, 0};
@@ -361,7 +166,7 @@ static pawl_status publish_singly(struct transport *session, const struct transp
         status = PAWL_OK;
     }
     if (status == PAWL_OK && session->closed_code != 0)
-        status = channel_again(session, err);
+        status = amqp_channel_again(session, err);
     return status;
 }
 
@@ -380,9 +185,9 @@ static pawl_status amqp_session_publish(struct transport *session, const struct 
 }
 
 static pawl_status declare_queue(struct transport *session, pawl_str name, bool passive, pawl_error *err) {
-    amqp_queue_declare(session->connection, CHANNEL, bytes_of(name), passive, !passive, 0, 0,
+    amqp_queue_declare(session->connection, AMQP_CHANNEL, amqp_bytes(name), passive, !passive, 0, 0,
                        amqp_empty_table);
-    return reply_status(session, amqp_get_rpc_reply(session->connection), err);
+    return amqp_reply_status(session, amqp_get_rpc_reply(session->connection), err);
 }
 
 static pawl_status amqp_session_subscribe(struct transport *session, const struct transport_subscription *in,
@@ -391,18 +196,18 @@ static pawl_status amqp_session_subscribe(struct transport *session, const struc
     if (status == PAWL_OK)
         status = declare_queue(session, in->from, true, err);
     if (session->closed_code == AMQP_NOT_FOUND) {
-        status = channel_again(session, err);
+        status = amqp_channel_again(session, err);
         if (status == PAWL_OK)
             status = declare_queue(session, in->from, false, err);
     }
     if (status == PAWL_OK) {
-        amqp_basic_qos(session->connection, CHANNEL, 0, TRANSPORT_RECEIVE_MAX, 0);
-        status = reply_status(session, amqp_get_rpc_reply(session->connection), err);
+        amqp_basic_qos(session->connection, AMQP_CHANNEL, 0, TRANSPORT_RECEIVE_MAX, 0);
+        status = amqp_reply_status(session, amqp_get_rpc_reply(session->connection), err);
     }
     if (status == PAWL_OK) {
-        amqp_basic_consume(session->connection, CHANNEL, bytes_of(in->from), amqp_empty_bytes, 0, 0, 0,
+        amqp_basic_consume(session->connection, AMQP_CHANNEL, amqp_bytes(in->from), amqp_empty_bytes, 0, 0, 0,
                            amqp_empty_table);
-        status = reply_status(session, amqp_get_rpc_reply(session->connection), err);
+        status = amqp_reply_status(session, amqp_get_rpc_reply(session->connection), err);
     }
     return status;
 }
@@ -411,7 +216,7 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
                                  const amqp_envelope_t *envelope, struct transport_delivery *delivery,
                                  pawl_error *err) {
     *delivery = (struct transport_delivery){.tag = envelope->delivery_tag, .from = session->from};
-    pawl_status status = str_dup(arena, text_of(envelope->message.body), &delivery->raw, err);
+    pawl_status status = str_dup(arena, amqp_text(envelope->message.body), &delivery->raw, err);
     if (status != PAWL_OK)
         return status;
     if (delivery->raw.ptr == NULL)
@@ -427,7 +232,7 @@ static pawl_status amqp_session_receive(struct transport *session, struct arena 
     *count = 0;
     while (*count < max) {
         amqp_envelope_t envelope;
-        struct timeval limit = timeval_of(*count == 0 ? wait_ms : 0);
+        struct timeval limit = amqp_timeval(*count == 0 ? wait_ms : 0);
         amqp_maybe_release_buffers(session->connection);
         amqp_rpc_reply_t reply = amqp_consume_message(session->connection, &envelope, &limit, 0);
         if (reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION && reply.library_error == AMQP_STATUS_TIMEOUT)
@@ -436,7 +241,7 @@ static pawl_status amqp_session_receive(struct transport *session, struct arena 
             reply.library_error == AMQP_STATUS_UNEXPECTED_STATE)
             return error_set(err, PAWL_UNAVAILABLE, "amqp", "the broker ended the subscription to %.*s",
                              STR_ARG(session->from));
-        pawl_status status = reply_status(session, reply, err);
+        pawl_status status = amqp_reply_status(session, reply, err);
         if (status != PAWL_OK)
             return status;
         status = take_delivery(session, arena, &envelope, &deliveries[*count], err);
@@ -454,9 +259,9 @@ static pawl_status amqp_session_acknowledge(struct transport *session, const uin
     if (count == 0)
         return PAWL_OK;
     int code = verdict == VERDICT_ACCEPT
-                   ? amqp_basic_ack(session->connection, CHANNEL, tags[count - 1], 1)
-                   : amqp_basic_nack(session->connection, CHANNEL, tags[count - 1], 1, 1);
-    return code == AMQP_STATUS_OK ? PAWL_OK : lost(code, err);
+                   ? amqp_basic_ack(session->connection, AMQP_CHANNEL, tags[count - 1], 1)
+                   : amqp_basic_nack(session->connection, AMQP_CHANNEL, tags[count - 1], 1, 1);
+    return code == AMQP_STATUS_OK ? PAWL_OK : amqp_lost(code, err);
 }
 
 __attribute__((visibility("default"))) const struct transport_module pawl_transport_module = {

@@ -108,7 +108,8 @@ static pn_message_t *message_of(const struct event *event) {
 /* Whether the broker would say the same of this message the next time: its size or its form is at fault. */
 static bool for_good(const char *condition) {
     static const char *const conditions[] = {"amqp:link:message-size-exceeded", "amqp:decode-error",
-                                             "amqp:invalid-field", "amqp:not-implemented"};
+                                             "amqp:invalid-field", "amqp:not-implemented",
+                                             "amqp:precondition-failed"};
     bool found = false;
     for (size_t i = 0; condition != NULL && i < sizeof(conditions) / sizeof(*conditions); i++)
         found = found || strcmp(condition, conditions[i]) == 0;
@@ -220,7 +221,8 @@ static pawl_status publish_singly(struct transport *session, const struct transp
         status = publish_set(session, &messages[i], 1, &results[i], err);
         if (!session->ended)
             continue;
-        transport_result_set(&results[i], FATE_REFUSED, "%s", session->reason);
+        transport_result_set(&results[i], for_good(session->condition) ? FATE_REJECTED : FATE_REFUSED, "%s",
+                             session->reason);
         status = PAWL_OK;
     }
     if (session->ended)

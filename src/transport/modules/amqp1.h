@@ -31,6 +31,7 @@ struct transport {
     bool broken;      /* the connection */
     bool ended;       /* the session in it: RabbitMQ ends it for a destination that is not there */
     char reason[200];
+    char condition[64]; /* the broker's name of it */
     pn_link_t *senders[AMQP1_LINKS_MAX];
     size_t sender_count;
     uint64_t sent;

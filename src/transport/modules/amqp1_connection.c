@@ -25,6 +25,7 @@ enum {
 static void note_condition(struct transport *session, pn_condition_t *condition, const char *what) {
     const char *name = condition != NULL ? pn_condition_get_name(condition) : NULL;
     const char *text = condition != NULL ? pn_condition_get_description(condition) : NULL;
+    snprintf(session->condition, sizeof(session->condition), "%s", name != NULL ? name : "");
     snprintf(session->reason, sizeof(session->reason), "%s%s%s%s%.120s", what, name != NULL ? ": " : "",
              name != NULL ? name : "", text != NULL ? ": " : "", text != NULL ? text : "");
 }

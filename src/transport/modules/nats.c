@@ -1,5 +1,4 @@
 /* NATS JetStream: CloudEvents in headers, the broker's own deduplication by Nats-Msg-Id. */
-#include <nats/nats.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,31 +10,11 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "transport/address.h"
-#include "transport/transport.h"
+#include "transport/modules/nats.h"
 
-enum { PORT_DEFAULT = 4222, SUBJECT_BYTES = 256, ACK_WAIT_SECONDS = 60, CLOSE_MS = 2000 };
+enum { PORT_DEFAULT = 4222, CLOSE_MS = 2000 };
 
-struct transport {
-    natsConnection *connection;
-    jsCtx *js;
-    natsSubscription
-        *acks; /* answers of the streams to what was published; a thread of the library's brings them */
-    char inbox[SUBJECT_BYTES];
-    pthread_mutex_t lock; /* of the fields up to acks_over */
-    pthread_cond_t changed;
-    uint64_t call; /* answers to an earlier call are not ours */
-    struct transport_result *results;
-    size_t result_count, open;
-    bool acks_over;
-    int confirm_ms;
-    struct arena *arena; /* of names */
-    pawl_str from;
-    const char *group, *stream;
-    natsSubscription *pull;
-    natsMsg *last; /* of the last receive; acknowledging it acknowledges all */
-};
-
-static pawl_status failed(natsStatus code, const char *what, pawl_error *err) {
+pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err) {
     bool wrong = code == NATS_CONNECTION_AUTH_FAILED || code == NATS_NOT_PERMITTED ||
                  code == NATS_SSL_ERROR || code == NATS_SECURE_CONNECTION_REQUIRED ||
                  code == NATS_SECURE_CONNECTION_WANTED;
@@ -133,7 +112,7 @@ static void nats_session_close(struct transport *session) {
 
 static natsStatus set_options(natsOptions *options, const struct transport_config *config,
                               const struct address *address) {
-    char url[SUBJECT_BYTES];
+    char url[NATS_SUBJECT_BYTES];
     snprintf(url, sizeof(url), "nats://%s:%d", address->host,
              address->port != 0 ? address->port : PORT_DEFAULT);
     const char *user = config->user != NULL ? config->user : address->user;
@@ -172,7 +151,7 @@ static pawl_status connect_to(struct transport *session, const struct transport_
         code = natsConnection_Connect(&session->connection, options);
     natsOptions_Destroy(options);
     if (code != NATS_OK)
-        return failed(code, "cannot connect", err);
+        return nats_failed(code, "cannot connect", err);
     jsOptions js;
     jsOptions_Init(&js);
     js.Wait = config->confirm_ms;
@@ -182,14 +161,14 @@ static pawl_status connect_to(struct transport *session, const struct transport_
         code = natsInbox_Create(&inbox);
     if (code == NATS_OK) {
         snprintf(session->inbox, sizeof(session->inbox), "%s", inbox);
-        char all[SUBJECT_BYTES + 8];
+        char all[NATS_SUBJECT_BYTES + 8];
         snprintf(all, sizeof(all), "%s.>", session->inbox);
         code = natsConnection_Subscribe(&session->acks, session->connection, all, on_answer, session);
         if (code == NATS_OK)
             code = natsSubscription_SetOnCompleteCB(session->acks, on_answers_over, session);
     }
     natsInbox_Destroy(inbox);
-    return code == NATS_OK ? PAWL_OK : failed(code, "no JetStream", err);
+    return code == NATS_OK ? PAWL_OK : nats_failed(code, "no JetStream", err);
 }
 
 static pawl_status nats_session_open(const struct transport_config *config, struct transport **out,
@@ -237,7 +216,7 @@ static natsStatus set_headers(struct arena *arena, natsMsg *msg, const struct ev
 
 static natsStatus send_one(struct transport *session, struct arena *arena,
                            const struct transport_message *message, size_t number) {
-    char reply[SUBJECT_BYTES + 48];
+    char reply[NATS_SUBJECT_BYTES + 48];
     snprintf(reply, sizeof(reply), "%s.%llu.%zu", session->inbox, (unsigned long long)session->call, number);
     natsMsg *msg = NULL;
     const char *subject = arena_copy(arena, message->destination.ptr, message->destination.len);
@@ -292,7 +271,7 @@ static pawl_status nats_session_publish(struct transport *session, const struct 
         else if (code == NATS_INVALID_SUBJECT || code == NATS_INVALID_ARG)
             transport_result_set(&results[i], FATE_REJECTED, "the destination is not a subject");
         else
-            status = failed(code, "cannot publish", err);
+            status = nats_failed(code, "cannot publish", err);
         pthread_mutex_unlock(&session->lock);
     }
     pawl_error late = {0};
@@ -304,165 +283,6 @@ static pawl_status nats_session_publish(struct transport *session, const struct 
     pthread_mutex_unlock(&session->lock);
     arena_free(arena);
     return status != PAWL_OK ? status : answered;
-}
-
-/* A new reader begins behind what was acknowledged: what the last one left open comes again, in order, before
- * anything newer. */
-static natsStatus place_reader(struct transport *session) {
-    jsConsumerInfo *info = NULL;
-    jsErrCode js_code = 0;
-    uint64_t floor = 0;
-    natsStatus code = js_GetConsumerInfo(&info, session->js, session->stream, session->group, NULL, &js_code);
-    if (code == NATS_OK) {
-        /* Before its first acknowledgement a reader that began in the middle says 0. */
-        uint64_t began = info->Config->OptStartSeq;
-        floor = info->AckFloor.Stream;
-        floor = began > 0 && began - 1 > floor ? began - 1 : floor;
-        jsConsumerInfo_Destroy(info);
-        code = js_DeleteConsumer(session->js, session->stream, session->group, NULL, &js_code);
-    } else if (code == NATS_NOT_FOUND) {
-        code = NATS_OK;
-    }
-    if (code != NATS_OK)
-        return code;
-    jsConsumerConfig consumer;
-    jsConsumerConfig_Init(&consumer);
-    consumer.Durable = session->group;
-    consumer.FilterSubject = session->from.ptr;
-    consumer.DeliverPolicy = floor > 0 ? js_DeliverByStartSequence : js_DeliverAll;
-    consumer.OptStartSeq = floor > 0 ? floor + 1 : 0;
-    consumer.AckPolicy = js_AckAll;
-    consumer.AckWait = (int64_t)ACK_WAIT_SECONDS * 1000000000;
-    consumer.MaxAckPending = 2 * TRANSPORT_RECEIVE_MAX;
-    code = js_AddConsumer(NULL, session->js, session->stream, &consumer, NULL, &js_code);
-    if (code != NATS_OK)
-        return code;
-    jsSubOptions options;
-    jsSubOptions_Init(&options);
-    options.Stream = session->stream;
-    options.Consumer = session->group;
-    return js_PullSubscribe(&session->pull, session->js, session->from.ptr, session->group, NULL, &options,
-                            &js_code);
-}
-
-static pawl_status find_stream(struct transport *session, pawl_error *err) {
-    jsOptions options;
-    jsOptions_Init(&options);
-    jsStreamInfoList *list = NULL;
-    jsErrCode js_code = 0;
-    options.Stream.Info.SubjectsFilter = session->from.ptr;
-    natsStatus code = js_Streams(&list, session->js, &options, &js_code);
-    if (code == NATS_OK && list->Count > 0)
-        session->stream = arena_strdup(session->arena, list->List[0]->Config->Name);
-    if (code == NATS_OK)
-        jsStreamInfoList_Destroy(list);
-    if (code != NATS_OK && code != NATS_NOT_FOUND)
-        return failed(code, "cannot look for the stream", err);
-    if (session->stream == NULL)
-        return error_set(err, PAWL_NOT_FOUND, "nats", "no JetStream stream has the subject %s",
-                         session->from.ptr);
-    return PAWL_OK;
-}
-
-static pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
-                                          pawl_error *err) {
-    pawl_str group;
-    pawl_status status = str_dup(session->arena, in->from, &session->from, err);
-    if (status == PAWL_OK)
-        status = str_dup(session->arena, in->group, &group, err);
-    if (status != PAWL_OK)
-        return status;
-    session->group = group.ptr;
-    status = find_stream(session, err);
-    if (status != PAWL_OK)
-        return status;
-    natsStatus code = place_reader(session);
-    return code == NATS_OK ? PAWL_OK : failed(code, "cannot subscribe", err);
-}
-
-static pawl_status take_binary(struct arena *arena, natsMsg *msg, struct event *event, bool *version,
-                               pawl_error *err) {
-    const char **keys = NULL;
-    int count = 0;
-    natsStatus code = natsMsgHeader_Keys(msg, &keys, &count);
-    pawl_status status = PAWL_OK;
-    for (int i = 0; code == NATS_OK && i < count && status == PAWL_OK; i++) {
-        const char *value = NULL;
-        if (natsMsgHeader_Get(msg, keys[i], &value) != NATS_OK || value == NULL)
-            continue;
-        pawl_str copy;
-        status = str_dup(arena, str_from(value), &copy, err);
-        bool known = true;
-        if (status == PAWL_OK && strcasecmp(keys[i], "content-type") == 0)
-            event->data_type = copy;
-        else if (status == PAWL_OK && strncasecmp(keys[i], "ce-", 3) == 0)
-            known = event_set(event, str_from(keys[i] + 3), copy);
-        *version = *version || strcasecmp(keys[i], "ce-specversion") == 0;
-        if (!known)
-            status = error_set(err, PAWL_INVALID, "nats", "specversion is %s; 1.0 is understood", value);
-    }
-    free((void *)keys);
-    return status;
-}
-
-static pawl_status take_delivery(struct transport *session, struct arena *arena, natsMsg *msg,
-                                 struct transport_delivery *delivery, pawl_error *err) {
-    *delivery = (struct transport_delivery){.from = session->from};
-    pawl_str body = {natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg)};
-    pawl_status status = str_dup(arena, body.ptr != NULL ? body : STR(""), &delivery->raw, err);
-    if (status != PAWL_OK)
-        return status;
-    pawl_error reason = {0};
-    bool version = false;
-    status = take_binary(arena, msg, &delivery->event, &version, &reason);
-    transport_delivery_judge(delivery, arena, version, status, &reason);
-    return PAWL_OK;
-}
-
-static pawl_status nats_session_receive(struct transport *session, struct arena *arena, size_t max,
-                                        int wait_ms, struct transport_delivery *deliveries, size_t *count,
-                                        pawl_error *err) {
-    *count = 0;
-    natsMsgList list = {0};
-    jsErrCode js_code = 0;
-    natsStatus code =
-        natsSubscription_Fetch(&list, session->pull, (int)max, wait_ms < 10 ? 10 : wait_ms, &js_code);
-    if (code == NATS_TIMEOUT)
-        return natsConnection_Status(session->connection) == NATS_CONN_STATUS_CONNECTED
-                   ? PAWL_OK
-                   : failed(NATS_CONNECTION_CLOSED, "cannot receive", err);
-    if (code != NATS_OK)
-        return failed(code, "cannot receive", err);
-    pawl_status status = PAWL_OK;
-    for (int i = 0; i < list.Count && status == PAWL_OK; i++) {
-        status = take_delivery(session, arena, list.Msgs[i], &deliveries[*count], err);
-        deliveries[(*count)++].tag = (uint64_t)i;
-    }
-    if (list.Count > 0) {
-        natsMsg_Destroy(session->last);
-        session->last = list.Msgs[list.Count - 1];
-        list.Msgs[list.Count - 1] = NULL;
-    }
-    natsMsgList_Destroy(&list);
-    return status;
-}
-
-static pawl_status nats_session_acknowledge(struct transport *session, const uint64_t *tags, size_t count,
-                                            enum transport_verdict verdict, pawl_error *err) {
-    (void)tags;
-    if (count == 0 || session->last == NULL)
-        return PAWL_OK;
-    if (verdict == VERDICT_RETURN) {
-        natsSubscription_Destroy(session->pull);
-        session->pull = NULL;
-        natsStatus again = place_reader(session);
-        return again == NATS_OK ? PAWL_OK : failed(again, "cannot subscribe again", err);
-    }
-    jsErrCode js_code = 0;
-    natsStatus code = natsMsg_AckSync(session->last, NULL, &js_code);
-    natsMsg_Destroy(session->last);
-    session->last = NULL;
-    return code == NATS_OK ? PAWL_OK : failed(code, "cannot acknowledge", err);
 }
 
 __attribute__((visibility("default"))) const struct transport_module pawl_transport_module = {
