@@ -1,0 +1,242 @@
+/* Runs: duplicates of a page, last partitions at once, cancel, failure and reset beside a page. */
+#include "interleave/races.h"
+
+#define WORKER(n) "'01900000-0000-7000-8000-00000000000" #n "'"
+#define CLAIM(n, max) "SELECT id FROM pawl.jobs_claim(" WORKER(n) ", 'default', " #max ", 60000, NULL)"
+
+static void workers(struct scene *s) {
+    run(s, s->observer,
+        "SELECT count(*) FROM pawl.instance_register(" WORKER(1) ", 's', 'h', 1, NULL, 16, 86400000, 0, 0)");
+    run(s, s->observer,
+        "SELECT count(*) FROM pawl.instance_register(" WORKER(2) ", 's', 'h', 2, NULL, 16, 86400000, 0, 0)");
+}
+
+static void start_run(struct scene *s, const char *partitions, const char *options) {
+    run(s, s->observer,
+        text(s, "SELECT id FROM pawl.run_start('import', 'page', '%s', '%s')", partitions, options));
+}
+
+/* The commit of a page by the worker that holds the job: "outcome/skip". */
+static const char *sql_page(struct scene *s, int worker, int job, int part, int page, bool more) {
+    const char *token =
+        run(s, s->observer,
+            text(s, "SELECT coalesce(max(token), 0) FROM pawl.job_claim WHERE %d = ANY (ids)", job));
+    return text(s,
+                "SELECT answer || ':' || coalesce(outcome, 0) || '/' || skip FROM "
+                "pawl.page_commit('01900000-0000-7000-8000-00000000000%d', %s, %d, 1, %d, 0, %d, "
+                "ARRAY['k%d-%d'], ARRAY['1'::json], %d::smallint, NULL, 5)",
+                worker, token, job, part, page, part, page, more ? 1 : 2);
+}
+
+static void expect_run(struct scene *s, const char *wanted) {
+    assert_string_equal(
+        run(s, s->observer,
+            "SELECT state || ' ' || remaining || '+' || done || '+' || failed || ' round ' || "
+            "round FROM pawl.run WHERE id = 1"),
+        wanted);
+}
+
+/* covers: B1.1 B1.3 */
+static void a_duplicate_beside_its_page_is_skipped(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{\"consolidate\":\"sum\"}");
+    run(s, s->observer,
+        "SELECT pawl.enqueue('page', (SELECT payload FROM pawl.job WHERE id = 1), audit => false)");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->b, CLAIM(2, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, false)), "1:2/0");
+    start(s, s->b, sql_page(s, 2, 2, 0, 0, false));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1:3/4");
+    expect_run(s, "2 0+1+0 round 1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job WHERE type = 'sum'"), "1");
+}
+
+/* The first one is undone: the duplicate is the page then. */
+static void a_duplicate_takes_the_place_of_a_page_that_was_undone(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{}");
+    run(s, s->observer,
+        "SELECT pawl.enqueue('page', (SELECT payload FROM pawl.job WHERE id = 1), audit => false)");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->b, CLAIM(2, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, true)), "1:1/0");
+    start(s, s->b, sql_page(s, 2, 2, 0, 0, true));
+    blocked(s, s->b);
+    cut(s, &s->a);
+    assert_string_equal(finish(s, s->b), "1:1/0");
+    assert_string_equal(run(s, s->observer, "SELECT next_offset FROM pawl.run_partition"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job WHERE unique_key = 'run:1:0:1'"),
+                        "1");
+}
+
+/* covers: B1.4 C26 */
+static void two_last_partitions_at_once_consolidate_once(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"},{\"name\":\"b\"}]", "{\"consolidate\":\"sum\"}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->b, CLAIM(2, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, false)), "1:2/0");
+    start(s, s->b, sql_page(s, 2, 2, 1, 0, false));
+    blocked(s, s->b); /* for the run's counter */
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1:2/0");
+    expect_run(s, "2 0+2+0 round 1");
+    assert_string_equal(run(s, s->observer, "SELECT payload ->> 'items' FROM pawl.job WHERE type = 'sum'"),
+                        "2");
+}
+
+static void a_partition_that_ends_beside_a_cancel_ends_once(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"},{\"name\":\"b\"}]", "{\"consolidate\":\"sum\"}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, false)), "1:2/0");
+    start(s, s->b, "SELECT pawl.run_cancel(1)");
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1");
+    expect_run(s, "7 0+1+0 round 0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job"), "0");
+}
+
+static void a_page_behind_a_cancel_is_skipped(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{\"consolidate\":\"sum\"}");
+    run(s, s->a, CLAIM(1, 1));
+    const char *page = sql_page(s, 1, 1, 0, 0, false);
+    run(s, s->b, "BEGIN");
+    assert_string_equal(run(s, s->b, "SELECT pawl.run_cancel(1)"), "1");
+    start(s, s->a, page);
+    blocked(s, s->a);
+    run(s, s->b, "COMMIT");
+    assert_string_equal(finish(s, s->a), "1:3/5");
+    expect_run(s, "7 0+0+0 round 0");
+}
+
+/* The cancel holds the partitions, the page holds its job: neither waits for the other in a circle. */
+static void a_cancel_beside_a_page_does_not_deadlock(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{}");
+    run(s, s->a, CLAIM(1, 1));
+    const char *page = sql_page(s, 1, 1, 0, 0, false);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, "SELECT 1 FROM pawl.job_claim FOR UPDATE");
+    run(s, s->a, "SELECT 1 FROM pawl.job FOR UPDATE"); /* as page_commit begins */
+    run(s, s->b, "BEGIN");
+    assert_string_equal(run(s, s->b, "SELECT pawl.run_cancel(1)"), "1"); /* it leaves the job alone */
+    start(s, s->a, page);
+    blocked(s, s->a);
+    run(s, s->b, "COMMIT");
+    assert_string_equal(finish(s, s->a), "1:3/5");
+    run(s, s->a, "COMMIT");
+}
+
+/* covers: B1.5 B1.6 */
+static void a_failure_beside_the_last_page_is_counted_once(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"},{\"name\":\"b\"}]", "{\"consolidate\":\"sum\"}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->b, CLAIM(2, 1));
+    const char *token = run(s, s->observer, "SELECT token FROM pawl.job_claim WHERE 2 = ANY (ids)");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, false)), "1:2/0");
+    start(s, s->b,
+          text(s,
+               "SELECT (pawl.jobs_report(" WORKER(2) ", ARRAY[%s]::bigint[], ARRAY[2]::bigint[], "
+                                                     "ARRAY[2]::smallint[], ARRAY[2]::smallint[], NULL, "
+                                                     "NULL, NULL, ARRAY['gone'], NULL, NULL, NULL, "
+                                                     "NULL, NULL)).answers",
+               token));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "{1}");
+    expect_run(s, "6 0+1+1 round 0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job WHERE type = 'sum'"), "0");
+}
+
+static void a_late_page_behind_a_reset_is_skipped(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{}");
+    run(s, s->a, CLAIM(1, 1));
+    const char *page = sql_page(s, 1, 1, 0, 0, true);
+    run(s, s->b, "BEGIN");
+    assert_string_equal(run(s, s->b, "SELECT pawl.run_reset(1, 0, 60, NULL)"), "1");
+    start(s, s->a, page);
+    blocked(s, s->a);
+    run(s, s->b, "COMMIT");
+    assert_string_equal(finish(s, s->a), "1:3/3");
+    assert_string_equal(run(s, s->observer, "SELECT next_offset FROM pawl.run_partition"), "60");
+    assert_string_equal(run(s, s->observer, "SELECT string_agg(unique_key, ' ') FROM pawl.job"),
+                        "run:1:0:0:1");
+}
+
+static void a_reset_behind_a_page_wins(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, true)), "1:1/0");
+    start(s, s->b, "SELECT pawl.run_reset(1, 0, 60, NULL)");
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1");
+    assert_string_equal(run(s, s->observer, "SELECT string_agg(unique_key, ' ') FROM pawl.job"),
+                        "run:1:0:0:1");
+}
+
+static void a_page_between_pause_and_resume_is_not_lost(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    start_run(s, "[{\"name\":\"a\"}]", "{}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->observer, "SELECT pawl.run_pause(1, true)");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, true)), "1:1/0"); /* enqueues no other */
+    start(s, s->b, "SELECT pawl.run_pause(1, false)");
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1");
+    assert_string_equal(run(s, s->observer, "SELECT string_agg(unique_key, ' ') FROM pawl.job"), "run:1:0:1");
+}
+
+static void one_key_starts_one_run_whoever_comes(void **state) {
+    struct scene *s = *state;
+    static const char same[] =
+        "SELECT answer FROM pawl.run_start('import', 'page', '[{\"name\":\"a\"}]', '{\"key\":\"k\"}')";
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, same), "1");
+    start(s, s->b, same);
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "2");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job"), "1");
+}
+
+static const struct CMUnitTest tests[] = {
+    SCENE_TEST(a_duplicate_beside_its_page_is_skipped),
+    SCENE_TEST(a_duplicate_takes_the_place_of_a_page_that_was_undone),
+    SCENE_TEST(two_last_partitions_at_once_consolidate_once),
+    SCENE_TEST(a_partition_that_ends_beside_a_cancel_ends_once),
+    SCENE_TEST(a_page_behind_a_cancel_is_skipped),
+    SCENE_TEST(a_cancel_beside_a_page_does_not_deadlock),
+    SCENE_TEST(a_failure_beside_the_last_page_is_counted_once),
+    SCENE_TEST(a_late_page_behind_a_reset_is_skipped),
+    SCENE_TEST(a_reset_behind_a_page_wins),
+    SCENE_TEST(a_page_between_pause_and_resume_is_not_lost),
+    SCENE_TEST(one_key_starts_one_run_whoever_comes),
+};
+RACES(runs, tests);
