@@ -118,6 +118,7 @@ pawl_status workload_jobs_worker(const struct bench_options *options, pawl_error
 pawl_status bench_jobs_fill(const struct bench_options *options, int64_t *spent_us, pawl_error *err);
 pawl_status workload_append(const struct bench_options *options, pawl_error *err);
 pawl_status workload_project(const struct bench_options *options, pawl_error *err);
+pawl_status workload_runs(const struct bench_options *options, pawl_error *err);
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

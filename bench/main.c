@@ -24,6 +24,7 @@ static const struct {
     {"jobs-worker", workload_jobs_worker},
     {"append", workload_append},
     {"project", workload_project},
+    {"runs", workload_runs},
 };
 
 static const char usage[] =
@@ -31,7 +32,7 @@ static const char usage[] =
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
     "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs,\n"
-    "                   jobs-worker, append or project\n"
+    "                   jobs-worker, append, project or runs\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
     "  --messages N     how many messages in all (default 10000)\n"

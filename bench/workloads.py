@@ -284,6 +284,21 @@ def project(lab):
     return rows
 
 
+def runs(lab):
+    rows = []
+    items = lab.size(1000000)
+    for page in (30, 1000):
+        found = pairs(
+            lab.reps(),
+            lambda: lab.measure("runs", lab.postgres(), side="floor", messages=items, batch=page),
+            lambda: lab.measure("runs", lab.postgres(), messages=items, batch=page, threads=1),
+            lambda: lab.measure("runs", lab.postgres(), messages=items, batch=page, threads=4))
+        for workers, rates in zip((1, 4), found[1:]):
+            rows.append(row(f"pages of {page:,}, {workers} worker{'s' if workers > 1 else ''}", rates,
+                            "the same upserts, no coordination", found[0]))
+    return rows
+
+
 def latency(lab):
     count = lab.size(500, 100)
     reps = lab.reps()
@@ -390,6 +405,8 @@ WORKLOADS = {
     "append": Workload(append, "Events appended to 1,000 streams. The peers are one Node.js process with as many connections.", reps=1),
     "project": Workload(project, "A read model of 200,000 events by the whole worker, SQL perspective, batches of 1,000; by hand: "
                                  "pages of 1,000 events by position.", reps=1),
+    "jobs": Workload(jobs, "200,000 pooled no-op jobs through the store API, completion fused with the next claim; the peers drain 100,000."),
+    "runs": Workload(runs, "1,000,000 items into run_item through the pages of one run with 32 partitions; the floor is one process."),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
     "transports": Workload(transports, "10,000 outbox messages of 1,000 streams published and confirmed, against the broker's own client "

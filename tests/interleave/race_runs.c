@@ -226,6 +226,27 @@ static void one_key_starts_one_run_whoever_comes(void **state) {
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.job"), "1");
 }
 
+/* A user's own table is part of the page: it is undone with it. */
+static void items_in_a_users_table_end_with_their_page(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    run(s, s->observer, "CREATE TABLE shelf (sku text PRIMARY KEY, part text, body json)");
+    run(s, s->observer,
+        "SELECT pawl.run_target_put('shelf', $$INSERT INTO shelf SELECT i ->> 'key', i ->> 'partition', i -> "
+        "'payload' FROM json_array_elements($1) AS i ON CONFLICT (sku) DO UPDATE SET body = "
+        "excluded.body$$)");
+    start_run(s, "[{\"name\":\"a\"}]", "{\"target\":\"shelf\"}");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, true)), "1:1/0");
+    assert_string_equal(run(s, s->a, "SELECT sku || part || body FROM shelf"), "k0-0a1");
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM shelf"), "0");
+    assert_string_equal(run(s, s->a, sql_page(s, 1, 1, 0, 0, false)), "1:2/0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM shelf"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.run_item"), "0");
+}
+
 static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_duplicate_beside_its_page_is_skipped),
     SCENE_TEST(a_duplicate_takes_the_place_of_a_page_that_was_undone),
@@ -238,5 +259,6 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_reset_behind_a_page_wins),
     SCENE_TEST(a_page_between_pause_and_resume_is_not_lost),
     SCENE_TEST(one_key_starts_one_run_whoever_comes),
+    SCENE_TEST(items_in_a_users_table_end_with_their_page),
 };
 RACES(runs, tests);

@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION pawl.page_advance(
     OUT next_offset bigint, OUT next_job bigint, OUT last boolean, OUT error text, OUT target text, OUT partition text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -24,14 +24,21 @@ DECLARE
     v_more boolean;
     v_stored integer := 0;
     v_key text;
+    v_claim pawl.job_claim;
+    v_job pawl.job;
 BEGIN
     next_job := 0;
     last := false;
     skip := 0;
-    answer := pawl.page_held(p_instance, p_token, p_id);
-    IF answer <> 1 THEN
+    SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = 1 FOR UPDATE;
+    IF FOUND THEN
+        SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
+    END IF;
+    IF v_job.id IS NULL THEN
+        answer := pawl.page_held(p_instance, p_token, p_id);
         RETURN;
     END IF;
+    answer := 1;
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
     IF v_part.state = 3 THEN
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
@@ -64,7 +71,9 @@ BEGIN
         outcome := 4;
         RETURN;
     END IF;
-    PERFORM pawl.run_partition_open(v_run, v_part, v_now);
+    IF v_part.state <> 1 THEN
+        PERFORM pawl.run_partition_open(v_run, v_part, v_now);
+    END IF;
     IF v_count > 0 AND v_run.target IS NULL THEN
         INSERT INTO pawl.run_item (run, part, key, payload)
         SELECT DISTINCT ON (u.key COLLATE "C") p_run, p_part, nullif(u.key, ''), coalesce(u.payload, 'null')
@@ -90,7 +99,6 @@ BEGIN
                 ('{"run":' || p_run || ',"part":' || p_part || ',"generation":' || p_generation || ',"page":' || (p_page + 1) || ',"offset":'
                  || next_offset || ',"limit":' || v_run.page_size || ',"partition":' || to_json(v_part.name) || ',"cursor":'
                  || coalesce(p_cursor, 'null') || '}')::json);
-        INSERT INTO pawl.job_tally (queue, put, ready) VALUES (v_run.queue, 1, 1);
     END IF;
     UPDATE pawl.run_partition p
        SET next_offset = page_advance.next_offset, cursor = p_cursor, page = p.page + 1, job = next_job, items = p.items + v_count,
@@ -102,8 +110,21 @@ BEGIN
     IF NOT v_more THEN
         last := pawl.run_partition_end(p_run, p_part, 2::smallint, NULL, v_now);
     END IF;
-    PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, ARRAY[p_fetch_ms], NULL, NULL, NULL, NULL, NULL,
-                             NULL, NULL);
+    IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue THEN
+        -- Most pages: nothing is kept of the job, and nobody waits for its key.
+        DELETE FROM pawl.job_unique u WHERE u.key = v_job.unique_key AND u.job = p_id;
+        DELETE FROM pawl.job_step s WHERE s.job = p_id;
+        DELETE FROM pawl.job j WHERE j.id = p_id;
+        PERFORM pawl.job_claim_leave(v_claim, ARRAY[p_id], true);
+        INSERT INTO pawl.job_tally (queue, running, done, put, ready)
+        VALUES (v_run.queue, -1, 1, (next_job > 0)::integer, (next_job > 0)::integer);
+    ELSE
+        PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, ARRAY[p_fetch_ms], NULL, NULL, NULL, NULL,
+                                 NULL, NULL, NULL);
+        IF next_job > 0 THEN
+            INSERT INTO pawl.job_tally (queue, put, ready) VALUES (v_run.queue, 1, 1);
+        END IF;
+    END IF;
     IF next_job > 0 THEN
         PERFORM pawl.put_wake(4::smallint, v_now);
     END IF;
