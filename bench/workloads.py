@@ -405,7 +405,6 @@ WORKLOADS = {
     "append": Workload(append, "Events appended to 1,000 streams. The peers are one Node.js process with as many connections.", reps=1),
     "project": Workload(project, "A read model of 200,000 events by the whole worker, SQL perspective, batches of 1,000; by hand: "
                                  "pages of 1,000 events by position.", reps=1),
-    "jobs": Workload(jobs, "200,000 pooled no-op jobs through the store API, completion fused with the next claim; the peers drain 100,000."),
     "runs": Workload(runs, "1,000,000 items into run_item through the pages of one run with 32 partitions; the floor is one process."),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
