@@ -317,8 +317,8 @@ class OldKafka(Broker):
         deadline = time.monotonic() + START_SECONDS_MAX
         for topic in self.topics if new else ():
             # It listens before it is registered, and until then no topic can be made.
-            while self.java("topics", "kafka.admin.TopicCommand", "--zookeeper", f"127.0.0.1:{self.keeper_port}", "--create", "--if-not-exists",
-                            "--topic", topic, "--partitions", "4", "--replication-factor", "1").wait(60) != 0:
+            while self.java("topics", "kafka.admin.TopicCommand", "--zookeeper", f"127.0.0.1:{self.keeper_port}", "--create", "--topic",
+                            topic, "--partitions", "4", "--replication-factor", "1").wait(60) != 0:
                 if time.monotonic() > deadline:
                     raise RuntimeError("no topic can be made: " + pathlib.Path(self.path("topics.log")).read_text(encoding="utf-8")[-1000:])
 
