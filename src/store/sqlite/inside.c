@@ -7,20 +7,12 @@
 #include "store/sqlite/put.h"
 #include "store/sqlite/report.h"
 
-#define OP "pawl_send_sqlite"
-
-/* A store around the caller's connection, for the time of the call: statements and scratch, no lock, no file.
- */
-static pawl_status borrow(struct sqlite3 *db, struct sqlite_store *store, pawl_error *err) {
-    if (sqlite3_get_autocommit(db) != 0)
-        return error_set(err, PAWL_INVALID, OP,
-                         "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send, "
-                         "pawl_append or pawl_enqueue");
-    const char *file = sqlite3_db_filename(db, "main");
-    *store = (struct sqlite_store){.db = db, .path = (char *)(file != NULL ? file : "the database")};
-    store->scratch = arena_create(0);
-    return store->scratch != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
-}
+/* An operation inside the caller's transaction. Its store is made around the caller's connection for the time
+ * of the call: statements and scratch, no lock, no file. */
+struct inside {
+    struct sqlite_store store;
+    struct operation op;
+};
 
 static void give_back(struct sqlite_store *store) {
     for (size_t i = 0; i < SQLITE_Q_COUNT; i++)
@@ -28,45 +20,43 @@ static void give_back(struct sqlite_store *store) {
     arena_free(store->scratch);
 }
 
-static pawl_status put(struct sqlite_store *store, const struct messages_put *in, struct arena *arena,
-                       struct put_result *out, pawl_error *err) {
-    struct operation op;
-    struct put_result result = {0};
-    bool used = false;
-    pawl_status status = operation_join(&op, store, OP, err);
+static pawl_status inside_begin(struct inside *inside, struct sqlite3 *db, const char *name,
+                                pawl_error *err) {
+    if (sqlite3_get_autocommit(db) != 0)
+        return error_set(err, PAWL_INVALID, name,
+                         "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send, "
+                         "pawl_append or pawl_enqueue");
+    const char *file = sqlite3_db_filename(db, "main");
+    inside->store = (struct sqlite_store){.db = db, .path = (char *)(file != NULL ? file : "the database")};
+    inside->store.scratch = arena_create(0);
+    if (inside->store.scratch == NULL)
+        return error_set(err, PAWL_NO_MEMORY, name, "out of memory");
+    pawl_status status = operation_join(&inside->op, &inside->store, name, err);
     if (status != PAWL_OK)
-        return status;
-    status = request_use(&op, in->request, &used);
-    if (status == PAWL_OK)
-        status = put_messages(&op, in, used, arena, &result);
-    status = operation_leave(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
+        give_back(&inside->store);
+    return status;
+}
+
+static pawl_status inside_end(struct inside *inside, pawl_status status) {
+    status = operation_leave(&inside->op, status);
+    give_back(&inside->store);
     return status;
 }
 
 pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in, struct arena *arena,
                               struct put_result *out, pawl_error *err) {
-    struct sqlite_store store;
+    struct inside inside;
+    struct put_result result = {0};
+    bool used = false;
     pawl_status status = check_put(in, err);
     if (status == PAWL_OK)
-        status = borrow(db, &store, err);
+        status = inside_begin(&inside, db, "pawl_send_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = put(&store, in, arena, out, err);
-    give_back(&store);
-    return status;
-}
-
-static pawl_status append(struct sqlite_store *store, const struct events_append *in, struct arena *arena,
-                          struct append_result *out, pawl_error *err) {
-    struct operation op;
-    struct append_result result = {0};
-    pawl_status status = operation_join(&op, store, "pawl_append_sqlite", err);
-    if (status != PAWL_OK)
-        return status;
-    status = append_events(&op, in, arena, &result);
-    status = operation_leave(&op, status);
+    status = request_use(&inside.op, in->request, &used);
+    if (status == PAWL_OK)
+        status = put_messages(&inside.op, in, used, arena, &result);
+    status = inside_end(&inside, status);
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -74,14 +64,16 @@ static pawl_status append(struct sqlite_store *store, const struct events_append
 
 pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append *in, struct arena *arena,
                                  struct append_result *out, pawl_error *err) {
-    struct sqlite_store store;
+    struct inside inside;
+    struct append_result result = {0};
     pawl_status status = check_append(in, err);
     if (status == PAWL_OK)
-        status = borrow(db, &store, err);
+        status = inside_begin(&inside, db, "pawl_append_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = append(&store, in, arena, out, err);
-    give_back(&store);
+    status = inside_end(&inside, append_events(&inside.op, in, arena, &result));
+    if (status == PAWL_OK)
+        *out = result;
     return status;
 }
 
@@ -119,42 +111,27 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
 
 pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
                                  pawl_error *err) {
-    struct sqlite_store store;
-    struct operation op;
-    pawl_status status = borrow(db, &store, err);
+    struct inside inside;
+    pawl_status status = inside_begin(&inside, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = operation_join(&op, &store, "pawl_finish_sqlite", err);
-    if (status == PAWL_OK)
-        status = operation_leave(&op, finish(&op, kind, ref));
-    give_back(&store);
+    status = inside_end(&inside, finish(&inside.op, kind, ref));
     roll_back_stale(db, status);
-    return status;
-}
-
-static pawl_status enqueue(struct sqlite_store *store, const struct jobs_enqueue *in, struct arena *arena,
-                           struct enqueue_result *out, pawl_error *err) {
-    struct operation op;
-    struct enqueue_result result = {0};
-    pawl_status status = operation_join(&op, store, "pawl_enqueue_sqlite", err);
-    if (status != PAWL_OK)
-        return status;
-    status = operation_leave(&op, jobs_enqueue_in(&op, in, arena, &result));
-    if (status == PAWL_OK)
-        *out = result;
     return status;
 }
 
 pawl_status sqlite_enqueue_inside(struct sqlite3 *db, const struct jobs_enqueue *in, struct arena *arena,
                                   struct enqueue_result *out, pawl_error *err) {
-    struct sqlite_store store;
+    struct inside inside;
+    struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
     if (status == PAWL_OK)
-        status = borrow(db, &store, err);
+        status = inside_begin(&inside, db, "pawl_enqueue_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = enqueue(&store, in, arena, out, err);
-    give_back(&store);
+    status = inside_end(&inside, jobs_enqueue_in(&inside.op, in, arena, &result));
+    if (status == PAWL_OK)
+        *out = result;
     return status;
 }
 
@@ -176,15 +153,11 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
 
 pawl_status sqlite_job_finish_inside(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,
                                      pawl_error *err) {
-    struct sqlite_store store;
-    struct operation op;
-    pawl_status status = borrow(db, &store, err);
+    struct inside inside;
+    pawl_status status = inside_begin(&inside, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = operation_join(&op, &store, "pawl_finish_sqlite", err);
-    if (status == PAWL_OK)
-        status = operation_leave(&op, job_finish(&op, ref, duration_ms));
-    give_back(&store);
+    status = inside_end(&inside, job_finish(&inside.op, ref, duration_ms));
     roll_back_stale(db, status);
     return status;
 }
