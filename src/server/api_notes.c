@@ -148,6 +148,10 @@ static const struct column check_columns[] = {{.key = "invariant", .type = CELL_
 static pawl_status check(struct call *call, pawl_error *err) {
     struct violations found;
     pawl_status status = call->store->ops->view.check(call->store, call->arena, &found, err);
+    if (status == PAWL_CONFLICT && call->store->caps.role)
+        return error_set(
+            err, status, "check",
+            "the server may not read the tables themselves: run pawl check with the owner's login");
     if (status != PAWL_OK)
         return status;
     call_list(call);

@@ -345,21 +345,39 @@ static const char components[] =
     "\"required\":[\"type\",\"title\",\"status\",\"detail\"],\"properties\":{\"type\":{\"type\":\"string\"},"
     "\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"}}}}}";
 
+/* Every tag of a route is here; a test says so. */
+static const struct {
+    const char *name, *description;
+} tag_rows[] = {
+    {"health", "Whether the server and its database are there, and metrics."},
+    {"session", "Signing in from a browser."},
+    {"status", "The whole system: now, lately, and as it changes."},
+    {"messages", "Messages of the outbox, the inbox and perspectives, and sending."},
+    {"dead letters", "Messages that failed for good and wait for a person."},
+    {"fleet", "Instances, lanes, duties, and where a stream belongs."},
+    {"events", "The event store."},
+    {"perspectives", "Read models and how far they are."},
+    {"jobs", "Pooled work: jobs, their queues and limits."},
+    {"tasks", "What jobs are made of."},
+    {"pipelines", "Steps of tasks."},
+    {"schedules", "What comes when."},
+    {"agents", "Who may have which tools used, and what was refused."},
+    {"audit", "What people did and what was executed."},
+    {"pauses", "What is held up."},
+    {"database", "Settings, upkeep, invariants."},
+    {"tools", "Transports and tools of this installation."},
+    {"operations", "Work over everything that fits a filter."},
+    {"leases", "Workers over HTTP; off unless the server is started with --lease-api."},
+};
+
 static void tags(struct json_writer *json) {
     json_key(json, "tags");
     json_begin_array(json);
-    for (size_t t = 0; t < route_tables_count; t++) {
-        for (size_t i = 0; i < route_tables[t]->count; i++) {
-            const char *tag = route_tables[t]->routes[i].tag;
-            bool known = false;
-            for (size_t e = 0; e < i; e++)
-                known = known || strcmp(route_tables[t]->routes[e].tag, tag) == 0;
-            if (known)
-                continue;
-            json_begin_object(json);
-            text(json, "name", tag);
-            json_end_object(json);
-        }
+    for (size_t i = 0; i < sizeof tag_rows / sizeof *tag_rows; i++) {
+        json_begin_object(json);
+        text(json, "name", tag_rows[i].name);
+        text(json, "description", tag_rows[i].description);
+        json_end_object(json);
     }
     json_end_array(json);
 }

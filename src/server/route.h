@@ -90,6 +90,7 @@ extern const struct route_table *const route_tables[];
 extern const size_t route_tables_count;
 
 extern const struct route_table health_routes;
+extern const struct route_table metrics_routes;
 extern const struct route_table session_routes;
 extern const struct route_table status_routes;
 extern const struct route_table message_routes;
@@ -103,6 +104,7 @@ extern const struct route_table schedule_routes;
 extern const struct route_table note_routes;
 extern const struct route_table tool_routes;
 extern const struct route_table operation_routes;
+extern const struct route_table lease_routes;
 
 const char *method_name(enum http_method method);
 const char *credential_name(enum credential credential);

@@ -23,14 +23,20 @@
 
 enum { TICK_MS = 500 };
 
+#define SERVER_ROLE "pawl_server"
+#define WORKER_ROLE "pawl_worker"
+
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
 }
 
 /* The database must answer now: a server that cannot read anything is of no use. */
-static pawl_status database_try(const struct server *server, pawl_error *err) {
+static pawl_status database_try(struct server *server, pawl_error *err) {
     struct store *store = NULL;
     pawl_status status = store_open(&server->config.store, &store, err);
+    if (status == PAWL_OK && strcmp(store->dialect, "postgres") == 0)
+        log_event(&server->config.log, store->caps.role ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "database_role",
+                  "role=%s", store->caps.role ? SERVER_ROLE : "the login's own");
     store_close(store);
     return status;
 }
@@ -42,6 +48,8 @@ static pawl_status check_config(const struct server_config *config, pawl_error *
 }
 
 static pawl_status open_parts(struct server *server, pawl_error *err) {
+    struct store_config worker = server->config.store;
+    worker.role = WORKER_ROLE;
     sigset_t stop;
     server->keys = keys_new();
     server->sampler = sampler_new(server);
@@ -65,8 +73,8 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     if (status == PAWL_OK)
         status = http_desk_open(&server->back_desk, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK && server->config.lease_api)
-        status = http_desk_open(&server->lease_desk, &server->config.store, PAWL_HTTP_LEASE_THREADS,
-                                &server->config.log, err);
+        status =
+            http_desk_open(&server->lease_desk, &worker, PAWL_HTTP_LEASE_THREADS, &server->config.log, err);
     return status;
 }
 
@@ -78,6 +86,7 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     pthread_mutex_init(&server->lock, NULL);
     server->started_ms = clock_boot_ms();
     server->tls = config->tls_cert != NULL;
+    server->config.store.role = SERVER_ROLE;
     server->token_file = config->token_file;
     pawl_status status = check_config(config, err);
     if (status == PAWL_OK)

@@ -14,6 +14,7 @@ struct store_caps {
     bool many_writers; /* several processes commit at the same time */
     bool sql;          /* a user's SQL can run in the completing transaction */
     bool sessions;     /* a liveness lock is possible on this connection */
+    bool role;         /* it acts as store_config.role */
 };
 
 struct store_ops {
@@ -42,6 +43,7 @@ struct store_config {
     enum store_durability durability; /* SQLite only */
     int connect_timeout_ms;           /* 0 = default */
     int statement_timeout_ms;         /* 0 = default */
+    const char *role; /* PostgreSQL: the role to act as, where there is one and the login may; NULL = the login's own */
     bool allow_version_mismatch;      /* only `pawl migrate` and `pawl version` set it */
 };
 

@@ -48,6 +48,11 @@ struct message_filter {
     int limit;
 };
 
+struct uuid_list {
+    pawl_uuid *ids;
+    size_t count;
+};
+
 struct instance_row {
     pawl_uuid id;
     pawl_str service, host, metadata;
@@ -166,6 +171,10 @@ struct store_view_ops {
     /* Every message with that id (an outbox may hold an id twice), any state. */
     pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena,
                                 struct message_rows *out, pawl_error *err);
+    /* Ids of messages from low to high, both included, each once, ascending, at most limit: for one of which
+     * somebody knows the beginning. */
+    pawl_status (*message_ids)(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                               struct arena *arena, struct uuid_list *out, pawl_error *err);
     pawl_status (*dead_groups)(struct store *store, enum store_kind kind, int limit, struct arena *arena,
                                struct dead_groups *out, pawl_error *err);
     /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is

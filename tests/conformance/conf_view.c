@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/uuid.h"
+
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };
 
 static struct message_filter any(void) { return (struct message_filter){.lane = -1, .limit = 100}; }
@@ -291,6 +293,25 @@ static void dead_letters_are_grouped_by_fingerprint(void **state) {
     assert_int_equal(groups.count, 0);
 }
 
+static void ids_are_found_by_their_range(void **state) {
+    struct conf *c = *state;
+    one_of_each(c);
+    put(c, KIND_OUTBOX, 4, stream_on(c, 4, 0)); /* the same id once more counts once */
+    struct uuid_list found;
+    ok(c, c->view->message_ids(c->store, message_id(1), message_id(6), 10, c->arena, &found, &c->err));
+    assert_int_equal(found.count, 6); /* dead, aside, leased, ready and done */
+    for (size_t i = 0; i < found.count; i++)
+        assert_true(uuid_equal(found.ids[i], message_id((int)i + 1)));
+    ok(c, c->view->message_ids(c->store, message_id(3), message_id(6), 2, c->arena, &found, &c->err));
+    assert_int_equal(found.count, 2);
+    assert_true(uuid_equal(found.ids[1], message_id(4)));
+    ok(c, c->view->message_ids(c->store, message_id(7), message_id(9), 2, c->arena, &found, &c->err));
+    assert_int_equal(found.count, 0);
+    assert_int_equal(
+        c->view->message_ids(c->store, message_id(1), message_id(6), 0, c->arena, &found, &c->err),
+        PAWL_INVALID);
+}
+
 static void the_dump_tells_the_state_and_no_surrogate_number(void **state) {
     struct conf *c = *state;
     one_of_each(c);
@@ -320,6 +341,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(why_names_the_first_unfinished_message_of_the_stream),
     CONF_TEST(the_first_unfinished_message_of_an_id_is_explained),
     CONF_TEST(dead_letters_are_grouped_by_fingerprint),
+    CONF_TEST(ids_are_found_by_their_range),
     CONF_TEST(the_dump_tells_the_state_and_no_surrogate_number),
 };
 

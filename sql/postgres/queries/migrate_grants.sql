@@ -37,13 +37,13 @@ BEGIN
                        'jobs_maintain', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'run_pace',
                        'view_runs', 'view_partitions', 'runs_maintain']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
-                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'view_duties', 'view_pauses', 'view_audits',
+                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
                        'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify',
                        'view_runs', 'view_partitions', 'run_targets']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
-                       'view_message', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
+                       'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
                        'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',

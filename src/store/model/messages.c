@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/check_place.h"
+#include "store/events.h"
 #include "store/model/claim.h"
 #include "store/model/view.h"
 
@@ -134,6 +135,42 @@ pawl_status model_message_find(struct store *store, pawl_uuid id, struct arena *
     struct records found = model_records_with_id(model, id);
     pawl_status status = rows_copy(found, arena, out, err);
     free(found.at);
+    return model_leave(model, status);
+}
+
+struct id_range {
+    pawl_uuid low, high;
+};
+
+static bool id_in_range(const struct record *record, const void *self) {
+    const struct id_range *range = self;
+    return uuid_compare(record->id, range->low) >= 0 && uuid_compare(record->id, range->high) <= 0;
+}
+
+static int id_compare(const void *a, const void *b) {
+    return uuid_compare(*(const pawl_uuid *)a, *(const pawl_uuid *)b);
+}
+
+pawl_status model_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                              struct arena *arena, struct uuid_list *out, pawl_error *err) {
+    pawl_status status = check_limit("message_ids", limit, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    struct records found = model_records_by_seq(model, id_in_range, &(struct id_range){low, high});
+    struct uuid_list list = {.ids = arena_array(arena, found.count, sizeof(*list.ids))};
+    if (list.ids == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "message_ids", "no memory for %zu ids", found.count);
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
+        list.ids[i] = found.at[i]->id;
+    if (status == PAWL_OK && found.count > 0)
+        qsort(list.ids, found.count, sizeof(*list.ids), id_compare);
+    for (size_t i = 0; status == PAWL_OK && i < found.count && list.count < (size_t)limit; i++)
+        if (list.count == 0 || !uuid_equal(list.ids[list.count - 1], list.ids[i]))
+            list.ids[list.count++] = list.ids[i];
+    free(found.at);
+    if (status == PAWL_OK)
+        *out = list;
     return model_leave(model, status);
 }
 

@@ -122,6 +122,7 @@ static const struct store_ops model_ops = {
             .lanes = model_lanes,
             .messages = model_messages,
             .message_find = model_message_find,
+            .message_ids = model_message_ids,
             .dead_groups = model_dead_groups,
             .why = model_why,
             .checkpoint_get = model_checkpoint_get,

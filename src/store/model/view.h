@@ -28,6 +28,8 @@ pawl_status model_lanes(struct store *store, enum store_kind kind, struct arena 
                         pawl_error *err);
 pawl_status model_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                            struct message_rows *out, pawl_error *err);
+pawl_status model_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                              struct arena *arena, struct uuid_list *out, pawl_error *err);
 pawl_status model_message_find(struct store *store, pawl_uuid id, struct arena *arena,
                                struct message_rows *out, pawl_error *err);
 pawl_status model_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,

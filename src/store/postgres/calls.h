@@ -120,6 +120,8 @@ pawl_status postgres_lanes(struct store *store, enum store_kind kind, struct are
                            struct lane_rows *out, pawl_error *err);
 pawl_status postgres_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                               struct message_rows *out, pawl_error *err);
+pawl_status postgres_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                                 struct arena *arena, struct uuid_list *out, pawl_error *err);
 pawl_status postgres_message_find(struct store *store, pawl_uuid id, struct arena *arena,
                                   struct message_rows *out, pawl_error *err);
 pawl_status postgres_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,

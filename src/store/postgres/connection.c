@@ -78,6 +78,12 @@ pawl_status pg_connection_init(struct postgres *self, const struct store_config 
     if (status != PAWL_OK)
         return status;
     snprintf(self->schema, sizeof self->schema, "%s", schema);
+    if (config->role != NULL) {
+        status = name_check_schema(str_from(config->role), err); /* the same form */
+        if (status != PAWL_OK)
+            return status;
+        snprintf(self->role, sizeof self->role, "%s", config->role);
+    }
     self->connect_timeout_ms = config->connect_timeout_ms > 0 ? config->connect_timeout_ms
                                                               : PAWL_CONNECT_TIMEOUT_MS_DEFAULT;
     self->statement_timeout_ms = config->statement_timeout_ms > 0 ? config->statement_timeout_ms
@@ -179,9 +185,9 @@ static void keywords_fill(struct postgres *self, struct keywords *keywords, char
         theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
     snprintf(settings, OPTIONS_TEXT_BYTES,
              "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
-             "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed",
+             "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed%s%s",
              theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
-             self->statement_timeout_ms);
+             self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
     if (self->address.direct)
         keyword_add(keywords, "options", settings);
     else if (theirs != NULL)
@@ -189,8 +195,9 @@ static void keywords_fill(struct postgres *self, struct keywords *keywords, char
 }
 
 /* PAWL_UNAVAILABLE when there is no server within the time; *refused when a pooler did not like our session
- * settings. */
-static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, pawl_error *err) {
+ * settings, *no_role when the login may not act as the role, or there is none. */
+static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
+                                pawl_error *err) {
     struct keywords keywords = {.count = 0};
     char timeout[NUMBER_BYTES], settings[OPTIONS_TEXT_BYTES];
     int64_t deadline_ms = clock_boot_ms() + self->connect_timeout_ms;
@@ -213,6 +220,8 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
     }
     const char *message = in_time ? PQerrorMessage(self->conn) : "no answer in time";
     *refused = strstr(message, "startup parameter") != NULL;
+    *no_role = self->role[0] != '\0' && strstr(message, self->role) != NULL &&
+               (strstr(message, "set role") != NULL || strstr(message, "does not exist") != NULL);
     pawl_str text = str_trim(str_from(message));
     pawl_status status =
         error_set(err, PAWL_UNAVAILABLE, op, "cannot connect to PostgreSQL: %.*s", STR_ARG(text));
@@ -239,11 +248,16 @@ pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_erro
     if (self->conn != NULL && is_alive(self))
         return PAWL_OK;
     pg_connection_drop(self);
-    bool refused = false;
-    pawl_status status = connect_once(self, op, &refused, err);
+    bool refused = false, no_role = false;
+    pawl_status status = connect_once(self, op, &refused, &no_role, err);
+    if (status != PAWL_OK && no_role) {
+        self->role[0] = '\0';
+        status = connect_once(self, op, &refused, &no_role, err);
+    }
     if (status != PAWL_OK && refused && self->address.direct) {
         self->address.direct = false;
-        status = connect_once(self, op, &refused, err);
+        self->role[0] = '\0';
+        status = connect_once(self, op, &refused, &no_role, err);
     }
     return status;
 }

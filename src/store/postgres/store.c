@@ -61,6 +61,7 @@ static const struct store_ops postgres_ops = {
             .lanes = postgres_lanes,
             .messages = postgres_messages,
             .message_find = postgres_message_find,
+            .message_ids = postgres_message_ids,
             .dead_groups = postgres_dead_groups,
             .why = postgres_why,
             .checkpoint_get = postgres_checkpoint_get,
@@ -132,6 +133,7 @@ pawl_status postgres_open(const struct store_config *config, struct store **stor
         return status;
     }
     self->store.caps.sessions = self->store.caps.notify = self->address.direct;
+    self->store.caps.role = self->role[0] != '\0';
     *store = &self->store;
     return PAWL_OK;
 }

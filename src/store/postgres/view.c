@@ -177,3 +177,25 @@ pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct a
     pg_statement_clear(&statement);
     return status;
 }
+
+pawl_status postgres_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                                 struct arena *arena, struct uuid_list *out, pawl_error *err) {
+    pawl_status status = check_limit("message_ids", limit, err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_IDS, arena);
+    pg_params_uuid(&statement.params, low);
+    pg_params_uuid(&statement.params, high);
+    pg_params_int(&statement.params, limit);
+    status = pg_statement_run(postgres_of(store), "message_ids", &statement, EFFECT_READ, err);
+    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
+    pawl_uuid *ids = arena_array(arena, (size_t)count, sizeof(*ids));
+    if (status == PAWL_OK && ids == NULL)
+        status = pg_answer_no_memory("message_ids", err);
+    for (int i = 0; status == PAWL_OK && i < count; i++)
+        ids[i] = pg_cell_uuid((struct cell){statement.result, i, 0});
+    if (status == PAWL_OK)
+        *out = (struct uuid_list){ids, (size_t)count};
+    pg_statement_clear(&statement);
+    return status;
+}

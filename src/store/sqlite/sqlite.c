@@ -58,6 +58,7 @@ static const struct store_ops sqlite_ops = {
             .lanes = sqlite_lanes,
             .messages = sqlite_messages,
             .message_find = sqlite_message_find,
+            .message_ids = sqlite_message_ids,
             .dead_groups = sqlite_dead_groups,
             .why = sqlite_why,
             .checkpoint_get = sqlite_checkpoint_get,

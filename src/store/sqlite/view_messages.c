@@ -190,3 +190,27 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
         *out = rows;
     return status;
 }
+
+pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                               struct arena *arena, struct uuid_list *out, pawl_error *err) {
+    struct operation op;
+    struct uuid_list list = {.count = 0};
+    pawl_status status = check_limit("message_ids", limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "message_ids", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_VIEW_IDS);
+    bind_uuid(&s, low);
+    bind_uuid(&s, high);
+    bind_int(&s, limit);
+    list.ids = arena_array(arena, (size_t)limit, sizeof(*list.ids));
+    if (list.ids == NULL)
+        s.rc = SQLITE_NOMEM;
+    while (list.ids != NULL && statement_next(&s))
+        list.ids[list.count++] = column_uuid(&s, 0);
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
