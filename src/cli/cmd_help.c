@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/completion.h"
 #include "cli/help.h"
+#include "cli/man.h"
 
 static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_error *err) {
     struct buf buf;
@@ -19,6 +21,18 @@ static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_
 
 static void append_options(struct buf *buf) { options_help(buf, option_rows, OPTION_COUNT); }
 
+static pawl_status show_completion(struct cli *cli, const char *shell, pawl_error *err) {
+    const struct completion *completion = shell != NULL ? completion_find(shell) : NULL;
+    if (completion != NULL)
+        return show_buf(cli, completion->append, err);
+    cli->usage = true;
+    if (shell == NULL)
+        return error_set(err, PAWL_INVALID, "help", "pawl help completion needs a shell: bash, zsh or fish");
+    return error_set(err, PAWL_INVALID, "help",
+                     "there is no completion for the shell \"%s\". There is one for bash, zsh and fish",
+                     shell);
+}
+
 static pawl_status run(struct cli *cli, pawl_error *err) {
     const char **words = cli->arguments.words;
     int count = cli->arguments.word_count;
@@ -30,6 +44,10 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return show_buf(cli, append_options, err);
     if (count == 1 && strcmp(words[0], "markdown") == 0)
         return show_buf(cli, help_markdown, err);
+    if (count == 1 && strcmp(words[0], "man") == 0)
+        return show_buf(cli, man_page, err);
+    if (strcmp(words[0], "completion") == 0)
+        return show_completion(cli, count > 1 ? words[1] : NULL, err);
     cli->usage = true; /* only the words can be wrong here */
     const struct command *command = NULL;
     int used = 0;
@@ -59,11 +77,15 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 const struct command command_help = {
     .path = "help",
     .summary = "Show the commands, one of them, or a topic",
-    .arguments = "[COMMAND|options|exit-codes|markdown]",
+    .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
     .arguments_max = 2,
     .details =
         "pawl help options lists every option with its environment variable and default. pawl help markdown "
-        "prints the reference of docs/cli.md.",
-    .example = "pawl help dead redrive\npawl help exit-codes",
+        "prints the reference of docs/cli.md, pawl help man the manual page in roff, and pawl help "
+        "completion "
+        "bash, zsh or fish what makes that shell complete pawl's words; make install puts these where man "
+        "and "
+        "the shells look for them.",
+    .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
     .run = run,
 };

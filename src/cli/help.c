@@ -30,7 +30,7 @@ static void wrap(struct buf *buf, const char *text, int indent) {
     }
 }
 
-static void append_usage(struct buf *buf, const struct command *command) {
+void help_usage(struct buf *buf, const struct command *command) {
     buf_printf(buf, "pawl %s", command->path);
     if (command->arguments != NULL)
         buf_printf(buf, " %s", command->arguments);
@@ -38,7 +38,7 @@ static void append_usage(struct buf *buf, const struct command *command) {
         buf_append_cstr(buf, " [OPTION]...");
 }
 
-static void append_flag_name(struct buf *buf, const struct flag_row *row) {
+void help_flag_name(struct buf *buf, const struct flag_row *row) {
     buf_printf(buf, "--%s", row->name);
     if (row->value != NULL)
         buf_printf(buf, " %s", row->value);
@@ -62,15 +62,14 @@ static const char *option_value_name(const struct option_row *row) {
     return "";
 }
 
-static void append_option_name(struct buf *buf, const struct option_row *row) {
+void help_option_name(struct buf *buf, const struct option_row *row) {
     char flag[OPTION_FLAG_BYTES];
     if (row->letter != 0)
         buf_printf(buf, "-%c, ", row->letter);
     buf_printf(buf, "%s%s", options_flag(row, flag), option_value_name(row));
 }
 
-/* The option's text with where else it comes from and what it is when nobody says. */
-static void append_option_text(struct buf *buf, const struct option_row *row) {
+void help_option_text(struct buf *buf, const struct option_row *row) {
     buf_append_cstr(buf, row->help);
     if (row->choices != NULL)
         buf_printf(buf, " One of %s.", row->choices);
@@ -86,11 +85,11 @@ static void append_options(struct buf *buf, uint64_t options) {
         if ((options & OPTION_BIT(id)) == 0)
             continue;
         buf_append_cstr(buf, "  ");
-        append_option_name(buf, row);
+        help_option_name(buf, row);
         buf_append_char(buf, '\n');
         struct buf text;
         buf_init(&text, 0);
-        append_option_text(&text, row);
+        help_option_text(&text, row);
         wrap(buf, text.ptr, 6);
         buf_free(&text);
     }
@@ -98,7 +97,7 @@ static void append_options(struct buf *buf, uint64_t options) {
 
 static void append_command(struct buf *buf, const struct command *command) {
     buf_append_cstr(buf, "Usage: ");
-    append_usage(buf, command);
+    help_usage(buf, command);
     buf_printf(buf, "\n\n%s.\n", command->summary);
     if (command->alias != NULL)
         buf_printf(buf, "pawl %s is the same.\n", command->alias);
@@ -112,7 +111,7 @@ static void append_command(struct buf *buf, const struct command *command) {
         if ((command->flags & FLAG_BIT(id)) == 0)
             continue;
         buf_append_cstr(buf, "  ");
-        append_flag_name(buf, &flag_rows[id]);
+        help_flag_name(buf, &flag_rows[id]);
         buf_append_char(buf, '\n');
         wrap(buf, flag_rows[id].help, 6);
     }
@@ -183,16 +182,16 @@ static void markdown_options(struct buf *buf, uint64_t options) {
         if ((options & OPTION_BIT(id)) == 0)
             continue;
         buf_append_cstr(buf, "- `");
-        append_option_name(buf, &option_rows[id]);
+        help_option_name(buf, &option_rows[id]);
         buf_append_cstr(buf, "`: ");
-        append_option_text(buf, &option_rows[id]);
+        help_option_text(buf, &option_rows[id]);
         buf_append_char(buf, '\n');
     }
 }
 
 static void markdown_command(struct buf *buf, const struct command *command) {
     buf_printf(buf, "### pawl %s\n\n`", command->path);
-    append_usage(buf, command);
+    help_usage(buf, command);
     buf_printf(buf, "`\n\n%s.", command->summary);
     if (command->alias != NULL)
         buf_printf(buf, " `pawl %s` is the same.", command->alias);
@@ -203,7 +202,7 @@ static void markdown_command(struct buf *buf, const struct command *command) {
         if ((command->flags & FLAG_BIT(id)) == 0)
             continue;
         buf_append_cstr(buf, "- `");
-        append_flag_name(buf, &flag_rows[id]);
+        help_flag_name(buf, &flag_rows[id]);
         buf_printf(buf, "`: %s\n", flag_rows[id].help);
     }
     markdown_options(buf, command->options);

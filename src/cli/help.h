@@ -13,4 +13,11 @@ PAWL_MUSTCHECK pawl_status help_exit_codes(struct cli *cli, pawl_error *err);
 /* The reference part of docs/cli.md; a test compares the two. */
 void help_markdown(struct buf *buf);
 
+/* Pieces of the help that the manual page uses as well. */
+void help_usage(struct buf *buf, const struct command *command);
+void help_flag_name(struct buf *buf, const struct flag_row *row);
+void help_option_name(struct buf *buf, const struct option_row *row);
+/* The option's text with where else it comes from and what it is when nobody says. */
+void help_option_text(struct buf *buf, const struct option_row *row);
+
 #endif
