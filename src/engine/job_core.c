@@ -290,6 +290,7 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
     double item_us = (double)elapsed_us / (double)at->count;
     queue->item_us = queue->item_us > 0 ? queue->item_us * 0.8 + item_us * 0.2 : item_us;
     core->metrics.processing_us += elapsed_us;
+    core->empty = false; /* what ran may have enqueued more: only the next claim knows */
     for (size_t i = 0; i < at->count; i++) {
         struct entry *entry = at->entries[i];
         entry->result = results[i];
@@ -300,8 +301,7 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
         }
         if (entry->result.end == JOB_END_SETTLED) {
             core->metrics.completed++;
-            core->empty = false; /* what it enqueued is there now */
-            core->next_claim_ms = 0;
+            core->next_claim_ms = 0; /* what it enqueued is there now */
             job_core_forget(core, entry);
             continue;
         }
