@@ -115,8 +115,8 @@ static pawl_status read_map(const struct tree *page, struct run_page_map *map, p
 }
 
 static pawl_status read_page(const struct tree *page, struct run_doc *doc, pawl_error *err) {
-    static const char *const keys[] = {"uses", "with",   "size",     "deadline", "by",
-                                       "end",  "answer", "attempts", NULL};
+    static const char *const keys[] = {"uses", "sql", "with",   "size",     "deadline",
+                                       "by",   "end", "answer", "attempts", NULL};
     static const char *const ways[] = {"cursor", "offset", NULL};
     static const char *const ends[] = {"handler", "short", NULL};
     int64_t size = PAWL_PAGE_SIZE_DEFAULT, attempts = PAWL_PAGE_ATTEMPTS_DEFAULT;
@@ -139,8 +139,9 @@ static pawl_status read_page(const struct tree *page, struct run_doc *doc, pawl_
         status =
             read_call(page, "params, item (the partition), run and env", doc->deadline_ms, &doc->fetch, err);
     if (status == PAWL_OK)
-        status = str_absent(doc->fetch.uses) ? run_wrong(page, err, "a page is fetched by uses (a tool)")
-                                             : PAWL_OK;
+        status = run_text(page, "sql", PAWL_NAME_BYTES_MAX, &doc->fetch_sql, err);
+    if (status == PAWL_OK && str_absent(doc->fetch.uses) == str_absent(doc->fetch_sql))
+        status = run_wrong(page, err, "a page is fetched by uses (a tool) or by sql (a named statement)");
     doc->page_size = (int)size;
     doc->attempts = (int)attempts;
     doc->paging = way == 0 ? RUN_BY_CURSOR : RUN_BY_OFFSET;

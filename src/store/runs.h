@@ -314,6 +314,11 @@ struct store_runs_ops {
     pawl_status (*target_remove)(struct store *store, pawl_str name, pawl_error *err);
     pawl_status (*targets)(struct store *store, struct arena *arena, struct run_targets *out,
                            pawl_error *err);
+    /* The items of a page that a statement of that name selects: it is given JSON, gives (key, payload) and
+     * writes nothing. PAWL_NOT_FOUND; PAWL_INVALID: what the database says; PAWL_CONFLICT: a store without
+     * SQL. */
+    pawl_status (*page_select)(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                               struct stored_items *out, pawl_error *err);
     pawl_status (*maintain)(struct store *store, int rows_max, struct runs_maintain_result *out,
                             pawl_error *err);
 };

@@ -89,6 +89,59 @@ static pawl_status call_tool(const struct page_fetch *in, struct arena *arena, s
     return status == PAWL_OK ? tools_call(in->in->world->tools, &call, arena, answer, err) : status;
 }
 
+static pawl_status page_of_rows(const struct page_fetch *in, const struct stored_items *rows,
+                                struct arena *arena, struct run_page *out, pawl_error *err) {
+    struct run_page page = {.total = -1, .retry_after_ms = -1, .count = rows->count};
+    struct buf cursor;
+    if (rows->count > (size_t)in->page->limit)
+        return error_set(err, PAWL_INVALID, "page", "the statement gave %zu rows, asked for were at most %d",
+                         rows->count, in->page->limit);
+    page.items = arena_array(arena, rows->count + 1, sizeof(*page.items));
+    if (page.items == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "page", "out of memory");
+    for (size_t i = 0; i < rows->count; i++) {
+        if (str_absent(rows->items[i].key) || rows->items[i].key.len == 0)
+            return error_set(err, PAWL_INVALID, "page", "row %zu of the statement has no key", i);
+        if (!str_absent(rows->items[i].payload) && json_check(rows->items[i].payload, "page", err) != PAWL_OK)
+            return PAWL_INVALID;
+        page.items[i] = (struct run_page_item){rows->items[i].key, rows->items[i].payload};
+    }
+    page.end = rows->count < (size_t)in->page->limit;
+    *out = page;
+    if (page.end || in->doc->paging == RUN_BY_OFFSET)
+        return PAWL_OK;
+    buf_init(&cursor, 0);
+    json_quote(&cursor, rows->items[rows->count - 1].key);
+    pawl_status status = buf_status(&cursor, "page", err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, buf_str(&cursor), &out->cursor, err);
+    buf_free(&cursor);
+    return status;
+}
+
+/* A statement goes on behind the last key it gave, and ends with a page that is not full. */
+static pawl_status by_sql(const struct page_fetch *in, struct arena *arena, struct run_page *out,
+                          pawl_error *err) {
+    const struct tree *about = NULL;
+    struct store *store = NULL;
+    struct stored_items rows = {0};
+    struct buf json;
+    pawl_status status = describe(in, arena, true, &about, err);
+    buf_init(&json, 0);
+    if (status == PAWL_OK)
+        tree_write(&json, about);
+    if (status == PAWL_OK)
+        status = buf_status(&json, "page", err);
+    if (status == PAWL_OK)
+        status = desk_take(in->in->world->desk, &store, err);
+    if (status == PAWL_OK) {
+        status = store->ops->runs->page_select(store, in->doc->fetch_sql, buf_str(&json), arena, &rows, err);
+        desk_give(in->in->world->desk, status);
+    }
+    buf_free(&json);
+    return status == PAWL_OK ? page_of_rows(in, &rows, arena, out, err) : status;
+}
+
 pawl_status page_fetch(const struct page_fetch *in, struct arena *arena, struct page_fetched *out,
                        pawl_error *err) {
     struct tool_answer answer = {.retry_after_ms = -1};
@@ -99,6 +152,8 @@ pawl_status page_fetch(const struct page_fetch *in, struct arena *arena, struct 
                                .cursor = in->page->cursor,
                                .limit = in->page->limit};
     *out = (struct page_fetched){.retry_after_ms = -1};
+    if (!str_absent(in->doc->fetch_sql))
+        return by_sql(in, arena, &out->page, err);
     pawl_status status = call_tool(in, arena, &answer, err);
     out->retry_after_ms = answer.retry_after_ms;
     out->throttled = answer.throttled;

@@ -125,7 +125,7 @@ static void a_short_page_ends_a_partition_where_the_run_says_so(void **state) {
     assert_int_equal(run_row_is(c, id).done, 2);
 }
 
-/* covers: C10 C11 C12 C21 C22 C23 C28 B1.1 B1.2 B1.3 B1.7 */
+/* covers: C39 C10 C11 C12 C21 C22 C23 C28 B1.1 B1.2 B1.3 B1.7 */
 static void a_duplicate_page_is_skipped_and_changes_nothing(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
@@ -401,6 +401,42 @@ static void items_go_where_a_target_says(void **state) {
     expect(c, PAWL_INVALID, c->runs->target_put(c->store, &target, &c->err));
 }
 
+/* A named statement may also be where a page comes from. */
+static void a_statement_selects_a_page(void **state) {
+    struct conf *c = *state;
+    struct stored_items found = {0};
+    struct run_target target = {.name = STR("numbers")};
+    target.sql =
+        strcmp(c->store->dialect, "sqlite") == 0
+            ? STR("SELECT 'k' || column1, json_object('n', column1, 'after', json_extract(?1, '$.cursor')) "
+                  "FROM (VALUES (1), (2), (3)) LIMIT json_extract(?1, '$.limit')")
+            : STR("SELECT 'k' || n, json_build_object('n', n, 'after', $1 -> 'cursor') "
+                  "FROM generate_series(1, 3) n LIMIT ($1 ->> 'limit')::integer;");
+    expect(c, PAWL_NOT_FOUND,
+           c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
+    ok(c, c->runs->target_put(c->store, &target, &c->err));
+    if (!c->store->caps.sql) {
+        expect(c, PAWL_CONFLICT,
+               c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
+        return;
+    }
+    ok(c, c->runs->page_select(c->store, target.name, STR("{\"limit\":2,\"cursor\":\"k0\"}"), c->arena,
+                               &found, &c->err));
+    assert_int_equal(found.count, 2);
+    assert_string_equal(found.items[1].key.ptr, "k2");
+    assert_non_null(strstr(found.items[0].payload.ptr, "\"k0\""));
+    ok(c, c->runs->page_select(c->store, target.name, STR("{\"limit\":0}"), c->arena, &found, &c->err));
+    assert_int_equal(found.count, 0);
+    target.sql = STR("DELETE FROM run_item RETURNING key, payload");
+    ok(c, c->runs->target_put(c->store, &target, &c->err));
+    expect(c, PAWL_INVALID,
+           c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
+    target.sql = STR("SELECT nonsense");
+    ok(c, c->runs->target_put(c->store, &target, &c->err));
+    expect(c, PAWL_INVALID,
+           c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_run_starts_with_one_page_per_partition),
     CONF_TEST(a_page_advances_its_partition),
@@ -413,5 +449,6 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(bad_runs_are_refused),
     CONF_TEST(a_run_can_be_held_to_a_concurrency_and_a_rate),
     CONF_TEST(items_go_where_a_target_says),
+    CONF_TEST(a_statement_selects_a_page),
 };
 CONF_GROUP(runs, tests);

@@ -79,6 +79,29 @@ if (folder / "no-consolidation").exists():
 print(json.dumps({"noted": True}))
 """
 
+# A server that speaks MCP on its stdin and stdout and has one tool: a page of numbers.
+FAKE_MCP = """#!/usr/bin/env python3
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    method, out = asked["method"], None
+    if method == "initialize":
+        out = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "pages", "version": "1"}}
+    elif method == "tools/list":
+        out = {"tools": [{"name": "page", "description": "a page", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        told = asked["params"]["arguments"]
+        at = told["cursor"] if told["cursor"] is not None else told["from"]
+        stop = min(at + told["limit"], told["to"])
+        page = {"items": [{"key": str(n), "n": n} for n in range(at, stop)], "next": stop if stop < told["to"] else None}
+        out = {"content": [{"type": "text", "text": json.dumps(page)}], "structuredContent": page}
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    answer.update({"result": out} if out is not None else {"error": {"code": -32601, "message": "what?"}})
+    print(json.dumps(answer), flush=True)
+"""
+
 PLAN = """#!/usr/bin/env python3
 import json, sys
 told = json.load(sys.stdin)
@@ -145,7 +168,7 @@ class Runs(unittest.TestCase):
                     "page": {"uses": "source", "size": 20}, "consolidate": {"uses": "note"}}
         for key, value in more.items():
             if isinstance(value, dict) and isinstance(document.get(key), dict) and key == "page":
-                document[key].update(value)
+                document[key] = {k: v for k, v in {**document[key], **value}.items() if v is not None}
             elif value is None:
                 document.pop(key, None)
             else:
@@ -264,6 +287,21 @@ class Runs(unittest.TestCase):
         self.assertEqual((job["state"], job["attempts"]), ("ready", 0))
         self.until_idle()
         self.assertEqual(self.items(run), list(range(200)))
+
+    # covers: C38
+    def test_a_rollout_goes_schema_code_drain_verify(self):
+        run = self.start(parts=2, each=200, behave={"ms": 60})
+        old = self.worker("--drain", "10s")
+        while len(self.calls()) < 4:
+            time.sleep(0.02)
+        self.pawl("migrate")  # the schema first: the old workers go on
+        self.worker()         # then the new ones, beside the old
+        old.terminate()       # which drain
+        self.assertEqual(old.wait(timeout=20), 0)
+        self.until(run, "completed")
+        self.assertEqual(self.items(run), list(range(400)))
+        starts = [(part, at) for part, at, *_ in self.calls()]
+        self.assertEqual(len(starts), len(set(starts)), "a page was fetched twice")
 
     # covers: C33 C34 C35 B1.5
     def test_only_what_fails_for_good_counts_as_failed(self):
@@ -519,6 +557,40 @@ class Runs(unittest.TestCase):
         part, = self.pawl("run", "partitions", run)
         self.assertEqual((part["state"], part["next_offset"]), ("failed", 0))
         self.assertIn("number", part["error"])
+
+    def test_a_tool_of_an_mcp_server_fetches_the_pages(self):
+        server = self.folder / "fake_mcp.py"
+        server.write_text(FAKE_MCP)
+        server.chmod(0o755)
+        self.tools["servers"] = {"pages": {"command": [str(server)]}}
+        (self.folder / "tools.json").write_text(json.dumps(self.tools))
+        run = self.start(parts=3, each=50, page={"uses": "pages.page", "with": {
+            "from": "${item.from}", "to": "${item.to}", "cursor": "${run.cursor}", "limit": "${run.limit}"}})
+        self.until_idle()
+        self.assertEqual(self.show(run)["state"], "completed")
+        self.assertEqual(sorted(self.items(run)), list(range(150)))
+
+    def test_a_statement_selects_the_pages(self):
+        self.sql("CREATE TABLE origin (key text PRIMARY KEY, region text, n bigint)")
+        for n in range(90):
+            self.sql(f"INSERT INTO origin VALUES ('k{n:03d}', '{'abc'[n % 3]}', {n})")
+        statement = self.folder / "select.sql"
+        if ARGS.dialect == "sqlite":
+            statement.write_text("SELECT key, json_object('n', n) FROM origin WHERE region = json_extract(?1, '$.partition.id') "
+                                 "AND key > coalesce(json_extract(?1, '$.cursor'), '') ORDER BY key "
+                                 "LIMIT json_extract(?1, '$.limit')")
+        else:
+            statement.write_text("SELECT key, json_build_object('n', n) FROM origin WHERE region = $1 -> 'partition' ->> 'id' "
+                                 "AND key > coalesce($1 ->> 'cursor', '') ORDER BY key LIMIT ($1 ->> 'limit')::integer;")
+        self.pawl("statement", "set", "origin", str(statement))
+        run = self.start(partitions=["a", "b", "c"], page={"sql": "origin", "uses": None, "size": 7}, consolidate=None)
+        self.until_idle()
+        now = self.show(run)
+        self.assertEqual((now["state"], now["pages"]), ("completed", 15), self.pawl("run", "partitions", run))
+        self.assertEqual(self.items(run), list(range(90)))
+        run = self.start(partitions=["a"], page={"sql": "nothing", "uses": None}, consolidate=None)
+        self.until_idle()
+        self.assertIn("there is no", self.pawl("run", "partitions", run)[0]["error"])
 
     def test_show_watch_and_dry_run(self):
         run = self.start(parts=2, each=40)

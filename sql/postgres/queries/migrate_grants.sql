@@ -34,7 +34,7 @@ BEGIN
                        'apply_target', 'apply_stream', 'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events',
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_claim', 'jobs_finish', 'jobs_report', 'job_complete', 'jobs_renew',
                        'steps_put', 'steps_read', 'tasks', 'agents', 'schedules', 'schedule_fire', 'spine_read', 'spine_remove',
-                       'jobs_maintain', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'run_pace',
+                       'jobs_maintain', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'page_select', 'run_targets', 'run_pace',
                        'view_runs', 'view_partitions', 'runs_maintain']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',

@@ -331,5 +331,6 @@ const struct store_runs_ops model_runs_ops = {
     .target_put = model_target_put,
     .target_remove = model_target_remove,
     .targets = model_targets,
+    .page_select = model_page_select,
     .maintain = model_runs_maintain,
 };

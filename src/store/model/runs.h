@@ -67,6 +67,8 @@ pawl_status model_run_pace(struct store *store, const struct run_pace *in, enum 
                            pawl_error *err);
 pawl_status model_target_put(struct store *store, const struct run_target *in, pawl_error *err);
 pawl_status model_target_remove(struct store *store, pawl_str name, pawl_error *err);
+pawl_status model_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                              struct stored_items *out, pawl_error *err);
 pawl_status model_targets(struct store *store, struct arena *arena, struct run_targets *out, pawl_error *err);
 pawl_status model_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
                                 pawl_error *err);

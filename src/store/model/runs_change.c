@@ -223,6 +223,19 @@ pawl_status model_targets(struct store *store, struct arena *arena, struct run_t
     return model_leave(model, PAWL_OK);
 }
 
+pawl_status model_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                              struct stored_items *out, pawl_error *err) {
+    struct model *model = model_enter(store);
+    bool there = false;
+    (void)json;
+    (void)arena;
+    (void)out;
+    (void)model_target_place(model, name, &there);
+    if (!there)
+        return model_leave(model, run_target_missing(name, err));
+    return model_leave(model, error_set(err, PAWL_CONFLICT, "page_select", "this store has no SQL"));
+}
+
 /* At most *left items of the run; true when none is left. */
 static bool remove_items(struct model *model, int64_t run, int64_t *left, int64_t *removed) {
     struct pile *items = &model->runs->items;

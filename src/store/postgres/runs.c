@@ -352,5 +352,6 @@ const struct store_runs_ops postgres_runs_ops = {
     .target_put = target_put,
     .target_remove = target_remove,
     .targets = postgres_run_targets,
+    .page_select = postgres_page_select,
     .maintain = runs_maintain,
 };

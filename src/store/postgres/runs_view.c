@@ -1,5 +1,7 @@
 /* Runs, partitions, items and targets as the views show them. */
+#include "base/str.h"
 #include "store/postgres/runs.h"
+#include "store/run_words.h"
 
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
@@ -197,5 +199,38 @@ pawl_status postgres_run_targets(struct store *store, struct arena *arena, struc
     if (status == PAWL_OK)
         *out = (struct run_targets){rows, (size_t)PQntuples(r)};
     pg_statement_clear(&statement);
+    return status;
+}
+
+static pawl_status has_target(struct store *store, pawl_str name, struct arena *arena, pawl_error *err) {
+    struct run_targets targets = {0};
+    pawl_status status = postgres_run_targets(store, arena, &targets, err);
+    for (size_t i = 0; status == PAWL_OK && i < targets.count; i++) {
+        if (str_equal(targets.targets[i].name, name))
+            return PAWL_OK;
+    }
+    return status == PAWL_OK ? run_target_missing(name, err) : status;
+}
+
+pawl_status postgres_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                                 struct stored_items *out, pawl_error *err) {
+    struct statement statement = pg_statement_new(POSTGRES_Q_PAGE_SELECT, arena);
+    struct stored_item *rows = NULL;
+    pg_params_text(&statement.params, name);
+    pg_params_text(&statement.params, json);
+    pawl_status status =
+        pg_list_run(store, &statement, "page_select", arena, sizeof *rows, (void **)&rows, err);
+    const PGresult *r = statement.result;
+    bool failed = false;
+    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
+        rows[row] = (struct stored_item){.key = TEXT(0), .payload = TEXT(1)};
+    if (status == PAWL_OK && failed)
+        status = pg_answer_no_memory("page_select", err);
+    size_t count = status == PAWL_OK ? (size_t)PQntuples(r) : 0;
+    pg_statement_clear(&statement);
+    if (status == PAWL_OK && count == 0) /* nothing there, or no such statement */
+        status = has_target(store, name, arena, err);
+    if (status == PAWL_OK)
+        *out = (struct stored_items){rows, count};
     return status;
 }

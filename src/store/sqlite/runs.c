@@ -291,5 +291,6 @@ const struct store_runs_ops sqlite_runs_ops = {
     .target_put = sqlite_target_put,
     .target_remove = sqlite_target_remove,
     .targets = sqlite_run_targets,
+    .page_select = sqlite_page_select,
     .maintain = sqlite_runs_maintain,
 };

@@ -79,6 +79,8 @@ pawl_status sqlite_item_rows(struct store *store, const struct items_filter *fil
                              struct stored_items *out, pawl_error *err);
 pawl_status sqlite_target_put(struct store *store, const struct run_target *in, pawl_error *err);
 pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error *err);
+pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                               struct stored_items *out, pawl_error *err);
 pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                pawl_error *err);
 pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,

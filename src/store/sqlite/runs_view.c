@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/sqlite/runs.h"
+#include "store/sqlite/user_sql.h"
 
 static pawl_status runs_in(struct operation *op, const struct runs_filter *filter, struct arena *arena,
                            struct run_list *out) {
@@ -176,6 +177,51 @@ pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct 
     status = operation_end(&op, status == PAWL_OK ? ended : status);
     if (status == PAWL_OK)
         *out = list;
+    return status;
+}
+
+/* Collects the rows of a statement that selects. */
+struct picked {
+    struct operation *op;
+    struct arena *arena;
+    struct stored_items list;
+    size_t cap;
+};
+
+static pawl_status pick(void *self, pawl_str key, pawl_str payload, pawl_error *err) {
+    struct picked *picked = self;
+    struct stored_item item = {0};
+    pawl_status status = list_grow(picked->op, picked->arena, (void **)&picked->list.items, &picked->cap,
+                                   picked->list.count, sizeof item);
+    if (status == PAWL_OK)
+        status = str_dup(picked->arena, key, &item.key, err);
+    if (status == PAWL_OK)
+        status = str_dup(picked->arena, payload, &item.payload, err);
+    if (status == PAWL_OK)
+        picked->list.items[picked->list.count++] = item;
+    return status;
+}
+
+pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                               struct stored_items *out, pawl_error *err) {
+    struct operation op;
+    pawl_str sql = {NULL, 0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "page_select", err);
+    if (status != PAWL_OK)
+        return status;
+    struct picked picked = {.op = &op, .arena = arena};
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_FIND);
+    bind_text(&s, name);
+    if (statement_next(&s))
+        sql = column_copy(&s, 0, op.scratch);
+    status = statement_end(&s);
+    if (status == PAWL_OK && str_absent(sql))
+        status = run_target_missing(name, err);
+    if (status == PAWL_OK)
+        status = user_sql_pairs(&op, sql, json, pick, &picked, err);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = picked.list;
     return status;
 }
 

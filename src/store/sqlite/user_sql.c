@@ -77,3 +77,38 @@ pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *aren
     sqlite3_finalize(stmt);
     return status;
 }
+
+static pawl_str column_of(sqlite3_stmt *stmt, int column) {
+    if (sqlite3_column_type(stmt, column) == SQLITE_NULL)
+        return (pawl_str){NULL, 0};
+    const char *bytes = (const char *)sqlite3_column_text(stmt, column);
+    return (pawl_str){bytes, (size_t)sqlite3_column_bytes(stmt, column)};
+}
+
+pawl_status user_sql_pairs(struct operation *op, pawl_str sql, pawl_str text,
+                           pawl_status (*each)(void *self, pawl_str first, pawl_str second, pawl_error *err),
+                           void *self, pawl_error *err) {
+    sqlite3_stmt *stmt = NULL;
+    const char *rest = NULL;
+    pawl_status status = prepare(op, sql, &stmt, &rest, err);
+    if (status == PAWL_OK &&
+        (stmt == NULL || sqlite3_stmt_readonly(stmt) == 0 || sqlite3_column_count(stmt) != 2))
+        status = error_set(err, PAWL_INVALID, op->name,
+                           "the statement must select two columns, key and payload, and write nothing");
+    int rc = SQLITE_OK;
+    if (status == PAWL_OK && sqlite3_bind_parameter_count(stmt) > 0)
+        rc = sqlite3_bind_text64(stmt, 1, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+    while (status == PAWL_OK && rc == SQLITE_OK) {
+        int step = sqlite3_step(stmt);
+        if (step == SQLITE_DONE)
+            break;
+        if (step == SQLITE_ROW)
+            status = each(self, column_of(stmt, 0), column_of(stmt, 1), err);
+        else
+            rc = step;
+    }
+    if (status == PAWL_OK && rc != SQLITE_OK)
+        status = failure(op, rc, err);
+    sqlite3_finalize(stmt);
+    return status;
+}

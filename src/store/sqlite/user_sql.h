@@ -13,4 +13,10 @@ PAWL_MUSTCHECK pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl
 PAWL_MUSTCHECK pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena,
                                          pawl_str *text, pawl_error *err);
 
+/* Each row of one statement that writes nothing: its first two columns as texts (absent: NULL). */
+PAWL_MUSTCHECK pawl_status user_sql_pairs(struct operation *op, pawl_str sql, pawl_str text,
+                                          pawl_status (*each)(void *self, pawl_str first, pawl_str second,
+                                                              pawl_error *err),
+                                          void *self, pawl_error *err);
+
 #endif
