@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The dashboard in a real browser, while a worker works: walk.mjs does the walking. Pictures go to PICTURES.
+Skipped (77) when tools/npm-ci has not been run or there is no Chromium.
+
+Usage: dashboard_test.py PAWL HELPER ROOT sqlite|postgres PICTURES
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
+
+from server_support import ServerTest, Setup, cli_support  # noqa: E402 (found by the line above)
+
+HERE = pathlib.Path(__file__).resolve().parent
+WALK_SECONDS = 400
+HANDLER = """#!/bin/sh
+test -e fixed && exit 0
+echo "no such customer 4711" >&2
+exit 65
+"""
+TOOLS = '{"tools": {"say": {"exec": "/bin/cat"}}}'
+
+
+class Stage(ServerTest):
+    """A server, a worker, messages that flow, and one of everything that the pages show."""
+
+    def runTest(self):
+        """A TestCase wants one; the walk is started by main()."""
+
+    def worker_start(self):
+        handler = self.dir / "handler"
+        handler.write_text(HANDLER)
+        handler.chmod(0o755)
+        log = open(self.dir / "worker.log", "wb")
+        self.addCleanup(log.close)
+        worker = subprocess.Popen([Setup.pawl, "worker", "--kinds", "outbox,inbox,jobs,perspectives", "--poll", "200ms",
+                                   "--on", f"bad.*=exec:{handler}", "--on", "*=exec:/bin/true", "--tools",
+                                   str(self.dir / "tools.json")], env=self.env, cwd=self.dir, stderr=log)
+        self.addCleanup(worker.wait, 60)
+        self.addCleanup(worker.terminate)
+
+    def send(self, kind, name, count):
+        messages = [{"type": f"{kind}.{name}", "stream": f"{kind}/{i}", "payload": {"amount": i}} for i in range(count)]
+        self.post("/v1/messages", {"messages": messages})
+
+    def work(self):
+        later_ms = int(time.time() * 1000) + 86400000
+        for i in range(60):
+            self.post("/v1/jobs", {"type": "mail.send", "payload": {"to": f"reader {i}"}, "due_ms": later_ms + i * 60000})
+        pipeline = {"steps": [{"id": "gather", "uses": "say", "with": {"rows": 3}},
+                              {"id": "write", "uses": "say", "with": {"from": "${steps.gather.rows}"}}]}
+        answer = self.request("PUT", "/v1/tasks/report", {"pipeline": pipeline})
+        self.assertEqual(answer.status, 200, answer)
+        answer = self.request("PUT", "/v1/schedules/nightly", {"task": "report", "cron": "0 3 * * *", "zone": "Europe/Zurich"})
+        self.assertEqual(answer.status, 200, answer)
+
+    def perspectives(self):
+        example = Setup.root / "examples" / "perspectives"
+        for statement in (example / "tables.sql").read_text().split(";"):
+            if "CREATE" in statement:
+                self.sql(statement[statement.index("CREATE"):])
+        self.ok("perspectives", "register", str(example / "event_count.yaml"))
+        for i in range(20):
+            self.post(f"/v1/streams/order%2F{i}/events", {"events": [{"type": "order.placed", "payload": {"amount": i}}] * 3})
+
+    def flow(self, ended):
+        """Messages and events until ended is set."""
+        while not ended.wait(0.3):
+            self.send("order", "placed", 5)
+            self.post("/v1/streams/order%2Fflow/events", {"events": [{"type": "order.placed", "payload": {"amount": 1}}]})
+
+    def stage(self):
+        self.env["PGOPTIONS"] = f"-c search_path={self.schema}"
+        self.migrate()
+        (self.dir / "tools.json").write_text(TOOLS)
+        self.start_server("--tools", str(self.dir / "tools.json"), migrate=False)
+        self.perspectives()
+        self.work()
+        self.send("bad", "order", 70)
+        self.worker_start()
+        deadline = time.monotonic() + 60
+        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 70:
+            self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
+            time.sleep(0.2)
+        self.post("/v1/maintain")
+
+    def walk(self, chromium, pictures):
+        ended = threading.Event()
+        flow = threading.Thread(target=self.flow, args=(ended,))
+        flow.start()
+        try:
+            return subprocess.run(["node", str(HERE / "walk.mjs"), chromium, "http://" + self.address,
+                                   self.tokens["operator"], self.tokens["viewer"], str(self.dir), pictures],
+                                  timeout=WALK_SECONDS, check=False).returncode
+        finally:
+            ended.set()
+            flow.join()
+
+
+def main():
+    chromium = shutil.which("chromium")
+    if chromium is None or shutil.which("node") is None or not (HERE / "node_modules" / "playwright-core").exists():
+        print("1..0 # SKIP needs chromium (tools/deps all) and tools/npm-ci tests/browser")
+        return cli_support.SKIP_CODE
+    Setup.pawl, Setup.helper = sys.argv[1:3]
+    Setup.root = pathlib.Path(sys.argv[3]).resolve()
+    Setup.dialect = sys.argv[4]
+    if Setup.dialect == "postgres":
+        Setup.pg_url = cli_support.start_postgres()
+        if not Setup.pg_url:
+            print("1..0 # SKIP no PostgreSQL here")
+            return cli_support.SKIP_CODE
+    stage = Stage()
+    stage.setUp()
+    try:
+        stage.stage()
+        return stage.walk(chromium, sys.argv[5])
+    finally:
+        stage.doCleanups()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,241 @@
+// Walks the dashboard as a person does. Usage: walk.mjs CHROMIUM ORIGIN TOKEN VIEWER-TOKEN DIRECTORY PICTURES
+// Prints TAP. DIRECTORY/fixed is made when the handler of the dead letters may succeed.
+import fs from "node:fs";
+import path from "node:path";
+import { Browser } from "./browser.mjs";
+
+const [, , executable, origin, token, viewer, directory, pictures] = process.argv;
+const browser = await Browser.open(executable, origin, pictures);
+const { page } = browser;
+
+const text = (selector) => page.locator(selector).first().textContent();
+const button = (name) => page.getByRole("button", { name, exact: true }).first();
+const agree = (verb) => page.locator("dialog").getByRole("button", { name: verb, exact: true }).click();
+const row = (word) => page.locator("tbody tr", { hasText: word }).first();
+
+async function api(address) {
+  return page.evaluate(async (where) => (await fetch(where)).json(), address);
+}
+
+async function signIn() {
+  await page.goto(origin + "/ui/");
+  await page.getByLabel("Token").waitFor();
+  await browser.inspect("sign-in");
+  browser.wrong = browser.wrong.filter((line) => !line.includes("401")); // the browser reports that nobody was signed in
+  await page.goto(origin + "/#token=" + token);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  if (page.url().includes("token")) throw new Error("the token stays in the address");
+}
+
+async function everyPage() {
+  const message = (await api("/v1/messages?state=dead&limit=1")).items[0];
+  const job = (await api("/v1/jobs?limit=1")).items[0];
+  const places = { overview: "", messages: "messages", message: "messages/" + message.id, stream: "streams/" + encodeURIComponent(message.stream),
+                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, schedules: "schedules", perspectives: "perspectives", events: "events",
+                   instances: "instances", partitions: "partitions", audit: "audit", empty: "messages?type=nothing.like.this", missing: "nowhere" };
+  for (const [name, place] of Object.entries(places)) {
+    await browser.visit("/ui/" + place);
+    if (name !== "missing" && name !== "empty" && (await page.locator(".failure, [data-key=empty]").count()) > 0)
+      throw new Error(`${page.url()}: ${await text(".failure, [data-key=empty]")}`);
+    if (name === "overview") await new Promise((resolve) => setTimeout(resolve, 8000)); // lines need points
+    await browser.inspect(name);
+  }
+}
+
+async function everyLink() {
+  await browser.visit("/ui/");
+  const names = await page.locator("header nav a").allTextContents();
+  for (const name of names) {
+    await page.locator("header nav a", { hasText: name }).first().click();
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
+    await browser.settled();
+  }
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: names[names.length - 2] }).waitFor();
+}
+
+async function valuesMove() {
+  await browser.visit("/ui/");
+  const done = () => text('section[aria-label="Throughput"] .value');
+  const line = () => page.locator('section[aria-label="Throughput"] polyline').getAttribute("points");
+  await browser.until("a throughput above 0", async () => Number.parseFloat(await done()) > 0);
+  const before = await line();
+  await browser.until("a line that moves", async () => (await line()) !== before);
+  await button("Live").click();
+  await browser.until("a stream that is still", async () => (await text("#stream")) === "paused");
+  const still = await line();
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  if ((await line()) !== still) throw new Error("the line moves although live is off");
+  await button("Live").click();
+  await browser.until("a line that moves again", async () => (await line()) !== still);
+}
+
+async function hiddenPagePauses() {
+  await browser.visit("/ui/");
+  await browser.until("the stream", async () => (await text("#stream")) === "live");
+  const hide = (hidden) => page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  const line = () => page.locator('section[aria-label="Backlog"] polyline').getAttribute("points");
+  await hide(true);
+  const still = await line();
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  if ((await line()) !== still) throw new Error("a hidden page still moves");
+  await hide(false);
+  await browser.until("a line that moves again", async () => (await line()) !== still);
+}
+
+async function timesSwitch() {
+  await browser.visit("/ui/audit");
+  for (const [mode, form] of [["utc", / UTC$/], ["local", /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/], ["relative", /ago$|^now$/]]) {
+    await page.getByLabel("Times").selectOption(mode);
+    const shown = await text("tbody time");
+    if (!form.test(shown)) throw new Error(`${mode}: ${shown}`);
+  }
+}
+
+async function filtersAndPages() {
+  await browser.visit("/ui/messages");
+  await page.getByLabel("State").selectOption("dead");
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await browser.until("the filter in the address", () => page.url().includes("state=dead"));
+  await browser.settled();
+  const first = await text("tbody tr:first-child code");
+  await page.getByRole("link", { name: "Next page" }).click();
+  await browser.until("another page", async () => page.url().includes("cursor=") && (await page.locator("tbody tr").count()) > 0 && (await text("tbody tr:first-child code")) !== first);
+  const states = new Set(await page.locator("tbody .badge").allTextContents());
+  if (states.size !== 1 || !states.has("dead")) throw new Error("the filter got lost: " + [...states]);
+  await page.goBack();
+  await browser.until("the first page again", async () => (await text("tbody tr:first-child code")) === first);
+}
+
+async function redrive() {
+  await browser.visit("/ui/dead");
+  fs.writeFileSync(path.join(directory, "fixed"), "");
+  const before = (await api("/v1/dead/groups")).items.reduce((sum, group) => sum + group.count, 0);
+  if (!(before > 0)) throw new Error("nothing is dead");
+  const operations = (await api("/v1/operations")).items.length;
+  await button("Redrive all").click();
+  await page.keyboard.press("Escape"); // leaves it
+  if ((await api("/v1/operations")).items.length > operations) throw new Error("Escape did not leave it");
+  await button("Redrive all").click();
+  await agree("Redrive");
+  await page.locator(".operations .badge", { hasText: "done" }).first().waitFor();
+  await browser.until("no dead letter", async () => (await page.locator("[data-key=empty]").count()) > 0);
+  await browser.inspect("dead-redriven");
+}
+
+async function pauseStream() {
+  await browser.visit("/ui/streams/" + encodeURIComponent("order/1"));
+  await button("Pause").click();
+  await agree("Pause");
+  await page.locator(".facts .badge", { hasText: "paused" }).waitFor();
+  if ((await api("/v1/pauses")).items.length !== 1) throw new Error("nothing is paused");
+  await button("Resume").click();
+  await page.locator(".facts .badge", { hasText: "active" }).waitFor();
+  if ((await api("/v1/pauses")).items.length !== 0) throw new Error("it is still paused");
+}
+
+async function schedule() {
+  await browser.visit("/ui/schedules");
+  await page.getByRole("button", { name: "Run now: nightly" }).click();
+  await page.locator(".note", { hasText: "is enqueued" }).waitFor();
+  await browser.until("an execution", async () => (await api("/v1/executions?task=report")).items.length > 0);
+  await page.getByRole("button", { name: "Pause: nightly" }).click();
+  await agree("Pause");
+  await row("nightly").locator(".badge", { hasText: "paused" }).waitFor();
+  if (!(await api("/v1/schedules/nightly")).paused) throw new Error("the schedule is not paused");
+  await page.getByRole("button", { name: "Resume: nightly" }).click();
+  await row("nightly").locator(".badge", { hasText: "active" }).waitFor();
+}
+
+async function pausePerspective() {
+  await browser.visit("/ui/perspectives");
+  await page.getByRole("button", { name: /^Pause: event_count/ }).click();
+  await agree("Pause");
+  await row("event_count").locator(".badge", { hasText: "paused" }).waitFor();
+  await page.getByRole("button", { name: /^Resume: event_count/ }).click();
+  await row("event_count").locator(".badge", { hasText: "live" }).waitFor();
+  await page.getByRole("button", { name: /^Rebuild: event_count/ }).click();
+  await agree("Rebuild");
+  await page.locator(".note", { hasText: "built again" }).waitFor();
+}
+
+async function cancelJob() {
+  const job = (await api("/v1/jobs?state=later&limit=1")).items[0];
+  await browser.visit("/ui/jobs/" + job.id);
+  await button("Cancel").click();
+  await agree("Cancel the job");
+  await page.locator("[data-key=empty]").waitFor();
+  const gone = await page.evaluate(async (id) => (await fetch("/v1/jobs?state=later&limit=500")).json().then((list) => !list.items.some((one) => one.id === id)), job.id);
+  if (!gone) throw new Error("the job is still there");
+  await browser.visit("/ui/jobs?state=later");
+  await button("Cancel all that fit").click();
+  await agree("Cancel jobs");
+  await page.locator(".operations .badge", { hasText: "done" }).first().waitFor();
+  await browser.until("an empty list", async () => (await page.locator("[data-key=empty]").count()) > 0);
+  browser.wrong = browser.wrong.filter((line) => !line.includes("404")); // the browser reports that the job is gone
+}
+
+async function auditKnows() {
+  await browser.visit("/ui/audit");
+  const shown = (await page.locator("tbody").textContent()) || "";
+  for (const word of ["redrive", "pause", "run", "cancel"])
+    if (!shown.toLowerCase().includes(word)) throw new Error("the audit does not say: " + word);
+}
+
+async function hostileText() {
+  const words = ['<img src=x onerror="document.title=1">', "</td><script>throw 1</script>", "\u202eright to left", "'\"`;--", "${7*7}{{7*7}}"];
+  const answer = await page.evaluate(async (names) => (await fetch("/v1/messages", { method: "POST", headers: { "pawl-request": "test", "content-type": "application/json" },
+    body: JSON.stringify({ messages: names.map((name) => ({ type: "bad.hostile", stream: name, payload: { name } })) }) })).status, words);
+  if (answer !== 200) throw new Error("the messages were refused: " + answer);
+  for (const word of words) {
+    await browser.visit("/ui/streams/" + encodeURIComponent(word));
+    if ((await text("h1 code")) !== word) throw new Error("not shown as it is: " + word);
+    if ((await page.locator("main img, main script").count()) > 0) throw new Error("became markup: " + word);
+  }
+}
+
+async function keyboard() {
+  await browser.visit("/ui/");
+  await page.keyboard.press("Tab");
+  if ((await page.evaluate(() => document.activeElement.className)) !== "skip") throw new Error("the first stop is not the skip link");
+  await page.keyboard.press("Enter");
+  await page.locator("header nav a", { hasText: "Messages" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
+  if ((await page.evaluate(() => document.activeElement.tagName)) !== "H1") throw new Error("the heading does not get the focus");
+}
+
+async function viewerSeesOnly() {
+  await browser.context.clearCookies();
+  await page.goto(origin + "/#token=" + viewer);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  for (const place of ["schedules", "perspectives", "instances", "jobs", "dead"]) {
+    await browser.visit("/ui/" + place);
+    const names = await page.locator("main button:not([type=submit])").allTextContents();
+    if (names.length > 0) throw new Error(`${place}: a viewer is offered ${names}`);
+  }
+}
+
+const cases = { signIn, everyPage, everyLink, valuesMove, hiddenPagePauses, timesSwitch, filtersAndPages, pauseStream, schedule,
+                pausePerspective, cancelJob, redrive, auditKnows, hostileText, keyboard, viewerSeesOnly };
+let failed = 0, number = 0;
+console.log(`1..${Object.keys(cases).length}`);
+for (const [name, run] of Object.entries(cases)) {
+  let why = "";
+  browser.wrong = [];
+  try {
+    await run();
+    why = browser.wrong.join("\n");
+  } catch (error) {
+    why = [error.stack, ...browser.wrong].join("\n");
+    await page.screenshot({ path: path.join(pictures, `failed-${name}.png`) }).catch(() => {});
+  }
+  failed += why !== "";
+  console.log(`${why ? "not ok" : "ok"} ${++number} - ${name}`);
+  if (why) console.log(why.split("\n").map((line) => "# " + line).join("\n"));
+}
+await browser.close();
+process.exit(failed > 0 ? 1 : 0);

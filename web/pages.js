@@ -1,0 +1,30 @@
+// The pages, in the order of the navigation; `one` shows a single thing and stands in no navigation.
+import { showAudit } from "./pages/audit.js";
+import { showDead } from "./pages/dead.js";
+import { showEvents } from "./pages/events.js";
+import { showInstances } from "./pages/instances.js";
+import { showJob } from "./pages/job.js";
+import { showJobs } from "./pages/jobs.js";
+import { showMessage } from "./pages/message.js";
+import { showMessages } from "./pages/messages.js";
+import { showOverview } from "./pages/overview.js";
+import { showPartitions } from "./pages/partitions.js";
+import { showPerspectives } from "./pages/perspectives.js";
+import { showSchedules } from "./pages/schedules.js";
+import { showStream } from "./pages/stream.js";
+
+export const pages = [
+  { name: "", title: "Overview", show: showOverview },
+  { name: "messages", title: "Messages", show: showMessages },
+  { name: "messages", one: true, title: "Message", show: showMessage },
+  { name: "streams", one: true, title: "Stream", show: showStream },
+  { name: "dead", title: "Dead letters", show: showDead },
+  { name: "jobs", title: "Jobs", show: showJobs },
+  { name: "jobs", one: true, title: "Job", show: showJob },
+  { name: "schedules", title: "Schedules", show: showSchedules },
+  { name: "perspectives", title: "Perspectives", show: showPerspectives },
+  { name: "events", title: "Events", show: showEvents },
+  { name: "instances", title: "Instances", show: showInstances },
+  { name: "partitions", title: "Partitions", show: showPartitions },
+  { name: "audit", title: "Audit", show: showAudit },
+];

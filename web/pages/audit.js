@@ -1,0 +1,22 @@
+// Audit: what people did, the latest first.
+import { number } from "../format.js";
+import { listPage } from "../list.js";
+import { moment } from "../time.js";
+
+export function showAudit(view) {
+  listPage(view, {
+    path: "/ui/audit",
+    route: "/v1/actions",
+    label: "Actions",
+    columns: [
+      { name: "Number", cell: (row) => number(row.number), right: true },
+      { name: "When", cell: (row) => moment(row.at_ms) },
+      { name: "Who", cell: (row) => row.actor },
+      { name: "Action", cell: (row) => row.action },
+      { name: "Detail", cell: (row) => row.detail || "–" },
+    ],
+    keyOf: (row) => row.number,
+    none: "Nobody has changed anything yet.",
+    watch: { every_ms: 5000 },
+  });
+}

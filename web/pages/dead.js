@@ -1,0 +1,57 @@
+// Dead letters: groups by what went wrong; redrive and discard for a group or for all, as operations.
+import { confirm } from "../dialog.js";
+import { h } from "../dom.js";
+import { number } from "../format.js";
+import { operationList, started } from "../operations.js";
+import { empty } from "../states.js";
+import { table } from "../table.js";
+import { moment } from "../time.js";
+
+const letters = (count) => (count === 1 ? "1 dead letter" : `${number(count)} dead letters`);
+
+async function redrive(filter, count, again) {
+  if (await confirm("Redrive?", `About ${letters(count)} will get another round of attempts.`, "Redrive", false))
+    await started("/v1/dead/redrive", filter);
+  again();
+}
+
+async function discard(filter, count, again) {
+  if (await confirm("Discard?", `About ${letters(count)} will be given up: their messages are lost. This cannot be taken back.`, "Discard"))
+    await started("/v1/dead/discard", filter);
+  again();
+}
+
+function columns(view, again) {
+  const filterOf = (row) => ({ kind: row.kind, fingerprint: row.fingerprint });
+  return [
+    { name: "Error", cell: (row) => h("a", { href: `/ui/messages?state=dead&kind=${row.kind}&fingerprint=${encodeURIComponent(row.fingerprint)}` },
+                                      row.sample_error || row.fingerprint) },
+    { name: "Count", cell: (row) => number(row.count), right: true },
+    { name: "Kind", cell: (row) => row.kind },
+    { name: "First", cell: (row) => moment(row.first_ms), wide: true },
+    { name: "Last", cell: (row) => moment(row.last_ms) },
+    ...(view.operator ? [{ name: "Actions", cell: (row) => h("div", { class: "actions" },
+        h("button", { type: "button", "aria-label": "Redrive: " + row.sample_error, onclick: () => redrive(filterOf(row), row.count, again) }, "Redrive"),
+        h("button", { type: "button", class: "danger", "aria-label": "Discard: " + row.sample_error, onclick: () => discard(filterOf(row), row.count, again) }, "Discard")) }] : []),
+  ];
+}
+
+export function showDead(view) {
+  const box = h("section", { "aria-label": "Groups" });
+  view.box.append(box);
+  const both = () => {
+    groups();
+    operations();
+  };
+  const groups = view.watch(box, (read) => read("/v1/dead/groups?limit=100"), (data) => {
+    const total = data.items.reduce((sum, row) => sum + row.count, 0);
+    if (data.items.length === 0) return empty("No dead letters: every message was handled or still has attempts left.");
+    return [
+      view.operator && h("div", { class: "actions", "data-key": "all" },
+        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both) }, "Redrive all"),
+        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both) }, "Discard all")),
+      table("Groups of dead letters", columns(view, both), data.items, (row) => row.kind + row.fingerprint),
+    ];
+  }, { names: ["dead"] });
+  const operations = operationList(view, "dead letters");
+}

@@ -1,0 +1,29 @@
+// Events: of all streams by position, the latest first, or of one stream by version.
+import { h } from "../dom.js";
+import { number } from "../format.js";
+import { listPage } from "../list.js";
+import { json } from "../states.js";
+import { moment } from "../time.js";
+
+const columns = (stream) => [
+  stream ? { name: "Version", cell: (row) => number(row.version), right: true } : { name: "Position", cell: (row) => number(row.position), right: true },
+  { name: "Type", cell: (row) => row.type },
+  { name: "Stream", cell: (row) => h("a", { href: "/ui/streams/" + encodeURIComponent(row.stream) }, row.stream) },
+  { name: "Appended", cell: (row) => moment(row.appended_ms) },
+  { name: "Payload", cell: (row) => h("details", null, h("summary", null, "Show"), json(row.payload)) },
+];
+
+export function showEvents(view) {
+  const stream = view.query.get("stream");
+  listPage(view, {
+    path: "/ui/events",
+    route: stream ? `/v1/streams/${encodeURIComponent(stream)}/events` : "/v1/events",
+    label: "Events",
+    fields: [{ name: "stream", label: "Stream", local: true }],
+    fixed: { backward: true },
+    columns: columns(stream),
+    keyOf: (row) => row.stream + "@" + row.version,
+    none: "No event yet. pawl events append puts one.",
+    watch: { names: ["messages"], every_ms: 5000 },
+  });
+}

@@ -1,0 +1,107 @@
+// Overview: what comes, what waits, for how long, what fails, who works.
+import { get } from "../api.js";
+import { sparkline } from "../chart.js";
+import { h, render } from "../dom.js";
+import { compact, duration, number, percent, rate } from "../format.js";
+import { onSample } from "../live.js";
+import { failure, loading } from "../states.js";
+import { table } from "../table.js";
+import { moment } from "../time.js";
+
+const KEPT = 300; // points of a line
+
+const sum = (rows, name) => rows.reduce((total, row) => total + (row[name] || 0), 0);
+
+function pointOf(sample) {
+  const rows = [...sample.kinds, ...sample.queues];
+  return { at_ms: sample.now_ms, ready: sum(rows, "ready"), dead: sum(rows, "dead"), done: sum(rows, "done"),
+           failed: sum(rows, "failed"), oldest_age_ms: Math.max(0, ...rows.map((row) => row.oldest_age_ms)) };
+}
+
+function pointsOf(series) {
+  return series.at_ms.map((at_ms, i) => Object.fromEntries(Object.keys(series).map((name) => [name, series[name][i]])));
+}
+
+// What happened between each point and the one before.
+function steps(points, value) {
+  return points.slice(1).map((point, i) => value(point, points[i], (point.at_ms - points[i].at_ms) / 1000));
+}
+
+function tile(name, value, line, show, detail, href) {
+  return h("section", { class: "tile", "aria-label": name },
+    h("h2", null, href ? h("a", { href }, name) : name),
+    h("p", { class: "value" }, value),
+    line && sparkline(name, line, show),
+    h("p", { class: "quiet" }, detail || "\u00a0"));
+}
+
+function tiles(sample, points) {
+  const rows = [...sample.kinds, ...sample.queues], now = pointOf(sample);
+  const done = steps(points, (a, b, s) => (s > 0 ? Math.max(0, a.done - b.done) / s : null));
+  const share = (failed, all) => (all > 0 ? failed / all : 0);
+  const errors = steps(points, (a, b) => share(Math.max(0, a.failed - b.failed), Math.max(0, a.done - b.done + a.failed - b.failed)));
+  const first = points[Math.max(0, points.length - 61)] || now;
+  const lately = share(now.failed - first.failed, now.done - first.done + now.failed - first.failed);
+  return h("div", { class: "tiles" },
+    tile("Throughput", rate(sum(rows, "done_per_s")), done, rate, `${rate(sum(rows, "put_per_s"))} come in`),
+    tile("Backlog", compact(now.ready), points.map((point) => point.ready), number,
+         `${compact(sum(sample.kinds, "leased") + sum(sample.queues, "running"))} under way`, "/ui/messages"),
+    tile("Oldest age", duration(now.oldest_age_ms), points.map((point) => point.oldest_age_ms), duration, "of what is ready"),
+    tile("Error rate", percent(lately), errors, percent, "in the last minute"),
+    tile("Dead letters", compact(now.dead), points.map((point) => point.dead), number, "wait for a decision", "/ui/dead"),
+    tile("Workers", number(sample.instances_active), null, number,
+         sample.instances_silent > 0 ? `${number(sample.instances_silent)} silent` : `${number(sample.in_flight)} messages in their hands`, "/ui/instances"));
+}
+
+const ages = [
+  { name: "Oldest", cell: (row) => (row.ready > 0 ? duration(row.oldest_age_ms) : "–"), right: true },
+  { name: "In", cell: (row) => rate(row.put_per_s), right: true },
+  { name: "Done", cell: (row) => rate(row.done_per_s), right: true },
+  { name: "Failed", cell: (row) => rate(row.failed_per_s), right: true },
+];
+
+const kindColumns = [
+  { name: "Kind", cell: (row) => h("a", { href: "/ui/messages?kind=" + row.kind }, row.kind) },
+  { name: "Ready", cell: (row) => number(row.ready), right: true },
+  { name: "Leased", cell: (row) => number(row.leased), right: true },
+  { name: "Aside", cell: (row) => number(row.aside), right: true },
+  { name: "Dead", cell: (row) => number(row.dead), right: true },
+  ...ages,
+];
+
+const queueColumns = [
+  { name: "Queue", cell: (row) => h("a", { href: "/ui/jobs?queue=" + encodeURIComponent(row.queue) }, row.queue) },
+  { name: "Ready", cell: (row) => number(row.ready), right: true },
+  { name: "Running", cell: (row) => number(row.running), right: true },
+  { name: "Later", cell: (row) => number(row.later), right: true },
+  { name: "Waiting", cell: (row) => number(row.waiting), right: true },
+  { name: "Dead", cell: (row) => number(row.dead), right: true },
+  ...ages,
+];
+
+function draw(box, sample, points) {
+  render(box, tiles(sample, points),
+    h("h2", null, "Messages and events"), table("Kinds", kindColumns, sample.kinds, (row) => row.kind),
+    h("h2", null, "Job queues"),
+    sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue)
+                             : h("p", { class: "quiet" }, "No job was ever enqueued."),
+    h("p", { class: "quiet" }, "As of ", moment(sample.now_ms), "."));
+}
+
+export async function showOverview(view) {
+  let points = [];
+  render(view.box, loading());
+  try {
+    const overview = await get("/v1/overview", view.signal);
+    points = pointsOf(overview.series);
+    if (overview.latest) draw(view.box, overview.latest, points);
+  } catch (problem) {
+    if (!view.signal.aborted) render(view.box, failure(problem, () => showOverview(view)));
+    return;
+  }
+  onSample((sample) => {
+    const point = pointOf(sample), last = points[points.length - 1];
+    if (!last || point.at_ms > last.at_ms) points = [...points, point].slice(-KEPT);
+    draw(view.box, sample, points);
+  }, view.signal);
+}

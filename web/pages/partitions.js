@@ -1,0 +1,50 @@
+// Partitions: which instance owns each lane of partitions, and how often it changed hands.
+import { withQuery } from "../api.js";
+import { h } from "../dom.js";
+import { number, shortId } from "../format.js";
+import { filterForm } from "../list.js";
+import { badge, empty } from "../states.js";
+import { table } from "../table.js";
+import { kindField } from "./messages.js";
+
+const SHADES = 8;
+
+// The owners in the order of their ids: each has a number and a shade.
+function numbersOf(lanes) {
+  const owners = [...new Set(lanes.map((lane) => lane.owner).filter(Boolean))].sort();
+  return new Map(owners.map((owner, i) => [owner, i]));
+}
+
+function grid(kind, lanes, numbers) {
+  return h("ul", { class: "lanes", "aria-label": `Lanes of ${kind}`, "data-key": "grid " + kind }, lanes.map((lane) => {
+    const owner = numbers.get(lane.owner);
+    const text = `Lane ${lane.lane}: ${lane.owner ? "instance " + (owner + 1) : "nobody"}${lane.draining ? ", draining" : ""}`;
+    return h("li", { class: lane.owner ? "shade" + (owner % SHADES) : "free", title: text },
+             h("span", { class: "hidden" }, text), h("span", { "aria-hidden": "true" }, lane.owner ? owner + 1 : "–"));
+  }));
+}
+
+const columns = (numbers) => [
+  { name: "Kind", cell: (row) => row.kind },
+  { name: "Lane", cell: (row) => h("a", { href: `/ui/messages?kind=${row.kind}&lane=${row.lane}` }, String(row.lane)), right: true },
+  { name: "Partitions", cell: (row) => number(row.partitions), right: true },
+  { name: "Owner", cell: (row) => (row.owner ? [`${numbers.get(row.owner) + 1}: `, h("code", { title: row.owner }, shortId(row.owner))] : "nobody") },
+  { name: "State", cell: (row) => badge(row.draining ? "draining" : row.owner ? "owned" : "free") },
+  { name: "Claims", cell: (row) => number(row.claims), right: true },
+  { name: "Hand-overs", cell: (row) => number(row.moves), right: true },
+];
+
+export function showPartitions(view) {
+  const box = h("section", { "aria-label": "Lanes" });
+  view.box.append(filterForm(view, "/ui/partitions", [kindField]), box);
+  view.watch(box, (read) => read(withQuery("/v1/partitions", { kind: view.query.get("kind") })), (data) => {
+    if (data.items.length === 0) return empty("There are no lanes. pawl migrate makes them.");
+    const numbers = numbersOf(data.items);
+    return [
+      [...new Set(data.items.map((lane) => lane.kind))].map((kind) =>
+        [h("h2", null, kind), grid(kind, data.items.filter((lane) => lane.kind === kind), numbers)]),
+      h("details", { "data-key": "every lane" }, h("summary", null, "Every lane, its claims and hand-overs"),
+        table("Every lane", columns(numbers), data.items, (row) => row.kind + row.lane)),
+    ];
+  }, { names: ["instances"], every_ms: 5000 });
+}

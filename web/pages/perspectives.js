@@ -1,0 +1,65 @@
+// Perspectives: how far behind each is, what fails, how a rebuild goes; pause, resume, rebuild.
+import { post } from "../api.js";
+import { act, confirm } from "../dialog.js";
+import { h } from "../dom.js";
+import { duration, number } from "../format.js";
+import { badge, empty } from "../states.js";
+import { table } from "../table.js";
+
+function actions(row, again) {
+  const path = "/v1/perspectives/" + encodeURIComponent(row.perspective);
+  const change = async () => {
+    if (row.paused) await act(() => post(path + "/resume"), `${row.perspective} goes on.`);
+    else if (await confirm("Pause this perspective?", `${row.perspective} will apply no event until somebody resumes it.`, "Pause", false))
+      await act(() => post(path + "/pause"), `${row.perspective} is paused.`);
+    again();
+  };
+  const rebuild = async () => {
+    if (await confirm("Rebuild this perspective?", `${row.perspective} is built again from the first event. What it shows is incomplete until it is done.`, "Rebuild"))
+      await act(() => post(path + "/rebuild"), `${row.perspective} is built again.`);
+    again();
+  };
+  const reset = async () => {
+    await act(() => post(path + "/reset", {}), (answer) => `${number(answer.checkpoints)} streams are tried again.`);
+    again();
+  };
+  const button = (name, run, danger) => h("button", { type: "button", class: danger ? "danger" : null, "aria-label": `${name}: ${row.perspective}`, onclick: run }, name);
+  return h("div", { class: "actions" }, button(row.paused ? "Resume" : "Pause", change),
+    row.failed > 0 && button("Try failed again", reset), button("Rebuild", rebuild, true));
+}
+
+// Everything that matches is applied: nothing to show. Otherwise how far it is.
+function progress(row) {
+  if (!(row.matched > 0)) return "–";
+  const share = Math.min(1, row.applied / row.matched);
+  return [h("progress", { max: "1", value: share.toFixed(3), "aria-label": "Applied by " + row.perspective }),
+          h("span", { class: "quiet" }, ` ${Math.floor(share * 100)} %`, row.eta_ms !== null && share < 1 && `, ${duration(row.eta_ms)} left`)];
+}
+
+const columns = (view, again) => [
+  { name: "Perspective", cell: (row) => row.perspective },
+  { name: "State", cell: (row) => badge(row.paused ? "paused" : row.state) },
+  { name: "Lag", cell: (row) => `${number(row.lag_events)} events, ${duration(row.lag_ms ?? 0)}`, right: true },
+  { name: "Applied", cell: progress },
+  { name: "Streams", cell: (row) => `${number(row.completed)} done, ${number(row.pending + row.processing)} open`, wide: true },
+  { name: "Failed", cell: (row) => number(row.failed), right: true },
+  ...(view.operator ? [{ name: "Actions", cell: (row) => actions(row, again) }] : []),
+];
+
+const errorColumns = [
+  { name: "Perspective", cell: (row) => row.perspective },
+  { name: "Streams", cell: (row) => number(row.count), right: true },
+  { name: "Error", cell: (row) => row.sample_error || row.fingerprint },
+];
+
+export function showPerspectives(view) {
+  const again = view.watch(view.box, async (read) => {
+    const [list, errors] = await Promise.all([read("/v1/perspectives"), read("/v1/perspectives/errors?limit=20")]);
+    return { list, errors };
+  }, ({ list, errors }) => (list.items.length === 0 ? empty("No perspective yet. A worker that has one registers it when it starts.") : [
+    table("Perspectives", columns(view, () => again()), list.items, (row) => row.perspective),
+    h("h2", null, "Errors"),
+    errors.items.length > 0 ? table("Errors", errorColumns, errors.items, (row) => row.perspective + row.fingerprint)
+                            : h("p", { class: "quiet" }, "No stream of a perspective fails."),
+  ]), { names: ["messages", "dead"], every_ms: 3000 });
+}

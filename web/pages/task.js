@@ -1,0 +1,40 @@
+// One task: its pipeline as a graph, its last executions with the time each took.
+import { h } from "../dom.js";
+import { duration, number } from "../format.js";
+import { graph } from "../graph.js";
+import { badge, empty, json } from "../states.js";
+import { facts, table } from "../table.js";
+import { moment } from "../time.js";
+import { runTask } from "./tasks.js";
+
+const executionColumns = [
+  { name: "Job", cell: (row) => h("a", { href: "/ui/jobs/" + row.job_id }, row.job_id) },
+  { name: "Attempt", cell: (row) => number(row.attempt), right: true },
+  { name: "Outcome", cell: (row) => badge(row.outcome) },
+  { name: "Started", cell: (row) => moment(row.started_ms) },
+  { name: "Took", cell: (row) => (row.finished_ms ? duration(row.finished_ms - row.started_ms) : "–"), right: true },
+  { name: "Error", cell: (row) => row.error || "–" },
+];
+
+const stepsOf = (pipeline) => pipeline.items.map((step) => ({ ...step, needs: step.needs || [] }));
+
+export function showTask(view) {
+  const name = encodeURIComponent(view.id);
+  const again = view.watch(view.box, async (read) => {
+    const [task, pipeline, executions] = await Promise.all([read("/v1/tasks/" + name), read(`/v1/tasks/${name}/pipeline`),
+                                                            read("/v1/executions?limit=20&task=" + name)]);
+    return { task, pipeline, executions };
+  }, ({ task, pipeline, executions }) => [
+    view.operator && h("div", { class: "actions" }, h("button", { type: "button", onclick: async () => {
+      await runTask(view.id);
+      again();
+    } }, "Run now")),
+    facts([["Queue", task.queue], ["Priority", number(task.priority)], ["Attempts", number(task.max_attempts)], ["Agent", task.agent],
+           ["Version", number(task.version)], ["Changed", moment(task.updated_ms)], ["Jobs", h("a", { href: "/ui/jobs?task=" + name }, "that are not done")]]),
+    h("h2", null, "Pipeline"),
+    h("div", { class: "scroll graph-box", role: "region", "aria-label": "Pipeline", tabindex: "0" }, graph("Pipeline", stepsOf(pipeline), (step) => step.uses)),
+    h("h2", null, "Executions"),
+    executions.items.length > 0 ? table("Executions", executionColumns, executions.items, (row) => row.id) : empty("It has not run yet."),
+    task.params && [h("h2", null, "Parameters"), json(task.params)],
+  ], { names: ["jobs"], every_ms: 10000 });
+}

@@ -1,0 +1,33 @@
+// Tasks: what can be run, and running it now.
+import { post } from "../api.js";
+import { act } from "../dialog.js";
+import { h } from "../dom.js";
+import { number } from "../format.js";
+import { listPage } from "../list.js";
+import { moment } from "../time.js";
+
+export async function runTask(name) {
+  await act(() => post(`/v1/tasks/${encodeURIComponent(name)}/run`, {}), (answer) => `Job ${answer.id} of ${name} is enqueued.`);
+}
+
+export function showTasks(view) {
+  listPage(view, {
+    path: "/ui/tasks",
+    route: "/v1/tasks",
+    label: "Tasks",
+    columns: [
+      { name: "Task", cell: (row) => h("a", { href: "/ui/tasks/" + encodeURIComponent(row.name) }, row.name) },
+      { name: "Queue", cell: (row) => row.queue },
+      { name: "Priority", cell: (row) => number(row.priority), right: true, wide: true },
+      { name: "Attempts", cell: (row) => number(row.max_attempts), right: true },
+      { name: "Agent", cell: (row) => row.agent || "–", wide: true },
+      { name: "Version", cell: (row) => number(row.version), right: true },
+      { name: "Changed", cell: (row) => moment(row.updated_ms) },
+      ...(view.operator ? [{ name: "Actions", cell: (row) =>
+        h("button", { type: "button", "aria-label": "Run now: " + row.name, onclick: () => runTask(row.name) }, "Run now") }] : []),
+    ],
+    keyOf: (row) => row.name,
+    none: "No task yet. pawl task create makes one.",
+    watch: { every_ms: 10000 },
+  });
+}

@@ -1,0 +1,20 @@
+// What a reader sees while there is nothing to see: loading, nothing there, a failure.
+import { h } from "./dom.js";
+
+export const loading = () => h("p", { class: "state", role: "status", "data-key": "loading" }, "Loading…");
+
+export const empty = (text, ...more) => h("div", { class: "state", "data-key": "empty" }, h("p", null, text), more);
+
+export function failure(problem, retry) {
+  return h("div", { class: "state failure", role: "alert", "data-key": "failure" },
+           h("p", null, problem.message),
+           retry && h("button", { type: "button", onclick: retry }, "Try again"));
+}
+
+const TONES = { dead: "bad", failed: "bad", evicted: "bad", silent: "warn", stopped: "bad", lost: "bad", blocked: "warn",
+                scheduled: "calm", later: "calm", waiting: "calm", paused: "warn", leased: "good", running: "good",
+                active: "good", done: "good", completed: "good", live: "good", success: "good", cancelled: "warn" };
+
+export const badge = (state) => (state ? h("span", { class: "badge " + (TONES[state] || "plain") }, state) : "–");
+
+export const json = (value) => h("pre", { tabindex: "0", role: "region", "aria-label": "JSON" }, JSON.stringify(value, null, 2));
