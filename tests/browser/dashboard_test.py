@@ -4,6 +4,7 @@ Skipped (77) when tools/npm-ci has not been run or there is no Chromium.
 
 Usage: dashboard_test.py PAWL HELPER ROOT sqlite|postgres PICTURES
 """
+import os
 import pathlib
 import shutil
 import subprocess
@@ -106,7 +107,7 @@ def main():
     if chromium is None or shutil.which("node") is None or not (HERE / "node_modules" / "playwright-core").exists():
         print("1..0 # SKIP needs chromium (tools/deps all) and tools/npm-ci tests/browser")
         return cli_support.SKIP_CODE
-    Setup.pawl, Setup.helper = sys.argv[1:3]
+    Setup.pawl, Setup.helper = map(os.path.abspath, sys.argv[1:3])
     Setup.root = pathlib.Path(sys.argv[3]).resolve()
     Setup.dialect = sys.argv[4]
     if Setup.dialect == "postgres":
