@@ -12,6 +12,8 @@ import { showPartitions } from "./pages/partitions.js";
 import { showPerspectives } from "./pages/perspectives.js";
 import { showSchedules } from "./pages/schedules.js";
 import { showStream } from "./pages/stream.js";
+import { showTask } from "./pages/task.js";
+import { showTasks } from "./pages/tasks.js";
 
 export const pages = [
   { name: "", title: "Overview", show: showOverview },
@@ -21,6 +23,8 @@ export const pages = [
   { name: "dead", title: "Dead letters", show: showDead },
   { name: "jobs", title: "Jobs", show: showJobs },
   { name: "jobs", one: true, title: "Job", show: showJob },
+  { name: "tasks", title: "Tasks", show: showTasks },
+  { name: "tasks", one: true, title: "Task", show: showTask },
   { name: "schedules", title: "Schedules", show: showSchedules },
   { name: "perspectives", title: "Perspectives", show: showPerspectives },
   { name: "events", title: "Events", show: showEvents },

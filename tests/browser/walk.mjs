@@ -31,11 +31,11 @@ async function everyPage() {
   const message = (await api("/v1/messages?state=dead&limit=1")).items[0];
   const job = (await api("/v1/jobs?limit=1")).items[0];
   const places = { overview: "", messages: "messages", message: "messages/" + message.id, stream: "streams/" + encodeURIComponent(message.stream),
-                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, schedules: "schedules", perspectives: "perspectives", events: "events",
+                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events",
                    instances: "instances", partitions: "partitions", audit: "audit", empty: "messages?type=nothing.like.this", missing: "nowhere" };
   for (const [name, place] of Object.entries(places)) {
     await browser.visit("/ui/" + place);
-    if (name !== "missing" && name !== "empty" && (await page.locator(".failure, [data-key=empty]").count()) > 0)
+    if (!["missing", "empty", "task"].includes(name) && (await page.locator(".failure, [data-key=empty]").count()) > 0)
       throw new Error(`${page.url()}: ${await text(".failure, [data-key=empty]")}`);
     if (name === "overview") await new Promise((resolve) => setTimeout(resolve, 8000)); // lines need points
     await browser.inspect(name);

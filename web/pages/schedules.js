@@ -27,7 +27,7 @@ export function showSchedules(view) {
   const columns = [
     { name: "Schedule", cell: (row) => row.name },
     { name: "State", cell: (row) => badge(row.paused ? "paused" : "active") },
-    { name: "Task", cell: (row) => h("a", { href: "/ui/jobs?task=" + encodeURIComponent(row.task) }, row.task) },
+    { name: "Task", cell: (row) => h("a", { href: "/ui/tasks/" + encodeURIComponent(row.task) }, row.task) },
     { name: "Rule", cell: (row) => [h("code", null, row.expr), row.zone && " " + row.zone] },
     { name: "Last", cell: (row) => moment(row.last_ms) },
     { name: "Next", cell: (row) => (row.paused ? "–" : moment(row.next_ms)) },
