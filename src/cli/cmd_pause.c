@@ -7,7 +7,9 @@
 
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
     int found = choice_find(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
-    if (found >= 0) {
+    /* A message is cancelled, not paused; only that can be taken back here. */
+    bool pausing = cli->arguments.command != &command_resume;
+    if (found >= 0 && !(pausing && found == PAUSE_MESSAGE - PAUSE_TOPIC)) {
         *scope = (enum pause_scope)(PAUSE_TOPIC + found);
         return PAWL_OK;
     }
@@ -105,12 +107,13 @@ const struct command command_pause = {
 const struct command command_resume = {
     .path = "resume",
     .summary = "Let what was paused go on",
-    .arguments = "topic|stream|handler NAME",
+    .arguments = "topic|stream|handler|message NAME",
     .arguments_min = 2,
     .arguments_max = 2,
     .check = check,
     .database = DATABASE_OPEN,
     .writes = true,
+    .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
     .example = "pawl resume stream order-1",
     .run = clear_pause,
 };

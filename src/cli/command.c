@@ -15,6 +15,7 @@ const struct command *const commands[] = {
     &command_send,
     &command_status,
     &command_why,
+    &command_messages_cancel,
     &command_messages_list,
     &command_messages_show,
     &command_dead_list,

@@ -54,6 +54,7 @@ extern const struct command command_job_show;
 extern const struct command command_job_steps;
 extern const struct command command_job_wake;
 extern const struct command command_maintain;
+extern const struct command command_messages_cancel;
 extern const struct command command_messages_list;
 extern const struct command command_messages_show;
 extern const struct command command_migrate;

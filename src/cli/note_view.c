@@ -5,7 +5,7 @@
 
 #include "cli/names.h"
 
-static const char *const scope_names[] = {"topic", "stream", "handler"};
+static const char *const scope_names[] = {"topic", "stream", "handler", "message"};
 
 const struct column pause_columns[PAUSE_COLUMNS] = {{.key = "scope", .type = CELL_TEXT},
                                                     {.key = "name", .type = CELL_TEXT},

@@ -7,7 +7,7 @@
 
 enum { PAUSE_COLUMNS = 5, ACTION_COLUMNS = 5, REFUSED_COLUMNS = 8, GROUP_COLUMNS = 6, SETTING_COLUMNS = 10 };
 
-#define PAUSE_SCOPES "topic|stream|handler" /* in the order of enum pause_scope */
+#define PAUSE_SCOPES "topic|stream|handler|message" /* in the order of enum pause_scope */
 
 extern const struct column pause_columns[PAUSE_COLUMNS];
 void pause_cells(const struct pause_row *row, struct cell cells[static PAUSE_COLUMNS]);

@@ -144,6 +144,9 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_REPORTED:
         core_report_answer(core, event);
         break;
+    case EVENT_CANCEL:
+        core_slots_ask(core, event);
+        break;
     case EVENT_FINISHED:
         core_run_finished(core, event);
         break;

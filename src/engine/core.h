@@ -75,7 +75,8 @@ struct engine_config {
     struct engine_strategy strategy;
     const struct engine_handler *handlers;
     size_t handler_count;
-    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none, -2 = paused */
+    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none, -2 = paused,
+                                                          -3 = cancelled */
     void *match_self;
     uint64_t seed; /* of the jitter */
 };
@@ -92,6 +93,7 @@ enum engine_event_type {
     EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
+    EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
     EVENT_WAKE,
     EVENT_WAKER,   /* wakes: whether somebody wakes us when work arrives */
     EVENT_WAITING, /* status; wait_late */
@@ -138,6 +140,7 @@ struct engine_event {
     const struct engine_outcome *outcomes;
     size_t count;
     int64_t elapsed_us; /* of the messages that ran */
+    const pawl_uuid *ids;
     bool wakes;
     bool wait_late;
 };
@@ -152,6 +155,7 @@ enum engine_action_type {
     ACTION_REPORT, /* instant: complete or fail outside a batch */
     ACTION_START,
     ACTION_CANCEL,
+    ACTION_CANCEL_END, /* id: a message that was to be cancelled has ended; not answered */
     ACTION_FREE_GRANT,
     ACTION_TIMER,
     ACTION_WAIT_BEGIN, /* be woken from now on; answered by EVENT_WAITING */
@@ -163,7 +167,7 @@ enum engine_action_type {
     ACTION_EXIT
 };
 
-enum cancel_reason { CANCEL_TIMEOUT = 1, CANCEL_FENCE, CANCEL_STOP };
+enum cancel_reason { CANCEL_TIMEOUT = 1, CANCEL_FENCE, CANCEL_STOP, CANCEL_ASKED /* only one of the slot */ };
 
 /* What happened, for logs and metrics; the numbers are named in engine_log_rows. */
 enum engine_log {
@@ -184,6 +188,7 @@ enum engine_log {
     LOG_NO_HANDLER,
     LOG_DEAD,
     LOG_TIMEOUT,
+    LOG_CANCELLED,
     LOG_PEER_EVICTED,
     LOG_REFUSED,
     LOG_STOPPING,
@@ -213,6 +218,8 @@ struct engine_action {
     enum engine_action_type type;
     int slot;
     enum cancel_reason reason;
+    size_t at; /* CANCEL_ASKED: which message of the slot */
+    pawl_uuid id;
     struct engine_run run;
     const struct work_batch *batch; /* valid until its EVENT_BATCH or EVENT_CLAIMED */
     struct engine_report report;

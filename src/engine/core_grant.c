@@ -94,6 +94,7 @@ static void queue_free_entry(struct engine_core *core, struct entry *entry) {
 static bool entry_place(struct engine_core *core, struct entry *entry) {
     const struct item *item = entry->item;
     int handler = core->config.match(core->config.match_self, item);
+    entry->asked = handler == -3;
     entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
     /* A grant that is over before it arrived goes straight back, like one that nobody here can handle. */
     if (handler < 0 || entry->fence_ms <= core->now_ms)

@@ -25,6 +25,7 @@ struct entry {
     enum entry_state state;
     bool dropped; /* its grant is over: whatever it does has no effect any more */
     bool permanent;
+    bool asked; /* a person wants it to end */
     int renewals;
     int64_t fence_ms;
     int64_t delay_ms;
@@ -232,6 +233,8 @@ void core_slot_cancel(struct engine_core *core, int slot, enum cancel_reason rea
 void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream,
                              enum cancel_reason reason);
 void core_slots_timeout(struct engine_core *core);
+void core_slots_ask(struct engine_core *core, const struct engine_event *event);
+const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
 
 /* core_report.c */
 void core_report_done(struct engine_core *core, struct entry *entry);

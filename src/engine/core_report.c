@@ -33,8 +33,21 @@ int core_report_status(enum store_kind kind) {
     return kind == KIND_OUTBOX ? PUBLISHED : COMPLETED;
 }
 
+/* One that ends before a handler was found for it goes by the worker's rules. */
+const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry) {
+    static const struct engine_handler none;
+    return entry->handler < (int)core->config.handler_count ? &core->config.handlers[entry->handler] : &none;
+}
+
+/* Whoever wanted it to end need not ask any more. */
+static void asked_ended(struct engine_core *core, const struct entry *entry) {
+    struct engine_action *action = entry->asked ? core_act(core, ACTION_CANCEL_END) : NULL;
+    if (action != NULL)
+        action->id = entry->item->id;
+}
+
 struct fail_item core_report_fail_item(const struct engine_core *core, const struct entry *entry) {
-    const struct engine_handler *rules = &core->config.handlers[entry->handler];
+    const struct engine_handler *rules = core_rules(core, entry);
     return (struct fail_item){
         .ref = {entry->item->token, entry->item->id},
         .error = {entry->error != NULL ? entry->error : "", entry->error_len},
@@ -72,7 +85,7 @@ void core_report_done(struct engine_core *core, struct entry *entry) {
 }
 
 static int64_t next_attempt_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms) {
-    const struct engine_handler *rules = &core->config.handlers[entry->handler];
+    const struct engine_handler *rules = core_rules(core, entry);
     if (asked_ms >= 0)
         return asked_ms < PAWL_RETRY_MS_MAX ? asked_ms : PAWL_RETRY_MS_MAX;
     if (rules->retry_base_ms <= 0)
@@ -110,6 +123,7 @@ void core_report_release(struct engine_core *core, struct entry *entry, int64_t 
 static void complete_answered(struct engine_core *core, struct entry *entry, enum store_answer answer) {
     if (answer == ANSWER_APPLIED || answer == ANSWER_DUPLICATE) {
         core->metrics.completed++;
+        asked_ended(core, entry);
     } else if (answer == ANSWER_CONFLICT && !entry->dropped) {
         /* An earlier message of the stream is unfinished: this one has to run again, after it, and the store
          * sets aside with it what is behind it. */
@@ -131,12 +145,14 @@ static void fail_answered(struct engine_core *core, struct entry *entry, enum st
                           enum fail_outcome fate) {
     struct stream *stream = entry->stream;
     const int64_t token = entry->item->token;
-    enum dead_policy policy = core->config.handlers[entry->handler].policy;
+    enum dead_policy policy = core_rules(core, entry)->policy;
     if (policy == POLICY_DEFAULT)
         policy = core->config.policy != POLICY_DEFAULT ? core->config.policy : core->schema_policy;
     bool applied = answer == ANSWER_APPLIED;
     if (applied)
         core->metrics.failed++;
+    if (applied || answer == ANSWER_DUPLICATE)
+        asked_ended(core, entry);
     if (applied && fate == FAIL_DEAD) {
         core->metrics.dead++;
         core_log_text(core, LOG_DEAD, entry->item->seq, entry->item->type);

@@ -2,9 +2,15 @@
 #include <assert.h>
 
 #include "base/str.h"
+#include "base/uuid.h"
 #include "engine/core_int.h"
 
+#define ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
+
 enum { BUNDLE_US = 1000 }; /* a bundle should last about this long: long enough to pay for its hand-over */
+
+static const struct engine_outcome asked_outcome = {
+    OUTCOME_PERMANENT, {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, -1};
 
 static struct entry *pop_free(struct handler_queue *queue) {
     struct entry *entry = queue->free_head;
@@ -31,13 +37,22 @@ void core_run_unhandled(struct engine_core *core) {
     while (queue->free_head != NULL) {
         struct entry *entry = pop_free(queue);
         queue->waiting--;
+        if (entry->asked) {
+            core_report_failed(core, entry, &asked_outcome);
+            continue;
+        }
         if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
             core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
         core_report_release(core, entry, entry->delay_ms);
     }
     while (queue->stream_head != NULL) {
         struct stream *stream = pop_stream(queue);
-        if (stream->head != NULL && stream->head->handler == nobody) {
+        if (stream->head != NULL && stream->head->handler == nobody && stream->head->asked) {
+            struct entry *entry = core_stream_pop(stream);
+            queue->waiting--;
+            stream->awaiting = true;
+            core_report_failed(core, entry, &asked_outcome);
+        } else if (stream->head != NULL && stream->head->handler == nobody) {
             if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
                 core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
             core_stream_release_waiting(core, stream, stream->head->delay_ms);
@@ -176,6 +191,35 @@ void core_slot_cancel_stream(struct engine_core *core, const struct stream *stre
     }
 }
 
+static bool named(const struct engine_event *event, pawl_uuid id) {
+    for (size_t i = 0; i < event->count; i++) {
+        if (uuid_equal(event->ids[i], id))
+            return true;
+    }
+    return false;
+}
+
+/* A person wants these messages to end. What waits here is asked for again when it runs. */
+void core_slots_ask(struct engine_core *core, const struct engine_event *event) {
+    for (int i = 0; i < core->config.slots; i++) {
+        const struct slot *slot = &core->slots[i];
+        for (size_t j = 0; slot->busy && j < slot->count; j++) {
+            struct entry *entry = slot->entries[j];
+            if (entry->asked || core->config.handlers[slot->handler].batched ||
+                !named(event, entry->item->id))
+                continue;
+            entry->asked = true;
+            core_log_text(core, LOG_CANCELLED, entry->item->seq, entry->item->type);
+            struct engine_action *action = core_act(core, ACTION_CANCEL);
+            if (action == NULL)
+                return;
+            action->slot = i;
+            action->reason = CANCEL_ASKED;
+            action->at = j;
+        }
+    }
+}
+
 void core_slots_timeout(struct engine_core *core) {
     for (int i = 0; i < core->config.slots; i++) {
         struct slot *slot = &core->slots[i];
@@ -245,6 +289,8 @@ static void entry_ended(struct engine_core *core, struct entry *entry, const str
 static void take_back(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome,
                       bool last, int64_t *released) {
     struct stream *stream = entry->stream;
+    if (entry->asked && outcome->type != OUTCOME_DONE)
+        outcome = &asked_outcome;
     if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
         not_run(core, entry);
     } else {

@@ -36,6 +36,7 @@ static void take_verdict(struct bundle *bundle, size_t at, const struct handler_
 static void run_one(struct bundle *bundle, size_t at) {
     struct handler_verdict verdict;
     verdict.delay_ms = -1;
+    bundle->handle.asked = &bundle->asked[at];
     function_call(bundle->handler, bundle->items[at], &bundle->handle, &verdict);
     take_verdict(bundle, at, &verdict);
 }
@@ -70,7 +71,8 @@ static void run_bundle(struct bundle *bundle) {
          * time. */
         if (cancelled || bundle->groups[i] == failed_group || clock_boot_ms() >= bundle->fence_ms)
             continue;
-        run_one(bundle, i);
+        if (!atomic_load_explicit(&bundle->asked[i], memory_order_relaxed))
+            run_one(bundle, i);
         if (bundle->outcomes[i].type != OUTCOME_DONE)
             failed_group = bundle->groups[i];
     }

@@ -19,6 +19,7 @@ struct bundle {
     size_t count;
     int64_t fence_ms;
     struct run_handle handle;
+    atomic_bool asked[ENGINE_BUNDLE_MAX]; /* by message: a person wants it to end */
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
     char *errors[ENGINE_BUNDLE_MAX]; /* owned; behind the outcomes' texts */
     int64_t elapsed_us;

@@ -7,7 +7,9 @@
 
 bool pawl_cancelled(const pawl_message *message) {
     const struct run_handle *handle = message->run;
-    return handle != NULL && atomic_load_explicit(&handle->cancel, memory_order_relaxed);
+    return handle != NULL &&
+           (atomic_load_explicit(&handle->cancel, memory_order_relaxed) ||
+            (handle->asked != NULL && atomic_load_explicit(handle->asked, memory_order_relaxed)));
 }
 
 bool pawl_progress(const pawl_message *message, pawl_str progress) {

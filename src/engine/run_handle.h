@@ -8,6 +8,7 @@
 
 struct run_handle {
     atomic_bool cancel;
+    const atomic_bool *asked; /* of the message that runs now: a person wants it to end; NULL = nobody can */
     /* Takes progress (JSON) of a job; NULL = nobody wants it. */
     bool (*progress)(struct run_handle *handle, pawl_str json);
     int64_t began_us; /* of the job, by the boot clock; 0 = not told */

@@ -242,10 +242,14 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_MAINTAIN:
     case CALL_WAIT_END:
     case CALL_WAKE:
+    case CALL_CANCEL_END:
         call_free(call); /* nobody waits for these */
         return;
     }
+    bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
     runtime_step(runtime, event);
+    if (beat)
+        runtime_ask_cancel(runtime, &call->pauses);
     if (!kept)
         call_free(call);
 }

@@ -86,6 +86,7 @@ void runtime_free(struct runtime *runtime); /* takes NULL */
 /* runtime_actions.c */
 void runtime_step(struct runtime *runtime, struct engine_event event);
 void runtime_ask_control(struct runtime *runtime, enum call_type type);
+void runtime_ask_cancel(struct runtime *runtime, const struct pause_rows *rows);
 
 /* runtime_process.c */
 void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);

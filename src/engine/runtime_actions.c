@@ -7,6 +7,8 @@
 #include "base/uuid.h"
 #include "engine/runtime.h"
 
+enum { CANCEL_IDS_MAX = 1000 }; /* asked for at once; the rest at the next heartbeat */
+
 static void fatal(struct runtime *runtime, pawl_status status, const char *what) {
     runtime->exiting = true;
     runtime->forced = true;
@@ -63,6 +65,8 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     bundle->count = run->count;
     bundle->fence_ms = run->fence_ms;
     atomic_store(&bundle->handle.cancel, false);
+    for (size_t i = 0; i < run->count; i++)
+        atomic_store_explicit(&bundle->asked[i], false, memory_order_relaxed);
     memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
     memcpy(bundle->groups, run->groups, run->count * sizeof(*run->groups));
     pawl_error error;
@@ -71,10 +75,31 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
 }
 
 static void cancel(struct runtime *runtime, const struct engine_action *action) {
+    struct bundle *bundle = &runtime->bundles[action->slot];
     if (runtime->processes[action->slot].pid != 0)
         runtime_process_cancel(runtime, action->slot, action->reason);
+    else if (action->reason == CANCEL_ASKED && bundle->handler->batch == NULL)
+        atomic_store(&bundle->asked[action->at], true);
     else
-        atomic_store(&runtime->bundles[action->slot].handle.cancel, true);
+        atomic_store(&bundle->handle.cancel, true);
+}
+
+static void cancel_end(struct runtime *runtime, pawl_uuid id) {
+    handler_table_uncancel(runtime->config.handlers, id);
+    struct call *call = call_new(CALL_CANCEL_END);
+    if (call == NULL)
+        return; /* it is asked for again, and answered again */
+    call->message = id;
+    store_thread_call(runtime->control, call);
+}
+
+void runtime_ask_cancel(struct runtime *runtime, const struct pause_rows *rows) {
+    pawl_uuid ids[CANCEL_IDS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count && count < CANCEL_IDS_MAX; i++)
+        count += rows->rows[i].scope == PAUSE_MESSAGE && uuid_parse(rows->rows[i].name, &ids[count]);
+    if (count > 0)
+        runtime_step(runtime, (struct engine_event){.type = EVENT_CANCEL, .ids = ids, .count = count});
 }
 
 static void finish(struct runtime *runtime, const struct engine_action *action) {
@@ -124,6 +149,9 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         break;
     case ACTION_CANCEL:
         cancel(runtime, action);
+        break;
+    case ACTION_CANCEL_END:
+        cancel_end(runtime, action->id);
         break;
     case ACTION_FREE_GRANT:
         call_release(&runtime->held, action->grant);

@@ -126,6 +126,10 @@ void runtime_log(struct runtime *runtime, const struct engine_action *action) {
         log_event(log, LOG_LEVEL_WARN, "dead_letter", "seq=%" PRId64 " type=%.*s", n[0],
                   STR_ARG(action->text));
         break;
+    case LOG_CANCELLED:
+        log_event(log, LOG_LEVEL_WARN, "handler_cancelled", "seq=%" PRId64 " type=%.*s", n[0],
+                  STR_ARG(action->text));
+        break;
     case LOG_TIMEOUT:
         log_event(log, LOG_LEVEL_WARN, "handler_timeout", "handler=%s after_ms=%" PRId64,
                   runtime->config.handlers->handlers[n[0]].name, n[1]);

@@ -39,8 +39,9 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
 }
 
 void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reason reason) {
+    bool politely = reason == CANCEL_STOP || reason == CANCEL_ASKED;
     enum process_stop why = reason == CANCEL_TIMEOUT ? PROCESS_TIMEOUT
-                            : reason == CANCEL_STOP  ? PROCESS_STOP
+                            : politely               ? PROCESS_STOP
                                                      : PROCESS_KILL;
     process_end(&runtime->processes[slot], why, clock_boot_ms());
 }

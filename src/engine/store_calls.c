@@ -1,6 +1,7 @@
 /* The calls a worker makes to its store, and what a lost connection means for the next one. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "domain/share.h"
 #include "engine/store_thread.h"
@@ -114,6 +115,14 @@ static pawl_status run_maintain(struct store_thread *thread, struct call *call) 
     return thread->store->ops->core.maintain(thread->store, &in, &result, &call->error);
 }
 
+/* Somebody may have taken it back meanwhile: that is as good. */
+static pawl_status run_cancel_end(struct store_thread *thread, struct call *call) {
+    char id[UUID_TEXT_BYTES];
+    pawl_status status = thread->store->ops->relay->pause_clear(
+        thread->store, PAUSE_MESSAGE, str_from(uuid_format(call->message, id)), &call->error);
+    return status == PAWL_NOT_FOUND ? PAWL_OK : status;
+}
+
 static pawl_status run_report(struct store_thread *thread, struct call *call) {
     const struct engine_report *report = &call->report;
     const struct store_core_ops *ops = &thread->store->ops->core;
@@ -173,6 +182,9 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_WAKE:
         call->status = ops->wake(thread->store, &call->error);
+        break;
+    case CALL_CANCEL_END:
+        call->status = run_cancel_end(thread, call);
         break;
     case CALL_WAKER_OPEN:
         call->status = store_waker_open(&thread->config, &call->waker, &call->error);

@@ -21,6 +21,7 @@ enum call_type {
     CALL_WAIT_BEGIN,
     CALL_WAIT_END,
     CALL_WAKE,
+    CALL_CANCEL_END,
     CALL_WAKER_OPEN
 };
 
@@ -32,6 +33,7 @@ struct call {
     const struct work_batch *batch; /* stays as it is until the answer is taken */
     struct instance_new instance;
     struct engine_report report;
+    pawl_uuid message; /* cancel_end */
     /* out */
     pawl_status status;
     pawl_error error;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "domain/name.h"
 #include "handler/pattern.h"
 #include "handler/program.h"
@@ -298,6 +299,29 @@ static bool paused(const struct handler_table *table, const struct item *item, i
     return false;
 }
 
+static bool cancelled(const struct handler_table *table, const struct item *item) {
+    char id[UUID_TEXT_BYTES];
+    if (item->kind == KIND_PERSPECTIVE)
+        return false;
+    uuid_format(item->id, id);
+    for (size_t i = 0; i < table->pause_count; i++) {
+        if (table->pauses[i].scope == PAUSE_MESSAGE && str_equal_cstr(table->pauses[i].name, id))
+            return true;
+    }
+    return false;
+}
+
+void handler_table_uncancel(struct handler_table *table, pawl_uuid id) {
+    char text[UUID_TEXT_BYTES];
+    uuid_format(id, text);
+    for (size_t i = 0; i < table->pause_count; i++) {
+        if (table->pauses[i].scope == PAUSE_MESSAGE && str_equal_cstr(table->pauses[i].name, text)) {
+            table->pauses[i] = table->pauses[--table->pause_count];
+            return;
+        }
+    }
+}
+
 /* One receptor that waits lets the message wait: it is done when all of them are. */
 static bool receptor_paused(const struct handler_table *table, const struct item *item, int first) {
     for (int i = first; i >= 0 && table->handlers[first].receptor != NULL;
@@ -325,6 +349,8 @@ static int match_any(struct handler_table *table, const struct item *item) {
 
 int handler_table_match_item(struct handler_table *table, const struct item *item) {
     int handler = match_any(table, item);
+    if (table->pause_count > 0 && cancelled(table, item))
+        return HANDLER_CANCELLED;
     if (table->pause_count > 0 &&
         (paused(table, item, handler) || (handler >= 0 && receptor_paused(table, item, handler))))
         return HANDLER_PAUSED;

@@ -108,7 +108,7 @@ PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, 
 PAWL_MUSTCHECK pawl_status handler_table_add_perspectives(struct handler_table *table, handler_batch_fn batch,
                                                           void *self, pawl_error *err);
 
-enum { HANDLER_NONE = -1, HANDLER_PAUSED = -2 };
+enum { HANDLER_NONE = -1, HANDLER_PAUSED = -2, HANDLER_CANCELLED = -3 };
 
 /* Index of the first handler that matches the type and is not a receptor, -1 = none. Not thread-safe. */
 int handler_table_match(struct handler_table *table, pawl_str type);
@@ -137,7 +137,11 @@ void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern);
 /* What waits from now on; copied. Out of memory: what waited before still does. */
 void handler_table_pause(struct handler_table *table, const struct pause_rows *rows);
 
-/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: somebody wants it to wait.
+/* The message has ended: that it was cancelled is forgotten. */
+void handler_table_uncancel(struct handler_table *table, pawl_uuid id);
+
+/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: somebody wants it to wait;
+ * HANDLER_CANCELLED: to end.
  */
 int handler_table_match_item(struct handler_table *table, const struct item *item);
 

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "domain/name.h"
 #include "store/relay.h"
 #include "store/store.h"
@@ -49,9 +50,12 @@ pawl_status check_receive(const struct messages_receive *in, pawl_error *err) {
 }
 
 pawl_status check_pause(const struct pause_row *in, pawl_error *err) {
-    if (in->scope < PAUSE_TOPIC || in->scope > PAUSE_HANDLER)
-        return error_set(err, PAWL_INVALID, "pause", "scope %d is unknown; use 1 topic, 2 stream, 3 handler",
-                         (int)in->scope);
+    pawl_uuid id;
+    if (in->scope < PAUSE_TOPIC || in->scope > PAUSE_MESSAGE)
+        return error_set(err, PAWL_INVALID, "pause",
+                         "scope %d is unknown; use 1 topic, 2 stream, 3 handler, 4 message", (int)in->scope);
+    if (in->scope == PAUSE_MESSAGE && !uuid_parse(in->name, &id))
+        return error_set(err, PAWL_INVALID, "pause", "'%.*s' is not a message id", STR_ARG(in->name));
     pawl_status status = name_check_stream(in->name, err);
     if (status == PAWL_OK)
         status = check_text(in->reason, "the reason", PAWL_ERROR_BYTES_MAX, err);

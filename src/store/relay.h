@@ -68,7 +68,12 @@ struct refused_rows {
     size_t count;
 };
 
-enum pause_scope { PAUSE_TOPIC = 1, PAUSE_STREAM, PAUSE_HANDLER };
+enum pause_scope {
+    PAUSE_TOPIC = 1,
+    PAUSE_STREAM,
+    PAUSE_HANDLER,
+    PAUSE_MESSAGE /* the message with this id is cancelled: whoever has it ends it, and takes this back */
+};
 
 /* Messages of a topic, of a stream or for a handler (by its pattern) wait until it is taken back. */
 struct pause_row {

@@ -161,6 +161,14 @@ static void pauses_are_noted_and_taken_back(void **state) {
     ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_TOPIC, STR("order-1"), &c->err));
     expect(c, PAWL_NOT_FOUND,
            c->store->ops->relay->pause_clear(c->store, PAUSE_TOPIC, STR("order-1"), &c->err));
+    in = (struct pause_row){
+        .scope = PAUSE_MESSAGE, .name = STR("01890a5d-ac96-774b-bcce-b302099a8057"), .actor = STR("anna")};
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err)); /* a message is cancelled */
+    ok(c, c->store->ops->relay->pauses(c->store, c->arena, &rows, &c->err));
+    assert_int_equal(rows.rows[1].scope, PAUSE_MESSAGE);
+    ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_MESSAGE, in.name, &c->err));
+    in.name = STR("order-1");
+    expect(c, PAWL_INVALID, c->store->ops->relay->pause_set(c->store, &in, &c->err));
     in.scope = (enum pause_scope)7;
     expect(c, PAWL_INVALID, c->store->ops->relay->pause_set(c->store, &in, &c->err));
 }

@@ -213,6 +213,7 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_WAIT_END:
         wire_send(world, index, WIRE_WAIT_END, action);
         break;
+    case ACTION_CANCEL_END:
     case ACTION_NOTIFY_STARTED:
     case ACTION_NOTIFY_IDLE:
         break;

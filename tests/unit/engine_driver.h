@@ -32,7 +32,7 @@ struct driver {
     const struct work_batch *batch; /* on its way */
     const struct work_batch *claim; /* the same, of a claim beside it */
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
-    int waits, wait_ends, claims;
+    int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
     pawl_status exit_status;
     enum cancel_reason cancel_reason;
@@ -50,6 +50,8 @@ static inline int driver_match(void *self, const struct item *item) {
     (void)self;
     if (item->type.len > 0 && item->type.ptr[0] == '?')
         return -1;
+    if (item->type.len > 0 && item->type.ptr[0] == '!')
+        return -3;
     return item->type.len > 0 && item->type.ptr[0] == 'b' ? 1 : 0;
 }
 
@@ -88,6 +90,9 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         d->cancels++;
         d->cancel_reason = a->reason;
         d->cancel_slot = a->slot;
+        break;
+    case ACTION_CANCEL_END:
+        d->cancel_ends++;
         break;
     case ACTION_FREE_GRANT:
         for (size_t i = 0; i < 512; i++) {

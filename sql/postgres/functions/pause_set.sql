@@ -1,4 +1,4 @@
--- pause_set: messages of a topic (1), of a stream (2) or for a handler (3) wait; a pause that is there stays as it is.
+-- pause_set: messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; a pause that is there stays as it is.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- returns: nothing
 -- tables: pause (inserted)

@@ -7,6 +7,7 @@
 #include "store/sqlite/dead.h"
 #include "store/sqlite/ending.h"
 #include "store/sqlite/instance.h"
+#include "store/sqlite/intake.h"
 #include "store/sqlite/item.h"
 #include "store/sqlite/keyset.h"
 #include "store/sqlite/lane.h"
@@ -318,7 +319,9 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
 pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
                            struct item_list *out) {
     int64_t freed = 0;
-    pawl_status status = ending_overdue_own(op, in->kind, in->instance);
+    pawl_status status = in->kind == KIND_OUTBOX ? intake_drain(op) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = ending_overdue_own(op, in->kind, in->instance);
     if (status == PAWL_OK)
         status = lane_free_drained(op, in->kind, in->instance, &freed);
     struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};

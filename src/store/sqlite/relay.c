@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/put.h"
+#include "store/sqlite/refuse.h"
 
 static pawl_status is_active(struct operation *op, pawl_uuid instance, bool *active) {
     int64_t one = 0;
@@ -139,7 +140,7 @@ static pawl_status duties(struct store *store, struct arena *arena, struct duty_
     return status;
 }
 
-static pawl_status refuse(struct operation *op, const struct refused_row *row) {
+pawl_status refuse(struct operation *op, const struct refused_row *row) {
     int64_t hash = 0;
     pawl_status status = hash_payload(row->payload, &hash, op->err);
     if (status != PAWL_OK)

@@ -1,0 +1,3 @@
+-- intake_delete: rows that have become messages, or were refused.
+-- params: number
+DELETE FROM intake WHERE number <= ?1
