@@ -111,7 +111,10 @@ class Shop:
     def count(self, what):
         with self.lock:
             self.stats[what] += 1
-            self.file.write_text(json.dumps(self.stats))
+            # Written aside and renamed: a crash in the middle must not leave half a file.
+            fresh = self.file.with_suffix(".new")
+            fresh.write_text(json.dumps(self.stats))
+            fresh.replace(self.file)
 
 
 def main():
