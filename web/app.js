@@ -61,6 +61,7 @@ function tokenOfAddress() {
 
 function askToken(problem, tried) {
   document.title = "Sign in – pawl";
+  document.getElementById("stream").textContent = "signed out";
   const submit = async (event) => {
     event.preventDefault();
     try {

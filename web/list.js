@@ -52,7 +52,7 @@ export function listPage(view, list) {
   if (list.actions) view.box.append(list.actions);
   view.box.append(box);
   const sent = Object.fromEntries(fields.filter((field) => !field.local).map((field) => [field.name, filters[field.name]]));
-  const parameters = { ...list.fixed, ...sent, cursor: view.query.get("cursor"), limit: ROWS };
+  const parameters = { limit: ROWS, ...list.fixed, ...sent, cursor: view.query.get("cursor") };
   const filtered = Object.values(filters).some(Boolean);
   return view.watch(box, (read) => read(withQuery(list.route, parameters)), (data) => [
     data.items.length > 0

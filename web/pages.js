@@ -9,6 +9,7 @@ import { showMessage } from "./pages/message.js";
 import { showMessages } from "./pages/messages.js";
 import { showOverview } from "./pages/overview.js";
 import { showPartitions } from "./pages/partitions.js";
+import { showPauses } from "./pages/pauses.js";
 import { showPerspectives } from "./pages/perspectives.js";
 import { showSchedules } from "./pages/schedules.js";
 import { showStream } from "./pages/stream.js";
@@ -30,5 +31,6 @@ export const pages = [
   { name: "events", title: "Events", show: showEvents },
   { name: "instances", title: "Instances", show: showInstances },
   { name: "partitions", title: "Partitions", show: showPartitions },
+  { name: "pauses", title: "Pauses", show: showPauses },
   { name: "audit", title: "Audit", show: showAudit },
 ];

@@ -53,7 +53,9 @@ class Stage(ServerTest):
         for i in range(60):
             self.post("/v1/jobs", {"type": "mail.send", "payload": {"to": f"reader {i}"}, "due_ms": later_ms + i * 60000})
         pipeline = {"steps": [{"id": "gather", "uses": "say", "with": {"rows": 3}},
-                              {"id": "write", "uses": "say", "with": {"from": "${steps.gather.rows}"}}]}
+                              {"id": "write", "uses": "say", "with": {"from": "${steps.gather.rows}"}},
+                              {"id": "count", "uses": "say", "with": {"from": "${steps.gather.rows}"}},
+                              {"id": "send", "uses": "say", "needs": ["write", "count"]}]}
         answer = self.request("PUT", "/v1/tasks/report", {"pipeline": pipeline})
         self.assertEqual(answer.status, 200, answer)
         answer = self.request("PUT", "/v1/schedules/nightly", {"task": "report", "cron": "0 3 * * *", "zone": "Europe/Zurich"})
@@ -89,7 +91,7 @@ class Stage(ServerTest):
         while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 70:
             self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
             time.sleep(0.2)
-        self.post("/v1/maintain")
+        self.post("/v1/pauses", {"scope": "topic", "name": "letters", "reason": "the printer is broken"})
 
     def walk(self, chromium, pictures):
         ended = threading.Event()

@@ -15,6 +15,12 @@ function numbersOf(lanes) {
   return new Map(owners.map((owner, i) => [owner, i]));
 }
 
+function legend(numbers, instances) {
+  const names = new Map(instances.map((one) => [one.id, `${one.service}, ${one.host}:${one.pid}`]));
+  return h("ul", { class: "owners", "aria-label": "Owners", "data-key": "owners" }, [...numbers].map(([owner, i]) =>
+    h("li", null, h("span", { class: "number shade" + (i % SHADES) }, i + 1), " ", h("code", { title: owner }, shortId(owner)), " ", names.get(owner))));
+}
+
 function grid(kind, lanes, numbers) {
   return h("ul", { class: "lanes", "aria-label": `Lanes of ${kind}`, "data-key": "grid " + kind }, lanes.map((lane) => {
     const owner = numbers.get(lane.owner);
@@ -37,10 +43,14 @@ const columns = (numbers) => [
 export function showPartitions(view) {
   const box = h("section", { "aria-label": "Lanes" });
   view.box.append(filterForm(view, "/ui/partitions", [kindField]), box);
-  view.watch(box, (read) => read(withQuery("/v1/partitions", { kind: view.query.get("kind") })), (data) => {
+  view.watch(box, async (read) => {
+    const [lanes, instances] = await Promise.all([read(withQuery("/v1/partitions", { kind: view.query.get("kind") })), read("/v1/instances")]);
+    return { items: lanes.items, instances: instances.items };
+  }, (data) => {
     if (data.items.length === 0) return empty("There are no lanes. pawl migrate makes them.");
     const numbers = numbersOf(data.items);
     return [
+      legend(numbers, data.instances),
       [...new Set(data.items.map((lane) => lane.kind))].map((kind) =>
         [h("h2", null, kind), grid(kind, data.items.filter((lane) => lane.kind === kind), numbers)]),
       h("details", { "data-key": "every lane" }, h("summary", null, "Every lane, its claims and hand-overs"),

@@ -29,7 +29,7 @@ export function showTask(view) {
       await runTask(view.id);
       again();
     } }, "Run now")),
-    facts([["Queue", task.queue], ["Priority", number(task.priority)], ["Attempts", number(task.max_attempts)], ["Agent", task.agent],
+    facts([["Queue", task.queue || "default"], ["Priority", number(task.priority)], ["Attempts", task.max_attempts > 0 && number(task.max_attempts)], ["Agent", task.agent],
            ["Version", number(task.version)], ["Changed", moment(task.updated_ms)], ["Jobs", h("a", { href: "/ui/jobs?task=" + name }, "that are not done")]]),
     h("h2", null, "Pipeline"),
     h("div", { class: "scroll graph-box", role: "region", "aria-label": "Pipeline", tabindex: "0" }, graph("Pipeline", stepsOf(pipeline), (step) => step.uses)),

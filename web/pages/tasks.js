@@ -17,9 +17,9 @@ export function showTasks(view) {
     label: "Tasks",
     columns: [
       { name: "Task", cell: (row) => h("a", { href: "/ui/tasks/" + encodeURIComponent(row.name) }, row.name) },
-      { name: "Queue", cell: (row) => row.queue },
+      { name: "Queue", cell: (row) => row.queue || "default" },
       { name: "Priority", cell: (row) => number(row.priority), right: true, wide: true },
-      { name: "Attempts", cell: (row) => number(row.max_attempts), right: true },
+      { name: "Attempts", cell: (row) => (row.max_attempts > 0 ? number(row.max_attempts) : "default"), right: true },
       { name: "Agent", cell: (row) => row.agent || "–", wide: true },
       { name: "Version", cell: (row) => number(row.version), right: true },
       { name: "Changed", cell: (row) => moment(row.updated_ms) },
