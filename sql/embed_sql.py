@@ -4,7 +4,7 @@
 Usage: embed_sql.py --root SQL_DIR --c OUT.c --header OUT.h -- FILE...
        embed_sql.py --root SQL_DIR --check -- FILE...      (the rules only, nothing is written)
 
-Layout: SQL_DIR/{postgres,sqlite}/{migrations,functions,queries,invariants}/NAME.sql
+Layout: SQL_DIR/{postgres,sqlite}/{migrations,functions,queries,invariants,doctor}/NAME.sql
 Rules:  every file in those directories is listed, once (a draft that git does not know yet may wait);
         every file starts with `-- NAME: one sentence`; migrations (NNNN_name) and invariants have the same names in both dialects.
 """
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 DIALECTS = ("postgres", "sqlite")
-KINDS = ("migrations", "functions", "queries", "invariants")
+KINDS = ("migrations", "functions", "queries", "invariants", "doctor")
 HEADER = re.compile(r"-- ([A-Za-z0-9_.]+): \S.*")
 MIGRATION = re.compile(r"\d{4}_[a-z0-9_]+")
 NAME = re.compile(r"[a-z0-9_]+")

@@ -55,6 +55,8 @@ const struct command *const commands[] = {
     &command_partitions,
     &command_partitions_of,
     &command_check,
+    &command_doctor,
+    &command_doctor_checks,
     &command_history_list,
     &command_history_archive,
     &command_run_start,

@@ -17,6 +17,8 @@ extern const struct command command_dead_groups;
 extern const struct command command_dead_list;
 extern const struct command command_dead_redrive;
 extern const struct command command_dead_show;
+extern const struct command command_doctor;
+extern const struct command command_doctor_checks;
 extern const struct command command_events_all;
 extern const struct command command_events_append;
 extern const struct command command_events_read;

@@ -3,7 +3,8 @@
 
 const struct exit_code exit_codes[] = {
     {0, "ok", "It was done, or had been done before"},
-    {1, "violations", "pawl check found a broken invariant"},
+    {1, "violations", "pawl check found a broken invariant, or pawl doctor a warning"},
+    {2, "faults", "pawl doctor found a fault"},
     {64, "usage", "The command line or the configuration is wrong"},
     {65, "invalid", "The input data is wrong: correct it"},
     {66, "not found", "What was named does not exist"},

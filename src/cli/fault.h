@@ -22,6 +22,6 @@ void fault_print(FILE *file, const struct fault *fault);
 void fault_mask(struct buf *buf, const char *text);
 
 /* Exit codes that are not a status: see docs/cli.md. */
-enum { EXIT_VIOLATIONS = 1 };
+enum { EXIT_VIOLATIONS = 1, EXIT_FAULTS = 2 };
 
 #endif

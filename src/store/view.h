@@ -187,6 +187,10 @@ struct store_view_ops {
                              struct receptor_row **rows, size_t *count, pawl_error *err);
     /* Runs every invariant; no rows = sound. */
     pawl_status (*check)(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+    /* What the server or the file behind the store is set to that endangers the work, by the names of
+     * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
+    pawl_status (*ailments)(struct store *store, struct arena *arena, struct violations *out,
+                            pawl_error *err);
     /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
      * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
     pawl_status (*dump)(struct store *store, struct buf *out, pawl_error *err);

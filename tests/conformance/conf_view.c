@@ -328,7 +328,21 @@ static void the_dump_tells_the_state_and_no_surrogate_number(void **state) {
     assert_null(strstr(text, "token="));
 }
 
+static void ailments_are_those_of_the_place_not_of_the_work(void **state) {
+    struct conf *c = *state;
+    struct violations before, after;
+    ok(c, c->view->ailments(c->store, c->arena, &before, &c->err));
+    one_of_each(c);
+    ok(c, c->view->ailments(c->store, c->arena, &after, &c->err));
+    assert_int_equal(before.count, after.count);
+    for (size_t i = 0; i < after.count; i++) {
+        assert_true(str_equal(before.rows[i].invariant, after.rows[i].invariant));
+        assert_true(after.rows[i].detail.len > 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    CONF_TEST(ailments_are_those_of_the_place_not_of_the_work),
     CONF_TEST(messages_are_listed_by_state),
     CONF_TEST(filters_combine_and_pages_follow_the_seq),
     CONF_TEST(dead_and_done_are_found_by_their_end),

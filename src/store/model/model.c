@@ -128,6 +128,7 @@ static const struct store_ops model_ops = {
             .checkpoint_get = model_checkpoint_get,
             .receptors = model_receptors,
             .check = model_check,
+            .ailments = model_ailments,
             .dump = model_dump,
         },
     .relay = &model_relay_ops,

@@ -1,4 +1,4 @@
-/* Runs the invariants: each is a query that must return no rows. */
+/* Runs the invariants and the looks of the doctor: each is a query that must return no rows. */
 #include <string.h>
 
 #include "base/error.h"
@@ -22,8 +22,8 @@ static pawl_status violations_take(const struct sql_file *invariant, const PGres
     return PAWL_OK;
 }
 
-pawl_status postgres_check(struct store *store, struct arena *arena, struct violations *out,
-                           pawl_error *err) {
+static pawl_status files_run(struct store *store, const struct sql_file *files, size_t count,
+                             struct arena *arena, struct violations *out, pawl_error *err) {
     struct postgres *self = postgres_of(store);
     struct violations list = {.rows = arena_array(arena, VIOLATIONS_MAX, sizeof *list.rows)};
     struct buf text;
@@ -31,20 +31,30 @@ pawl_status postgres_check(struct store *store, struct arena *arena, struct viol
         return pg_answer_no_memory("check", err);
     buf_init(&text, 0);
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < sql_postgres_invariants_count; i++) {
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         buf_reset(&text);
-        pg_schema_substitute(&text, sql_postgres_invariants[i].text, self->schema);
+        pg_schema_substitute(&text, files[i].text, self->schema);
         status = buf_status(&text, "check", err);
         if (status != PAWL_OK)
             break;
         PGresult *result = NULL;
         status = pg_query_run(self, "check", text.ptr, &result, err);
         if (status == PAWL_OK)
-            status = violations_take(&sql_postgres_invariants[i], result, arena, &list, err);
+            status = violations_take(&files[i], result, arena, &list, err);
         PQclear(result);
     }
     buf_free(&text);
     if (status == PAWL_OK)
         *out = list;
     return status;
+}
+
+pawl_status postgres_check(struct store *store, struct arena *arena, struct violations *out,
+                           pawl_error *err) {
+    return files_run(store, sql_postgres_invariants, sql_postgres_invariants_count, arena, out, err);
+}
+
+pawl_status postgres_ailments(struct store *store, struct arena *arena, struct violations *out,
+                              pawl_error *err) {
+    return files_run(store, sql_postgres_doctor, sql_postgres_doctor_count, arena, out, err);
 }

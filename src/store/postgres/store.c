@@ -67,6 +67,7 @@ static const struct store_ops postgres_ops = {
             .checkpoint_get = postgres_checkpoint_get,
             .receptors = postgres_receptors,
             .check = postgres_check,
+            .ailments = postgres_ailments,
             .dump = postgres_dump,
         },
     .relay = &postgres_relay_ops,

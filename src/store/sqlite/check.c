@@ -1,4 +1,4 @@
-/* Runs every invariant of sql/sqlite/invariants: each is a query that must return no rows. */
+/* Runs the invariants and the looks of the doctor: each is a query that must return no rows. */
 #include <string.h>
 
 #include "base/str.h"
@@ -31,7 +31,8 @@ static pawl_status run_one(struct operation *op, const struct sql_file *file, st
     return status;
 }
 
-pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
+static pawl_status files_run(struct store *store, const struct sql_file *files, size_t count,
+                             struct arena *arena, struct violations *out, pawl_error *err) {
     struct operation op;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "check", err);
     if (status != PAWL_OK)
@@ -39,9 +40,24 @@ pawl_status sqlite_check(struct store *store, struct arena *arena, struct violat
     struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
     if (list.rows == NULL)
         status = operation_no_memory(&op);
-    for (size_t i = 0; i < sql_sqlite_invariants_count && status == PAWL_OK; i++)
-        status = run_one(&op, &sql_sqlite_invariants[i], arena, &list);
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = run_one(&op, &files[i], arena, &list);
     status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
+    return files_run(store, sql_sqlite_invariants, sql_sqlite_invariants_count, arena, out, err);
+}
+
+pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
+                            pawl_error *err) {
+    struct violations list;
+    pawl_status status = files_run(store, sql_sqlite_doctor, sql_sqlite_doctor_count, arena, &list, err);
+    if (status == PAWL_OK)
+        status = ailments_of_file(sqlite_store_of(store), arena, &list, err);
     if (status == PAWL_OK)
         *out = list;
     return status;

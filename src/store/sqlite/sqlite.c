@@ -64,6 +64,7 @@ static const struct store_ops sqlite_ops = {
             .checkpoint_get = sqlite_checkpoint_get,
             .receptors = sqlite_receptors,
             .check = sqlite_check,
+            .ailments = sqlite_ailments,
             .dump = sqlite_dump,
         },
     .relay = &sqlite_relay_ops,

@@ -66,6 +66,11 @@ pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int li
 pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
                        pawl_error *err);
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
+                            pawl_error *err);
+/* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
+PAWL_MUSTCHECK pawl_status ailments_of_file(struct sqlite_store *store, struct arena *arena,
+                                            struct violations *list, pawl_error *err);
 pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err);
 
 #endif

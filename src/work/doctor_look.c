@@ -1,0 +1,271 @@
+/* The looks of the doctor at the state of the work. */
+#include "work/doctor_look.h"
+
+#include <inttypes.h>
+
+#include "base/str.h"
+
+enum {
+    CLOCK_AHEAD_MS_MAX = 2000,
+    BACKLOG_MS_MAX = 10 * 60 * 1000,
+    SCHEDULE_LATE_MS_MAX = 60 * 1000,
+    DEDUPE_MS_MIN = 60 * 60 * 1000,
+    SHARE_OF_LEASE = 2 /* an execution may take one part in so many of its lease */
+};
+#define HISTORY_MS_MAX (INT64_C(90) * 24 * 60 * 60 * 1000)
+
+static const char *const kind_words[KIND_COUNT + 1] = {"", "outbox", "inbox", "perspective"};
+
+/* Between the things that one look found. */
+static void next(struct buf *found) {
+    if (found->len > 0)
+        buf_append_cstr(found, "; ");
+}
+
+void look_clock_skew(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->settings.test_now_ms == 0 &&
+        (facts->clock_ahead_ms > CLOCK_AHEAD_MS_MAX || facts->clock_ahead_ms < -CLOCK_AHEAD_MS_MAX))
+        buf_printf(found, "this machine's clock is %" PRId64 " ms ahead of the database's",
+                   facts->clock_ahead_ms);
+}
+
+void look_clock_of_tests(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->settings.test_now_ms != 0)
+        buf_printf(found, "the store's clock stands at %" PRId64, facts->settings.test_now_ms);
+}
+
+void look_session_shared(const struct doctor_facts *facts, struct buf *found) {
+    if (!facts->store->caps.sessions)
+        buf_append_cstr(found, "the connection goes through a pooler that shares sessions");
+}
+
+void look_stale_short(const struct doctor_facts *facts, struct buf *found) {
+    const struct settings *settings = &facts->settings;
+    if (settings->stale_ms < 2 * settings->instance_lease_ms)
+        buf_printf(found, "stale is %" PRId64 " ms, the instance lease is %" PRId64 " ms", settings->stale_ms,
+                   settings->instance_lease_ms);
+}
+
+void look_attempts_one(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->settings.max_attempts == 1)
+        buf_append_cstr(found, "max_attempts is 1");
+}
+
+void look_dedupe_short(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->settings.dedupe_ms < DEDUPE_MS_MIN)
+        buf_printf(found, "the dedupe window is %" PRId64 " ms", facts->settings.dedupe_ms);
+}
+
+void look_history_long(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->settings.history_ms > HISTORY_MS_MAX)
+        buf_printf(found, "the history is kept for %" PRId64 " ms", facts->settings.history_ms);
+}
+
+void look_lease_short(const struct doctor_facts *facts, struct buf *found) {
+    int64_t longest_ms = 0;
+    for (size_t i = 0; i < facts->executions.count; i++) {
+        const struct task_run *run = &facts->executions.runs[i];
+        if (run->finished_ms - run->started_ms > longest_ms)
+            longest_ms = run->finished_ms - run->started_ms;
+    }
+    if (longest_ms > facts->input->job_lease_ms / SHARE_OF_LEASE)
+        buf_printf(found, "one of the last %zu executions took %" PRId64 " ms, the lease is %" PRId64 " ms",
+                   facts->executions.count, longest_ms, facts->input->job_lease_ms);
+}
+
+/* How many live instances work on any of the kinds. */
+static int alive(const struct doctor_facts *facts, int kinds) {
+    int count = 0;
+    for (size_t i = 0; i < facts->instances.count; i++)
+        count += doctor_alive(facts, &facts->instances.rows[i]) &&
+                 (facts->instances.rows[i].kinds & kinds) != 0;
+    return count;
+}
+
+void look_workers_missing(const struct doctor_facts *facts, struct buf *found) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
+        int64_t waiting = facts->counts.kind[kind].ready + facts->counts.kind[kind].aside;
+        if (waiting == 0 || alive(facts, KIND_BIT(kind)) > 0)
+            continue;
+        next(found);
+        buf_printf(found, "%" PRId64 " messages of the %s wait and no live worker serves it", waiting,
+                   kind_words[kind]);
+    }
+}
+
+void look_instances_silent(const struct doctor_facts *facts, struct buf *found) {
+    size_t silent = 0;
+    for (size_t i = 0; i < facts->instances.count; i++) {
+        const struct instance_row *row = &facts->instances.rows[i];
+        silent += row->state == INSTANCE_ACTIVE && !doctor_alive(facts, row);
+    }
+    if (silent > 0)
+        buf_printf(found, "%zu instances are registered and silent", silent);
+}
+
+void look_lanes_silent(const struct doctor_facts *facts, struct buf *found) {
+    int lanes = 0;
+    for (size_t i = 0; i < facts->instances.count; i++)
+        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+            if (!doctor_alive(facts, &facts->instances.rows[i]))
+                lanes += facts->instances.rows[i].lanes[kind];
+    if (lanes > 0)
+        buf_printf(found, "%d lanes belong to silent instances", lanes);
+}
+
+void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
+        const struct kind_counts *counts = &facts->counts.kind[kind];
+        if (counts->lanes_free == 0 || counts->ready == 0 || alive(facts, KIND_BIT(kind)) == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%d lanes of the %s have no owner while %" PRId64 " messages wait",
+                   counts->lanes_free, kind_words[kind], counts->ready);
+    }
+}
+
+void look_claims_overdue(const struct doctor_facts *facts, struct buf *found) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        if (facts->counts.kind[kind].claims_overdue == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%" PRId64 " claims of the %s are over their lease",
+                   facts->counts.kind[kind].claims_overdue, kind_words[kind]);
+    }
+}
+
+void look_backlog_old(const struct doctor_facts *facts, struct buf *found) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
+        int64_t oldest_ms = facts->counts.kind[kind].oldest_ready_ms;
+        if (oldest_ms == 0 || facts->counts.now_ms - oldest_ms <= BACKLOG_MS_MAX)
+            continue;
+        next(found);
+        buf_printf(found, "the oldest message of the %s waits for %" PRId64 " s", kind_words[kind],
+                   (facts->counts.now_ms - oldest_ms) / 1000);
+    }
+}
+
+void look_dead_letters(const struct doctor_facts *facts, struct buf *found) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
+        if (facts->counts.kind[kind].dead == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%" PRId64 " dead letters in the %s", facts->counts.kind[kind].dead,
+                   kind_words[kind]);
+    }
+}
+
+void look_jobs_unserved(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->jobs.count && alive(facts, KIND_BIT_JOBS) == 0; i++) {
+        const struct job_counts *queue = &facts->jobs.queues[i];
+        if (queue->ready == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%" PRId64 " jobs of queue %.*s are ready and no live worker takes jobs",
+                   queue->ready, STR_ARG(queue->queue));
+    }
+}
+
+void look_jobs_old(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->jobs.count; i++) {
+        const struct job_counts *queue = &facts->jobs.queues[i];
+        if (queue->oldest_ready_ms == 0 || facts->jobs.now_ms - queue->oldest_ready_ms <= BACKLOG_MS_MAX)
+            continue;
+        next(found);
+        buf_printf(found, "the first job of queue %.*s is due for %" PRId64 " s", STR_ARG(queue->queue),
+                   (facts->jobs.now_ms - queue->oldest_ready_ms) / 1000);
+    }
+}
+
+void look_jobs_dead(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->jobs.count; i++) {
+        if (facts->jobs.queues[i].dead == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%" PRId64 " dead jobs in queue %.*s", facts->jobs.queues[i].dead,
+                   STR_ARG(facts->jobs.queues[i].queue));
+    }
+}
+
+void look_schedules_late(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->due.count; i++) {
+        const struct job_schedule *schedule = &facts->due.schedules[i];
+        if (facts->due.now_ms - schedule->next_ms <= SCHEDULE_LATE_MS_MAX)
+            continue;
+        next(found);
+        buf_printf(found, "%.*s is %" PRId64 " s late", STR_ARG(schedule->name),
+                   (facts->due.now_ms - schedule->next_ms) / 1000);
+    }
+}
+
+void look_schedules_paused(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->schedules.count; i++) {
+        if (!facts->schedules.schedules[i].paused)
+            continue;
+        next(found);
+        buf_printf(found, "%.*s is paused", STR_ARG(facts->schedules.schedules[i].name));
+    }
+}
+
+void look_perspectives_failed(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->perspectives.count; i++) {
+        const struct perspective_row *row = &facts->perspectives.rows[i];
+        if (row->failed == 0)
+            continue;
+        next(found);
+        buf_printf(found, "%.*s has %" PRId64 " failed checkpoints, %" PRId64 " of them stopped",
+                   STR_ARG(row->key), row->failed, row->stopped);
+    }
+}
+
+void look_perspectives_paused(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->perspectives.count; i++) {
+        if (!facts->perspectives.rows[i].paused)
+            continue;
+        next(found);
+        buf_printf(found, "%.*s is paused", STR_ARG(facts->perspectives.rows[i].key));
+    }
+}
+
+void look_perspectives_lag(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->perspectives.count; i++) {
+        const struct perspective_row *row = &facts->perspectives.rows[i];
+        if (row->lag_ms <= BACKLOG_MS_MAX)
+            continue;
+        next(found);
+        buf_printf(found, "%.*s is %" PRId64 " events and %" PRId64 " s behind", STR_ARG(row->key),
+                   row->lag_events, row->lag_ms / 1000);
+    }
+}
+
+void look_paused(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->pauses.count; i++) {
+        next(found);
+        buf_printf(found, "%.*s is paused by %.*s", STR_ARG(facts->pauses.rows[i].name),
+                   STR_ARG(facts->pauses.rows[i].actor));
+    }
+}
+
+void look_refused(const struct doctor_facts *facts, struct buf *found) {
+    if (facts->refused.count > 0)
+        buf_printf(found, "%zu deliveries were refused and kept", facts->refused.count);
+}
+
+void look_runs_failed(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->runs.count; i++) {
+        if (facts->runs.runs[i].failed == 0)
+            continue;
+        next(found);
+        buf_printf(found, "run %" PRId64 " has %d failed partitions", facts->runs.runs[i].id,
+                   facts->runs.runs[i].failed);
+    }
+}
+
+void look_runs_paused(const struct doctor_facts *facts, struct buf *found) {
+    for (size_t i = 0; i < facts->runs.count; i++) {
+        if (!facts->runs.runs[i].paused)
+            continue;
+        next(found);
+        buf_printf(found, "run %" PRId64 " is paused", facts->runs.runs[i].id);
+    }
+}
