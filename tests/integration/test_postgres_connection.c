@@ -55,6 +55,19 @@ static void no_password_is_ever_shown(void **state) {
     }
 }
 
+/* Ours stand behind the user's: cut off, a session would run without them. */
+static void options_that_are_too_long_are_refused(void **state) {
+    struct fixture *f = *state;
+    struct store *store = NULL;
+    char url[PGSERVER_URL_BYTES + 1024];
+    store_close(store_made(f, "pawl"));
+    int len = snprintf(url, sizeof url, "%s?options=", f->url);
+    for (int i = 0; i < 40; i++)
+        len += snprintf(url + len, sizeof url - (size_t)len, "-c%%20x.y%d%%3D1%%20", i);
+    assert_int_equal(open_url(f, url, &store), PAWL_INVALID);
+    assert_non_null(strstr(f->err.text, "shorten options="));
+}
+
 static pawl_status put_one(struct fixture *f, struct store *store, pawl_uuid id) {
     struct message_new message = {.id = id, .type = STR("t"), .payload = STR("{}")};
     struct messages_put put = {.kind = KIND_INBOX, .messages = &message, .count = 1, .consumer = STR("c")};
@@ -236,6 +249,7 @@ int main(void) {
         return PGSERVER_SKIP;
     const struct CMUnitTest tests[] = {
         CASE(a_host_elsewhere_needs_a_verified_certificate),
+        CASE(options_that_are_too_long_are_refused),
         CASE(no_password_is_ever_shown),
         CASE(a_lost_idle_connection_is_replaced),
         CASE(a_statement_whose_result_changed_is_asked_anew),

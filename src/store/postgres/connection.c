@@ -154,9 +154,10 @@ static void keyword_add(struct keywords *keywords, const char *name, const char 
     }
 }
 
-/* The user's options, and ours where the user said nothing. */
-static void keywords_fill(struct postgres *self, struct keywords *keywords, char timeout[static NUMBER_BYTES],
-                          char settings[static OPTIONS_TEXT_BYTES]) {
+/* The user's options, and ours where the user said nothing. PAWL_INVALID when they are too long together. */
+static pawl_status keywords_fill(struct postgres *self, struct keywords *keywords,
+                                 char timeout[static NUMBER_BYTES], char settings[static OPTIONS_TEXT_BYTES],
+                                 const char *op, pawl_error *err) {
     const PQconninfoOption *options = self->address.options;
     snprintf(timeout, NUMBER_BYTES, "%d", (self->connect_timeout_ms + 999) / 1000 + 1);
     const struct {
@@ -183,15 +184,23 @@ static void keywords_fill(struct postgres *self, struct keywords *keywords, char
     const char *theirs = option_value(options, "options");
     if (theirs == NULL)
         theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
-    snprintf(settings, OPTIONS_TEXT_BYTES,
-             "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
-             "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed%s%s",
-             theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
-             self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
+    int len = snprintf(
+        settings, OPTIONS_TEXT_BYTES,
+        "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
+        "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed%s%s",
+        theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
+        self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
+    if (self->address.direct && (len < 0 || len >= OPTIONS_TEXT_BYTES))
+        return error_set(
+            err, PAWL_INVALID, op,
+            "the connection's options are %d bytes with ours; at most %d fit: shorten options= in the "
+            "address or PGOPTIONS, or set them for the database's user",
+            len, OPTIONS_TEXT_BYTES - 1);
     if (self->address.direct)
         keyword_add(keywords, "options", settings);
     else if (theirs != NULL)
         keyword_add(keywords, "options", theirs);
+    return PAWL_OK;
 }
 
 /* PAWL_UNAVAILABLE when there is no server within the time; *refused when a pooler did not like our session
@@ -201,7 +210,9 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
     struct keywords keywords = {.count = 0};
     char timeout[NUMBER_BYTES], settings[OPTIONS_TEXT_BYTES];
     int64_t deadline_ms = clock_boot_ms() + self->connect_timeout_ms;
-    keywords_fill(self, &keywords, timeout, settings);
+    pawl_status filled = keywords_fill(self, &keywords, timeout, settings, op, err);
+    if (filled != PAWL_OK)
+        return filled;
     self->conn = PQconnectStartParams(keywords.names, keywords.values, 0);
     if (self->conn == NULL)
         return error_set(err, PAWL_NO_MEMORY, op, "no memory for a connection");
