@@ -23,11 +23,14 @@
 
 enum { TICK_MS = 500 };
 
-#define SERVER_ROLE "pawl_server"
-#define WORKER_ROLE "pawl_worker"
-
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
+}
+
+/* A schema's roles carry its name; NULL when there is no memory. */
+static const char *role_name(struct server *server, const char *duty) {
+    const char *schema = server->config.store.schema;
+    return arena_printf(server->arena, "%s_%s", schema != NULL ? schema : "pawl", duty);
 }
 
 /* The database must answer now: a server that cannot read anything is of no use. */
@@ -36,7 +39,7 @@ static pawl_status database_try(struct server *server, pawl_error *err) {
     pawl_status status = store_open(&server->config.store, &store, err);
     if (status == PAWL_OK && strcmp(store->dialect, "postgres") == 0)
         log_event(&server->config.log, store->caps.role ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "database_role",
-                  "role=%s", store->caps.role ? SERVER_ROLE : "the login's own");
+                  "role=%s", store->caps.role ? server->config.store.role : "the login's own");
     store_close(store);
     return status;
 }
@@ -49,15 +52,15 @@ static pawl_status check_config(const struct server_config *config, pawl_error *
 
 static pawl_status open_parts(struct server *server, pawl_error *err) {
     struct store_config worker = server->config.store;
-    worker.role = WORKER_ROLE;
+    worker.role = role_name(server, "worker");
     sigset_t stop;
     server->keys = keys_new();
     server->sampler = sampler_new(server);
     server->streams = streams_new(server);
     server->operations = operations_new(server);
     server->stats = calloc(1, sizeof *server->stats);
-    if (server->keys == NULL || server->sampler == NULL || server->streams == NULL || server->stats == NULL ||
-        server->operations == NULL)
+    if (worker.role == NULL || server->keys == NULL || server->sampler == NULL || server->streams == NULL ||
+        server->stats == NULL || server->operations == NULL)
         return no_memory(err);
     stats_init(server->stats);
     sigemptyset(&stop);
@@ -86,9 +89,9 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     pthread_mutex_init(&server->lock, NULL);
     server->started_ms = clock_boot_ms();
     server->tls = config->tls_cert != NULL;
-    server->config.store.role = SERVER_ROLE;
+    server->config.store.role = role_name(server, "server");
     server->token_file = config->token_file;
-    pawl_status status = check_config(config, err);
+    pawl_status status = server->config.store.role != NULL ? check_config(config, err) : no_memory(err);
     if (status == PAWL_OK)
         status = redact_parse(config->redact, &server->redact, err);
     if (status == PAWL_OK)

@@ -67,7 +67,7 @@ class Stage(ServerTest):
             if "CREATE" in statement:
                 self.sql(statement[statement.index("CREATE"):])
         if Setup.dialect == "postgres":  # a rebuild empties the model with the rights of the server's role
-            self.sql("GRANT SELECT, DELETE ON event_count TO pawl_server")
+            self.sql(f'GRANT SELECT, DELETE ON event_count TO "{self.schema}_server"')
         self.ok("perspectives", "register", str(example / "event_count.yaml"))
         for i in range(20):
             self.post(f"/v1/streams/order%2F{i}/events", {"events": [{"type": "order.placed", "payload": {"amount": i}}] * 3})

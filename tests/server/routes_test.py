@@ -307,12 +307,12 @@ class RoleTest(Routes):
     def test_the_role_of_the_server_is_enough_and_claims_nothing(self):
         self.migrate()
         login = "pawl_test_" + pathlib.Path(self.dir).name.replace("-", "_").lower()
-        self.sql(f'CREATE ROLE "{login}" LOGIN IN ROLE pawl_server')
+        self.sql(f'CREATE ROLE "{login}" LOGIN IN ROLE "{self.schema}_server"')
         self.addCleanup(self.sql, f'DROP ROLE "{login}"')
         mark = "&" if "?" in self.url else "?"
         url = f"{self.url}{mark}user={login}" if "://" in self.url else f"{self.url} user={login}"
         self.start(migrate=False, env={"DATABASE_URL": url})
-        self.assertIn("role=pawl_server", self.server_log())
+        self.assertIn(f"role={self.schema}_server", self.server_log())
         first = self.call("POST", "/v1/messages", {"messages": [{"type": "a", "stream": "s/1"}]})["items"][0]["id"]
         self.kill_message(self.register(), first, "no")
         self.call("POST", "/v1/dead/{id}/redrive", id=first)
