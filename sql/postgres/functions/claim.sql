@@ -72,7 +72,9 @@ BEGIN
                        CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
                        NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000) AS visit
                   FROM pawl.lane l
-                  LEFT JOIN pawl.claim c ON c.kind = p_kind AND c.lane = l.lane AND c.state = 1 AND c.token >= l.low_token
+                  LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
+                                      WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                        AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
                  WHERE l.kind = p_kind AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
         EXIT WHEN v_overdue IS NOT TRUE OR pawl.claims_expire(p_instance, p_kind, true, v_now) = 0;
     END LOOP;
