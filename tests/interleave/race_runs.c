@@ -247,6 +247,86 @@ static void items_in_a_users_table_end_with_their_page(void **state) {
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.run_item"), "0");
 }
 
+/* A report that lets two pages die; tokens are asked for when they are needed. */
+static const char *sql_two_deaths(struct scene *s, int worker, const char *jobs) {
+    return text(s,
+                "SELECT (pawl.jobs_report('01900000-0000-7000-8000-00000000000%d', ARRAY(SELECT j.token FROM "
+                "unnest(ARRAY[%s]::bigint[]) WITH ORDINALITY AS u(id, n) JOIN pawl.job j ON j.id = u.id "
+                "ORDER BY u.n), ARRAY[%s]::bigint[], ARRAY[2, 2]::smallint[], ARRAY[2, 2]::smallint[], NULL, "
+                "NULL, NULL, ARRAY['gone', 'gone'], NULL, NULL, NULL, NULL, NULL)).answers",
+                worker, jobs, jobs);
+}
+
+/* Two runs of two partitions: jobs 1 and 2 are pages of the first, 3 and 4 of the second. */
+static void two_runs(struct scene *s, const char *of_worker_1, const char *of_worker_2) {
+    workers(s);
+    for (int i = 0; i < 2; i++)
+        start_run(s, "[{\"name\":\"a\"},{\"name\":\"b\"}]", "{\"max_attempts\":1}");
+    for (int worker = 1; worker <= 2; worker++) {
+        run(s, s->observer,
+            text(s, "UPDATE pawl.job SET ord = CASE WHEN id IN (%s) THEN 1 ELSE 2 END WHERE token = 0",
+                 worker == 1 ? of_worker_1 : of_worker_2));
+        run(s, worker == 1 ? s->a : s->b, worker == 1 ? CLAIM(1, 2) : CLAIM(2, 2));
+    }
+}
+
+static void expect_both_failed(struct scene *s) {
+    assert_string_equal(run(s, s->observer,
+                            "SELECT string_agg(state || ' ' || remaining || '+' || done || '+' || failed, ', ' "
+                            "ORDER BY id) FROM pawl.run"),
+                        "6 0+0+2, 6 0+0+2");
+}
+
+/* A dies with run 1 and stands before a partition of run 2; B dies with run 2 first. Locked one by one, A would
+ * hold run 1 and want run 2, and B the other way round. */
+static void two_reports_that_end_pages_of_two_runs_do_not_deadlock(void **state) {
+    struct scene *s = *state;
+    two_runs(s, "1, 3", "2, 4");
+    run(s, s->c, "BEGIN");
+    run(s, s->c, "SELECT 1 FROM pawl.run_partition WHERE run = 2 AND part = 0 FOR UPDATE");
+    start(s, s->a, sql_two_deaths(s, 1, "1, 3"));
+    blocked(s, s->a);
+    start(s, s->b, sql_two_deaths(s, 2, "4, 2"));
+    assert_string_equal(finish(s, s->b), "{1,1}");
+    run(s, s->c, "COMMIT");
+    assert_string_equal(finish(s, s->a), "{1,1}");
+    expect_both_failed(s);
+}
+
+/* The same with a worker that is evicted: its claims are lost in one transaction. */
+static void an_eviction_and_a_report_that_end_pages_of_two_runs_do_not_deadlock(void **state) {
+    struct scene *s = *state;
+    two_runs(s, "1, 3", "2, 4");
+    run(s, s->c, "BEGIN");
+    run(s, s->c, "SELECT 1 FROM pawl.run_partition WHERE run = 2 AND part = 0 FOR UPDATE");
+    start(s, s->a, "SELECT pawl.instance_evict(" WORKER(1) ")");
+    blocked(s, s->a);
+    start(s, s->b, sql_two_deaths(s, 2, "4, 2"));
+    assert_string_equal(finish(s, s->b), "{1,1}");
+    run(s, s->c, "COMMIT");
+    (void)finish(s, s->a);
+    expect_both_failed(s);
+}
+
+/* And with pages that a person cancels. */
+static void a_cancel_of_jobs_and_a_report_of_two_runs_do_not_deadlock(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    for (int i = 0; i < 2; i++)
+        start_run(s, "[{\"name\":\"a\"},{\"name\":\"b\"}]", "{\"max_attempts\":1}");
+    run(s, s->observer, "UPDATE pawl.job SET ord = CASE WHEN id IN (2, 4) THEN 1 ELSE 2 END");
+    run(s, s->b, CLAIM(2, 2));
+    run(s, s->c, "BEGIN");
+    run(s, s->c, "SELECT 1 FROM pawl.run_partition WHERE run = 2 AND part = 0 FOR UPDATE");
+    start(s, s->a, "SELECT pawl.jobs_cancel('{1,3}')");
+    blocked(s, s->a);
+    start(s, s->b, sql_two_deaths(s, 2, "4, 2"));
+    assert_string_equal(finish(s, s->b), "{1,1}");
+    run(s, s->c, "COMMIT");
+    assert_string_equal(finish(s, s->a), "{1,1}");
+    expect_both_failed(s);
+}
+
 static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_duplicate_beside_its_page_is_skipped),
     SCENE_TEST(a_duplicate_takes_the_place_of_a_page_that_was_undone),
@@ -260,5 +340,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_page_between_pause_and_resume_is_not_lost),
     SCENE_TEST(one_key_starts_one_run_whoever_comes),
     SCENE_TEST(items_in_a_users_table_end_with_their_page),
+    SCENE_TEST(two_reports_that_end_pages_of_two_runs_do_not_deadlock),
+    SCENE_TEST(an_eviction_and_a_report_that_end_pages_of_two_runs_do_not_deadlock),
+    SCENE_TEST(a_cancel_of_jobs_and_a_report_of_two_runs_do_not_deadlock),
 };
 RACES(runs, tests);

@@ -2,7 +2,7 @@
 -- params: p_ids bigint[]
 -- returns: one answer per id: 1 applied, 6 not found
 -- tables: job, job_aside (deleted or updated), those of job_record and job_gone, job_tally
--- locks: the claims of running ones by token, the jobs by id
+-- locks: the claims of running ones by token, the jobs by id, those of run_jobs_lock
 CREATE OR REPLACE FUNCTION pawl.jobs_cancel(p_ids bigint[]) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -21,6 +21,11 @@ BEGIN
       WHERE c.token IN (SELECT j.token FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token > 0) AND c.state = 1
       ORDER BY c.token FOR UPDATE;
     PERFORM 1 FROM pawl.job j WHERE j.id = ANY (p_ids) ORDER BY j.id FOR UPDATE;
+    PERFORM 1 FROM pawl.job_aside a WHERE a.id = ANY (p_ids) ORDER BY a.id FOR UPDATE;
+    PERFORM pawl.run_jobs_lock(ARRAY(
+        SELECT j.unique_key FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token = 0 AND j.flags & 4 <> 0
+        UNION ALL
+        SELECT a.unique_key FROM pawl.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (3, 4) AND a.flags & 4 <> 0));
     FOR v_n IN SELECT u.n FROM unnest(p_ids) WITH ORDINALITY AS u(id, n) ORDER BY u.id, u.n LOOP
         SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_ids[v_n] FOR UPDATE;
         IF FOUND AND v_job.token > 0 THEN

@@ -27,6 +27,15 @@ DECLARE
 BEGIN
     answers := array_fill(NULL::smallint, ARRAY[cardinality(p_ids)]);
     results := array_fill(0::smallint, ARRAY[cardinality(p_ids)]);
+    PERFORM pawl.run_jobs_lock(ARRAY(
+        SELECT j.unique_key
+          FROM unnest(p_ids, p_tokens, p_outcomes, p_classes) AS u(id, token, outcome, class)
+          JOIN pawl.job j ON j.id = u.id AND j.token = u.token AND j.token > 0
+         WHERE j.flags & 4 <> 0
+           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
+           AND (coalesce(u.outcome, 1) = 1 OR j.cancel_ms IS NOT NULL
+               OR u.outcome = 2 AND (u.class >= 2 OR j.attempts >= j.max_attempts))
+         ORDER BY j.id FOR UPDATE OF j));
     SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.hashes
       INTO v_places, v_ended, v_ended_tokens, v_keys, v_hashes
       FROM pawl.jobs_complete(p_instance, p_tokens, p_ids, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs, p_gone,

@@ -2,7 +2,7 @@
 -- params: p_caller uuid, p_now bigint
 -- returns: nothing
 -- tables: job_sweep (updated), those of job_claim_lose
--- locks: the row of job_sweep and the claims (both skip locked), then those of job_claim_lose
+-- locks: the row of job_sweep and the claims (both skip locked), then those of job_claims_lock and job_claim_lose
 CREATE OR REPLACE FUNCTION pawl.jobs_sweep(p_caller uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -10,6 +10,7 @@ SET enable_seqscan = off
 AS $$
 DECLARE
     v_claim pawl.job_claim;
+    v_claims pawl.job_claim[];
     v_all boolean;
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.state = 1) THEN
@@ -20,11 +21,13 @@ BEGIN
         RETURN;
     END IF;
     UPDATE pawl.job_sweep s SET swept_ms = p_now;
-    FOR v_claim IN
-        SELECT c.* FROM pawl.job_claim c LEFT JOIN pawl.instance i ON i.id = c.instance
+    v_claims := ARRAY(
+        SELECT c FROM pawl.job_claim c LEFT JOIN pawl.instance i ON i.id = c.instance
          WHERE c.state = 1
            AND (c.check_ms <= p_now OR i.id IS NULL OR i.state = 2 OR i.lease_until_ms <= p_now)
-         ORDER BY c.token LIMIT 100 FOR UPDATE OF c SKIP LOCKED LOOP
+         ORDER BY c.token LIMIT 100 FOR UPDATE OF c SKIP LOCKED);
+    PERFORM pawl.job_claims_lock(v_claims);
+    FOREACH v_claim IN ARRAY v_claims LOOP
         SELECT NOT EXISTS (SELECT 1 FROM pawl.instance i
                             WHERE i.id = v_claim.instance AND i.state = 1 AND i.lease_until_ms > p_now) INTO v_all;
         PERFORM pawl.job_claim_lose(v_claim, v_all, false, p_caller, p_now);
