@@ -52,7 +52,7 @@
 #define PAWL_STALE_MS_MAX 2592000000 /* 30 days */
 #define PAWL_POLL_MS_DEFAULT 1000
 #define PAWL_POLL_MS_MIN 10
-#define PAWL_WAIT_MS 60000 /* how long a wish to be woken lasts */
+#define PAWL_WAIT_MS 180000 /* how long a wish to be woken lasts */
 
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5

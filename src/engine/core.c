@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "domain/retry.h"
 #include "engine/core_int.h"
 
@@ -37,6 +38,11 @@ void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, paw
     action->log = log;
     action->numbers[0] = a;
     action->text = text;
+}
+
+/* Why a call failed, as far as is known. */
+pawl_str core_error_text(const struct engine_event *event) {
+    return str_from(event->error != NULL ? event->error->text : "");
 }
 
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size) {

@@ -248,6 +248,8 @@ static void count_poll(struct engine_core *core, const struct work_batch *batch,
         plan_poll(core, !core->poll_put_off, core->config.poll_ms);
         if (!core->was_busy)
             (void)core_act(core, ACTION_NOTIFY_STARTED);
+        if (core->was_idle)
+            core_life_busy(core);
         core->was_busy = true;
         core->was_idle = false;
         return;
@@ -296,12 +298,13 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
     return claimed;
 }
 
-/* Every batch is a beat as well. An idle worker, which has nobody to look after, leaves out the next one, but
- * never two in a row: beats bring more than a lease. */
+/* Every batch is a beat as well. An idle worker, which has nobody to look after and was not woken just now,
+ * leaves out the next one, but never two in a row: beats bring more than a lease. */
 static void batch_beats(struct engine_core *core) {
-    int64_t later_ms = core->batch_sent_ms + core->config.heartbeat_ms;
-    int64_t latest_ms = core->beat_sent_ms + 2 * core->config.heartbeat_ms;
-    if (core->was_idle && core->next_beat_ms > core->now_ms && later_ms <= latest_ms)
+    int64_t later_ms = core->batch_sent_ms + core_life_beat_ms(core);
+    int64_t latest_ms = core->beat_sent_ms + 2 * core_life_beat_ms(core);
+    bool quiet = core->was_idle && core->now_ms >= core->look_until_ms;
+    if (quiet && core->next_beat_ms > core->now_ms && later_ms <= latest_ms)
         core->next_beat_ms = later_ms;
 }
 
@@ -349,9 +352,7 @@ void core_batch_answered(struct engine_core *core, const struct engine_event *ev
 
 /* A call without an answer; *resend: it goes out again as it is. */
 void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend) {
-    pawl_str text = {event->error != NULL ? event->error->text : "", 0};
-    text.len = strlen(text.ptr);
-    core_log_text(core, LOG_BATCH_FAILED, event->status, text);
+    core_log_text(core, LOG_BATCH_FAILED, event->status, core_error_text(event));
     if (event->status == PAWL_STALE) {
         core_life_evicted(core);
         return;

@@ -200,6 +200,7 @@ struct engine_core {
 struct engine_action *core_act(struct engine_core *core, enum engine_action_type type);
 void core_log(struct engine_core *core, enum engine_log log, int64_t a, int64_t b, int64_t c);
 void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, pawl_str text);
+pawl_str core_error_text(const struct engine_event *event);
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
 int64_t core_grace_ms(int64_t lease_ms);
@@ -282,6 +283,8 @@ void core_side_forget(struct engine_core *core);
 void core_life_ready(struct engine_core *core, bool ready);
 void core_life_registered(struct engine_core *core, const struct engine_event *event);
 void core_life_beat(struct engine_core *core, const struct engine_event *event);
+int64_t core_life_beat_ms(const struct engine_core *core);
+void core_life_busy(struct engine_core *core);
 void core_life_woken(struct engine_core *core);
 void core_life_looked(struct engine_core *core, const struct engine_event *event);
 void core_life_evicted(struct engine_core *core);

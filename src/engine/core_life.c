@@ -1,6 +1,4 @@
 /* Being an instance: readiness, registration, heartbeats, and the watch over the others. */
-#include <string.h>
-
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
@@ -87,9 +85,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
         return;
     }
-    pawl_str text = {event->error != NULL ? event->error->text : "", 0};
-    text.len = strlen(text.ptr);
-    core_log_text(core, LOG_REGISTER_FAILED, event->status, text);
+    core_log_text(core, LOG_REGISTER_FAILED, event->status, core_error_text(event));
     bool taken = event->status == PAWL_CONFLICT || event->status == PAWL_STALE;
     if ((taken && core->config.fixed_id && core->registrations == 0) || event->status == PAWL_INVALID) {
         exit_because(core, event->status);
@@ -114,8 +110,29 @@ static void look_for(struct engine_core *core, int64_t ms) {
         core->look_until_ms = core->now_ms + ms;
 }
 
-/* Work has arrived, maybe for a peer that died while all were idle. */
-void core_life_woken(struct engine_core *core) { look_for(core, LOOK_BEHIND_MS); }
+/* How far beats are apart: somebody who has nothing to do, and is woken when that changes, needs fewer. */
+int64_t core_life_beat_ms(const struct engine_core *core) {
+    int64_t beat_ms = core->config.heartbeat_ms;
+    if (!core->was_idle || !core_wait_quiet(core))
+        return beat_ms;
+    int64_t most_ms = core->config.instance_lease_ms / 2;
+    beat_ms += beat_ms / 2;
+    return beat_ms < most_ms ? beat_ms : most_ms;
+}
+
+/* Not idle any more: beats are due as often as they should be. */
+void core_life_busy(struct engine_core *core) {
+    int64_t due_ms = core->beat_sent_ms + core->config.heartbeat_ms;
+    if (due_ms < core->next_beat_ms)
+        core->next_beat_ms = due_ms;
+}
+
+/* Work has arrived, maybe for a peer that died while all were idle; or there is news that only a beat
+ * brings. */
+void core_life_woken(struct engine_core *core) {
+    look_for(core, LOOK_BEHIND_MS);
+    core_life_busy(core);
+}
 
 void core_life_beat(struct engine_core *core, const struct engine_event *event) {
     core->beating = false;
@@ -126,13 +143,13 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
         return;
     }
     if (event->status != PAWL_OK) {
-        core_log(core, LOG_BEAT_FAILED, event->status, 0, 0);
+        core_log_text(core, LOG_BEAT_FAILED, event->status, core_error_text(event));
         core->next_beat_ms = core->now_ms + core_jitter(core, ENGINE_BACKOFF_MS_MAX / 2);
         return;
     }
     const struct beat_result *beat = event->beat;
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
-    core->next_beat_ms = core->beat_sent_ms + core->config.heartbeat_ms;
+    core->next_beat_ms = core->beat_sent_ms + core_life_beat_ms(core);
     core->metrics.peers = event->peers;
     core->metrics.heartbeats++;
     /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */

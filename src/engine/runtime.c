@@ -18,6 +18,7 @@
 #include "base/uuid.h"
 
 enum { TICK_MS = 200, BESIDE_MS = 100, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
+enum { MAINTAIN_QUIET = 4 }; /* where nothing happens, less often */
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -171,7 +172,9 @@ static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
         return;
     if (runtime->maintain_ms > 0)
         runtime_ask_control(runtime, CALL_MAINTAIN);
-    runtime->maintain_ms = now_ms + MAINTAIN_MS / 2 + (int64_t)(runtime->config.engine.seed % MAINTAIN_MS);
+    int64_t apart_ms = MAINTAIN_MS / 2 + (int64_t)(runtime->config.engine.seed % MAINTAIN_MS);
+    bool quiet = engine_metrics(runtime->core).idle && engine_woken(runtime->core);
+    runtime->maintain_ms = now_ms + apart_ms * (quiet ? MAINTAIN_QUIET : 1);
 }
 
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */

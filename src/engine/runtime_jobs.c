@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "engine/runtime.h"
 
-enum { REST_POLLS = 6 }; /* jobs rest longer than messages: the store says when the next is due */
+enum { REST_POLLS = 8 }; /* jobs rest longer than messages: the store says when the next is due */
 
 static void changed(void *self) {
     struct runtime *runtime = self;

@@ -103,7 +103,7 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status = ops->heartbeat(thread->store, thread->instance, &call->beat, &call->error);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     return status == PAWL_OK ? count_peers(thread, call) : status;
 }

@@ -22,7 +22,7 @@ enum {
     CONCURRENCY_DEFAULT = 4,
     CONCURRENCY_MAX = 1024,
     DRAIN_MS_DEFAULT = 25000,
-    QUIET_BEATS = 2,
+    QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
     BATCH_GROWTH = 5
 };
 
@@ -74,7 +74,7 @@ static void fill_engine(struct engine_config *engine, const pawl_worker_config *
     engine->instance_lease_ms = in->instance_lease_ms;
     engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
-    /* A little before the second beat, which it then stands for. */
+    /* A little before an idle worker's second beat, which it then stands for. */
     engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
     engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
     engine->idle_polls = (int)or_default(in->idle_polls, 2);

@@ -199,6 +199,7 @@ struct beat_result {
     int lanes_taken;
     int lanes_given; /* freed or set draining by this call */
     int evicted;     /* silent peers evicted by this call */
+    int64_t pauses;  /* rows of pauses there are; only a heartbeat counts them */
 };
 
 struct peers_look {
@@ -269,7 +270,8 @@ struct work_batch_result {
     struct answer_list receptors;
     struct answer_list checkpoints;
     struct item_list claimed[KIND_COUNT + 1];
-    int *lanes[KIND_COUNT + 1]; /* with BATCH_LANES: owned, ascending; partition p belongs to lane p % lane_count */
+    int *lanes[KIND_COUNT +
+               1]; /* with BATCH_LANES: owned, ascending; partition p belongs to lane p % lane_count */
     size_t lane_count[KIND_COUNT + 1];
 };
 

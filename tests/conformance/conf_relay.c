@@ -158,6 +158,8 @@ static void pauses_are_noted_and_taken_back(void **state) {
     assert_true(str_absent(rows.rows[0].reason));
     assert_true(str_equal_cstr(rows.rows[1].reason, "migration"));
     assert_int_equal(rows.rows[1].since_ms, c->now_ms);
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    assert_int_equal(beat(c, 1).pauses, 2); /* a worker asks for them when there are any */
     ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_TOPIC, STR("order-1"), &c->err));
     expect(c, PAWL_NOT_FOUND,
            c->store->ops->relay->pause_clear(c->store, PAUSE_TOPIC, STR("order-1"), &c->err));
@@ -167,6 +169,7 @@ static void pauses_are_noted_and_taken_back(void **state) {
     ok(c, c->store->ops->relay->pauses(c->store, c->arena, &rows, &c->err));
     assert_int_equal(rows.rows[1].scope, PAUSE_MESSAGE);
     ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_MESSAGE, in.name, &c->err));
+    assert_int_equal(beat(c, 1).pauses, 1);
     in.name = STR("order-1");
     expect(c, PAWL_INVALID, c->store->ops->relay->pause_set(c->store, &in, &c->err));
     in.scope = (enum pause_scope)7;

@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include "base/limits.h"
+
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX), HEARD_MS = 5000, SILENCE_MS = 60 };
 
 /* Whether the waker rings within the time; a ring is taken off. */
@@ -47,7 +49,7 @@ static void a_put_wakes_who_asked_for_its_kind(void **state) {
     store_waker_close(waker);
 }
 
-static void a_wish_lasts_a_minute_and_can_be_made_again(void **state) {
+static void a_wish_lasts_three_minutes_and_can_be_made_again(void **state) {
     struct conf *c = *state;
     bool late = true;
     join(c, 1, OUTBOX_BIT);
@@ -55,17 +57,47 @@ static void a_wish_lasts_a_minute_and_can_be_made_again(void **state) {
     if (waker == NULL)
         return;
     ok(c, c->core->wait_begin(c->store, instance_id(1), OUTBOX_BIT, &late, &c->err));
-    advance(c, 59000);
+    advance(c, PAWL_WAIT_MS - 1000);
     put(c, KIND_OUTBOX, 1, STR("a"));
     assert_true(rings(c, waker, HEARD_MS));
     ok(c, c->core->wait_begin(c->store, instance_id(1), OUTBOX_BIT, &late, &c->err));
-    advance(c, 59000);
+    advance(c, PAWL_WAIT_MS - 1000);
     put(c, KIND_OUTBOX, 2, STR("a"));
     assert_true(rings(c, waker, HEARD_MS));
     ok(c, c->core->wait_begin(c->store, instance_id(1), OUTBOX_BIT, &late, &c->err));
-    advance(c, 60001);
+    advance(c, PAWL_WAIT_MS + 1);
     put(c, KIND_OUTBOX, 3, STR("a"));
     assert_false(rings(c, waker, SILENCE_MS));
+    store_waker_close(waker);
+}
+
+static void a_wish_ends_with_its_instance(void **state) {
+    struct conf *c = *state;
+    bool late = false;
+    join(c, 1, OUTBOX_BIT);
+    join(c, 2, OUTBOX_BIT);
+    struct store_waker *waker = trusted_waker(c);
+    if (waker == NULL)
+        return;
+    ok(c, c->core->wait_begin(c->store, instance_id(1), OUTBOX_BIT, &late, &c->err));
+    ok(c, c->core->wait_begin(c->store, instance_id(2), OUTBOX_BIT, &late, &c->err));
+    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    assert_true(rings(c, waker, HEARD_MS)); /* the other's */
+    ok(c, c->core->instance_deregister(c->store, instance_id(2), &c->err));
+    put(c, KIND_OUTBOX, 2, STR("a"));
+    assert_false(rings(c, waker, SILENCE_MS));
+    store_waker_close(waker);
+}
+
+static void a_pause_wakes_everybody(void **state) {
+    struct conf *c = *state;
+    struct store_waker *waker = trusted_waker(c);
+    if (waker == NULL)
+        return;
+    struct pause_row in = {.scope = PAUSE_STREAM, .name = STR("order-1"), .actor = STR("anna")};
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
+    assert_true(rings(c, waker, HEARD_MS)); /* so that the idle see it soon */
     store_waker_close(waker);
 }
 
@@ -86,7 +118,9 @@ static void a_wish_changes_nothing_else(void **state) {
 
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_put_wakes_who_asked_for_its_kind),
-    CONF_TEST(a_wish_lasts_a_minute_and_can_be_made_again),
+    CONF_TEST(a_wish_lasts_three_minutes_and_can_be_made_again),
+    CONF_TEST(a_wish_ends_with_its_instance),
+    CONF_TEST(a_pause_wakes_everybody),
     CONF_TEST(a_wish_changes_nothing_else),
 };
 

@@ -201,7 +201,7 @@ static void test_poll_interval_and_wake(void **state) {
 
 /* Up, idle, and sure to be woken. */
 static void up_and_waiting(struct driver *d) {
-    d->config.quiet_poll_ms = 9500;
+    d->config.quiet_poll_ms = 14500;
     driver_up(d);
     driver_answer_empty(d);
     driver_wait(d, d->config.poll_ms);
@@ -284,18 +284,20 @@ static void test_instance_is_passed_through(void **state) {
     driver_free(&d);
 }
 
-/* An idle poll stands for the beat behind it, but never for two in a row. */
+/* An idle poll stands for the beat behind it, but never for two in a row; beats are further apart than a busy
+ * worker's, but never more than half the lease. */
 /* covers: P45 */
-static void test_an_idle_poll_is_a_beat(void **state) {
+static void test_an_idle_worker_says_little(void **state) {
     (void)state;
     struct driver d;
     driver_init(&d);
     up_and_waiting(&d);
     driver_beat_ok(&d, 0, false);
-    int before = d.beats, beats = d.beats;
-    int64_t began_ms = d.now_ms;
+    int before = d.beats, beats = d.beats, batches = d.batches;
+    int64_t began_ms = d.now_ms, called_ms = d.now_ms;
     while (d.now_ms < began_ms + 60000) {
         driver_wait(&d, 100);
+        bool called = d.batch != NULL || d.checking || d.beats > beats;
         if (d.checking)
             driver_ready(&d);
         if (d.batch != NULL)
@@ -308,8 +310,35 @@ static void test_an_idle_poll_is_a_beat(void **state) {
             beats = d.beats;
             driver_beat_ok(&d, 0, false);
         }
+        assert_in_range(d.now_ms - called_ms, 0, d.config.instance_lease_ms / 2 + 200);
+        if (called)
+            called_ms = d.now_ms;
     }
-    assert_in_range(d.beats - before, 5, 8); /* in a minute; every 5 s without the polls */
+    assert_in_range(d.beats - before, 4, 5);
+    assert_in_range(d.batches - batches, 4, 5);
+    driver_free(&d);
+}
+
+/* Who is woken after a long silence beats at once: there may be a pause to be seen. */
+static void test_a_wake_up_after_a_while_is_a_beat(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    driver_beat_ok(&d, 0, false);
+    int beats = d.beats;
+    driver_wait(&d, 3000);
+    driver_event(&d, EVENT_WAKE);
+    assert_int_equal(d.beats, beats); /* the last one is not old */
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    driver_wait(&d, 1100);
+    assert_int_equal(d.beats, beats + 1);
+    driver_beat_ok(&d, 0, false);
+    driver_wait(&d, 6000);
+    assert_int_equal(d.beats, beats + 1);
+    driver_event(&d, EVENT_WAKE);
+    assert_int_equal(d.beats, beats + 2);
     driver_free(&d);
 }
 
@@ -602,7 +631,8 @@ int main(void) {
         cmocka_unit_test(test_poll_interval_and_wake),
         cmocka_unit_test(test_a_wake_up_during_a_batch_is_not_lost),
         cmocka_unit_test(test_one_message_costs_two_batches),
-        cmocka_unit_test(test_an_idle_poll_is_a_beat),
+        cmocka_unit_test(test_an_idle_worker_says_little),
+        cmocka_unit_test(test_a_wake_up_after_a_while_is_a_beat),
         cmocka_unit_test(test_instance_is_passed_through),
         cmocka_unit_test(test_evicted_drops_everything_and_comes_back_as_new),
         cmocka_unit_test(test_a_chosen_id_that_is_taken_ends_the_worker),

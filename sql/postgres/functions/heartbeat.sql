@@ -1,12 +1,12 @@
 -- heartbeat: an instance says that it lives; its lanes are brought to its fair share.
 -- params: p_id uuid
--- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted
+-- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), those of rebalance
+-- tables: instance (updated), pause (read), those of rebalance
 -- locks: its instance row, then those of rebalance
 CREATE OR REPLACE FUNCTION pawl.heartbeat(
     p_id uuid, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer, OUT lanes_inbox integer,
-    OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer)
+    OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer, OUT pauses bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -38,5 +38,6 @@ BEGIN
     SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)
       INTO lanes_outbox, lanes_inbox, lanes_perspective
       FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+    SELECT count(*) INTO pauses FROM pawl.pause;
 END
 $$;

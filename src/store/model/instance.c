@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "store/model/aside.h"
 #include "store/model/lane.h"
+#include "store/model/relay.h"
 
 struct instance *model_instance_find(const struct model *model, pawl_uuid id) {
     for (size_t i = 0; i < model->instance_count; i++) {
@@ -188,6 +189,7 @@ pawl_status model_heartbeat(struct store *store, pawl_uuid id, struct beat_resul
         return model_leave(model, status);
     struct beat_result result = {0};
     model_instance_beat(model, instance, &result);
+    result.pauses = model_pause_count(model);
     *out = result;
     return model_leave(model, PAWL_OK);
 }

@@ -301,6 +301,10 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     return model_leave(model, PAWL_OK);
 }
 
+int64_t model_pause_count(const struct model *model) {
+    return model->relay != NULL ? (int64_t)model->relay->pause_count : 0;
+}
+
 static int pause_order(const void *a, const void *b) {
     const struct pause_row *left = a, *right = b;
     return left->scope != right->scope ? (int)left->scope - (int)right->scope

@@ -9,4 +9,6 @@ extern const struct store_relay_ops model_relay_ops;
 
 void model_relay_free(struct model *model);
 
+int64_t model_pause_count(const struct model *model);
+
 #endif

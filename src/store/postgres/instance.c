@@ -88,6 +88,7 @@ static pawl_status beat(struct store *store, const struct instance_call *call, s
             .lanes_taken = (int)pg_cell_int((struct cell){r, 0, 5}),
             .lanes_given = (int)pg_cell_int((struct cell){r, 0, 6}),
             .evicted = (int)pg_cell_int((struct cell){r, 0, 7}),
+            .pauses = call->kind == 0 ? pg_cell_int((struct cell){r, 0, 8}) : 0,
         };
     }
     pg_statement_clear(&statement);

@@ -129,9 +129,16 @@ pawl_status instance_touch(struct operation *op, struct instance_brief *brief, s
     return status != PAWL_OK ? status : balance(op, brief, beat);
 }
 
+/* Its lanes, and its wish to be woken. */
 static pawl_status free_lanes(struct operation *op, pawl_uuid id) {
     struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_ALL);
     bind_uuid(&s, id);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_WAITER_END);
+    bind_uuid(&s, id);
+    bind_int(&s, op->now_ms);
     return statement_run(&s);
 }
 
@@ -225,6 +232,12 @@ pawl_status sqlite_instance_register(struct store *store, const struct instance_
     return status;
 }
 
+static pawl_status count_pauses(struct operation *op, int64_t *count) {
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_COUNT);
+    return statement_number(&s, count, &found);
+}
+
 pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, struct beat_result *out,
                              pawl_error *err) {
     struct operation op;
@@ -236,6 +249,8 @@ pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, struct bea
     status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK)
         status = instance_touch(&op, &brief, &beat);
+    if (status == PAWL_OK)
+        status = count_pauses(&op, &beat.pauses);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = beat;
