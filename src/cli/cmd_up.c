@@ -71,6 +71,10 @@ static void make_line(struct up *up, const struct counts *counts, char line[stat
              "%s  waiting %" PRId64 " (oldest %s)  running %" PRId64 "  done %" PRId64
              " (%.0f/s)  failed %" PRId64 "  retrying %" PRId64 "  dead %" PRId64,
              metrics.state, ready, age, leased, metrics.completed, rate, metrics.failed, aside, dead);
+    size_t len = strlen(line);
+    if (metrics.jobs.processed + metrics.jobs.running > 0)
+        snprintf(line + len, LINE_BYTES - len, "  jobs done %" PRId64 " (%" PRId64 " running)",
+                 metrics.jobs.succeeded, metrics.jobs.running);
 }
 
 /* A thread of its own, with the command's own store handle: a slow database must not hold up the worker. */
@@ -105,6 +109,9 @@ static pawl_status run_shown(struct up *up, pawl_error *err) {
     clear_line(up);
     pawl_metrics metrics;
     pawl_worker_metrics(up->worker, &metrics);
+    if (metrics.jobs.processed > 0)
+        fprintf(stderr, "pawl: jobs done %" PRId64 ", failed attempts %" PRId64 ", dead %" PRId64 "\n",
+                metrics.jobs.succeeded, metrics.jobs.failed, metrics.jobs.dead);
     fprintf(stderr,
             "pawl: done %" PRId64 ", failed attempts %" PRId64 ", dead letters %" PRId64
             ", given back %" PRId64 "\n",
@@ -121,8 +128,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
         return status;
-    config.observe = !config.perspectives && cli->arguments.on_count == 0 &&
-                     !cli_flag(cli, FLAG_HANDLERS)->set && !cli_flag(cli, FLAG_TRANSPORTS)->set;
+    config.observe = !worker_setup_has_work(cli, &config);
     config.on_log = print_log;
     config.on_idle = stop_when_idle;
     config.self = &up;

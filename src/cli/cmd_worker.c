@@ -41,8 +41,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
         return status;
-    if (!config.perspectives && cli->arguments.on_count == 0 && !cli_flag(cli, FLAG_HANDLERS)->set &&
-        !cli_flag(cli, FLAG_TRANSPORTS)->set && config.tools == NULL && !config.jobs)
+    if (!worker_setup_has_work(cli, &config))
         return error_set(err, PAWL_INVALID, "worker",
                          "the worker has no handler: add --on 'order.*=exec:./handle.sh', --handlers FILE, "
                          "--tools FILE or "

@@ -80,6 +80,11 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
     return read_kinds(cli, config, err);
 }
 
+bool worker_setup_has_work(struct cli *cli, const pawl_worker_config *config) {
+    return config->perspectives || config->jobs || config->tools != NULL || cli->arguments.on_count > 0 ||
+           cli_flag(cli, FLAG_HANDLERS)->set || cli_flag(cli, FLAG_TRANSPORTS)->set;
+}
+
 pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl_worker **worker,
                          pawl_error *err) {
     pawl_worker *made = NULL;

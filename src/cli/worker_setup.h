@@ -23,6 +23,9 @@ enum { WORKER_EXIT_FORCED = 75 };
 /* What the options say; the caller may add callbacks. PAWL_INVALID for kinds that do not exist. */
 PAWL_MUSTCHECK pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, pawl_error *err);
 
+/* Whether the command line names anything that the worker could do. */
+bool worker_setup_has_work(struct cli *cli, const pawl_worker_config *config);
+
 /* The worker with its handlers. *worker is freed by the caller. */
 PAWL_MUSTCHECK pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config,
                                         pawl_worker **worker, pawl_error *err);

@@ -357,6 +357,16 @@ class UpTest(WorkerTest):
         self.assertEqual(result.code, 0, result)
         self.assertIn("pawl: done 20, failed attempts 0, dead letters 0", result.err)
 
+    def test_up_runs_jobs(self):
+        handler = self.script("exit 0")
+        self.ok("job", "enqueue", "note", "{}", "--count", "3")
+        result = self.run_pawl("up", *FAST, "--until-idle", "--on", f"*=exec:{handler}")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("pawl: jobs done 3, failed attempts 0, dead 0", result.err)
+        result = self.run_pawl("up", *FAST, "--until-idle", "--kinds", "jobs")  # pipelines need no handler
+        self.assertEqual(result.code, 0, result)
+        self.assertNotIn("nothing is handled", result.err)
+
     def test_up_without_a_handler_only_watches(self):
         self.ok("send", "T")
         self.process = subprocess.Popen([Setup.pawl, "up", *FAST], env=self.env, cwd=self.dir, stderr=subprocess.PIPE)
