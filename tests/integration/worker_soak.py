@@ -26,6 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LEASE_MS = 1500
 DRAIN_SECONDS_MAX = 120
+PAUSED_AFTER_SECONDS = 20  # ten checks, the last ones 2 s and more apart, have failed by then
 
 
 def judge(path, streams, per_stream):
@@ -59,6 +60,35 @@ def judge(path, streams, per_stream):
     return violations, zombies, reruns
 
 
+def judge_outage(path, workers):
+    """Returns (violations, checks, pauses): what the workers say while the server is away. Every failed check is counted,
+    one by one; at the tenth in a row a warning says that the worker is paused; then it is ready again, and the count
+    starts anew (P31 to P35). covers: P31 P32 P33 P34 P35"""
+    violations, row, checks, paused, ready = [], {}, 0, set(), set()
+    with open(path, encoding="utf-8", errors="replace") as log:
+        for line in log:
+            pid, _, text = line.partition(" ")
+            numbers = dict(word.split("=", 1) for word in text.split() if "=" in word)
+            event = numbers.get("event")
+            if event == "database_not_ready":
+                checks += 1
+                row[pid] = row.get(pid, 0) + 1
+                if int(numbers["checks"]) != row[pid]:
+                    violations.append(f"the counter says {numbers['checks']} after {row[pid]} checks")
+            elif event == "worker_paused":
+                paused.add(pid)
+                if row.get(pid) not in (10, 100):
+                    violations.append(f"paused after {row.get(pid)} checks")
+            elif event == "database_ready":
+                ready.add(pid)
+                if int(numbers["after_checks"]) != row.get(pid, 0):
+                    violations.append(f"ready after {numbers['after_checks']} checks, not {row.get(pid, 0)}")
+                row[pid] = 0
+    if len(paused) != workers or not paused <= ready:
+        violations.append(f"{len(paused)} of {workers} workers said that they are paused, {len(ready)} that they go on")
+    return violations, checks, len(paused)
+
+
 class Soak:
     def __init__(self, args, url, directory, postgres=None):
         self.args, self.url, self.directory, self.postgres = args, url, directory, postgres
@@ -67,7 +97,7 @@ class Soak:
         self.workers = []
         self.stopped = {}  # process -> when to continue it
         self.env = dict(os.environ, DATABASE_URL=url, EFFECT_US=str(args.effect_us), EFFECT_LEASE_MS=str(LEASE_MS),
-                        EFFECT_INSTANCE_LEASE_MS=str(LEASE_MS))
+                        EFFECT_INSTANCE_LEASE_MS=str(LEASE_MS), EFFECT_LOG_LEVEL="1" if args.outage else "2")
         self.errors = open(os.path.join(directory, "stderr"), "w+", encoding="utf-8")
 
     def pawl(self, *words, **kwargs):
@@ -228,6 +258,11 @@ def soak(args, url, directory, postgres):
         seconds = time.monotonic() - began
         codes = test.stop_workers()
         violations, zombies, reruns = judge(test.log, args.streams, per_stream)
+        if args.outage >= PAUSED_AFTER_SECONDS:
+            test.errors.flush()
+            said, checks, paused = judge_outage(test.errors.name, args.workers)
+            violations += said
+            print(f"# while it was away: {checks} failed checks, {paused} of {args.workers} workers warned that they are paused")
         for violation in violations[:20]:
             print("# " + violation)
         total = per_stream * args.streams
