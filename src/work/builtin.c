@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "work/pipeline_nested.h"
@@ -20,6 +21,15 @@ static const char enqueue_schema[] =
     "\"type\":{\"type\":\"string\"},\"payload\":true,\"queue\":{\"type\":\"string\"},\"key\":{\"type\":"
     "\"string\"},"
     "\"unique_key\":{\"type\":\"string\"},\"priority\":{\"type\":\"integer\"}}}";
+static const char append_schema[] =
+    "{\"type\":\"object\",\"required\":[\"stream\",\"events\"],\"additionalProperties\":false,"
+    "\"properties\":{\"stream\":{\"type\":\"string\",\"minLength\":1},"
+    "\"expected_version\":{\"type\":\"integer\",\"minimum\":0},"
+    "\"events\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":{\"type\":\"object\","
+    "\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"type\":\"string\",\"minLength\":1},\"payload\":true,\"metadata\":{\"type\":\"object\"},"
+    "\"publish\":{\"type\":\"boolean\"},\"topic\":{\"type\":\"string\"}}}}}}";
+_Static_assert(PAWL_APPEND_MAX == 1000, "maxItems of append_schema");
 static const char signal_schema[] =
     "{\"type\":\"object\",\"required\":[\"event\"],\"additionalProperties\":false,\"properties\":{"
     "\"event\":{\"type\":\"string\",\"minLength\":1},\"payload\":true}}";
@@ -40,23 +50,23 @@ static pawl_status desk_of(const struct tool_call *call, struct desk **desk, str
 }
 
 /* The same for every try of the same step: what was written once is not written again. */
-static pawl_status request_of(const struct tool_call *call, pawl_uuid *request, pawl_error *err) {
+static pawl_status id_of(pawl_str key, pawl_uuid *id, pawl_error *err) {
     uint8_t digest[SHA256_BYTES];
-    pawl_status status = sha256(call->idempotency_key, digest, err);
+    pawl_status status = sha256(key, digest, err);
     if (status == PAWL_OK)
-        memcpy(request->b, digest, sizeof(request->b));
+        memcpy(id->b, digest, sizeof(id->b));
     return status;
 }
 
-static pawl_str text_of(const struct tool_call *call, const char *name) {
-    const struct tree *value = tree_get_cstr(call->arguments, name);
+static pawl_str text_of(const struct tree *from, const char *name) {
+    const struct tree *value = tree_get_cstr(from, name);
     return value != NULL ? value->text : (pawl_str){NULL, 0};
 }
 
-/* A member as JSON in the arena; absent when there is none. */
-static pawl_status json_of(const struct tool_call *call, const char *name, struct arena *arena,
-                           pawl_str *json, pawl_error *err) {
-    const struct tree *value = tree_get_cstr(call->arguments, name);
+/* A member as JSON in the arena; left as it is when there is none. */
+static pawl_status json_of(const struct tree *from, const char *name, struct arena *arena, pawl_str *json,
+                           pawl_error *err) {
+    const struct tree *value = tree_get_cstr(from, name);
     struct buf text;
     if (value == NULL)
         return PAWL_OK;
@@ -80,20 +90,20 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
                         const struct tree **output, pawl_error *err) {
     struct desk *desk = NULL;
     struct store *store = NULL;
-    struct message_new message = {.type = text_of(call, "type"),
-                                  .stream = text_of(call, "stream"),
-                                  .topic = text_of(call, "topic"),
+    struct message_new message = {.type = text_of(call->arguments, "type"),
+                                  .stream = text_of(call->arguments, "stream"),
+                                  .topic = text_of(call->arguments, "topic"),
                                   .payload = STR("{}"),
                                   .traceparent = call->traceparent};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     char id[UUID_TEXT_BYTES];
     struct put_result written = {0};
     (void)self;
-    pawl_status status = json_of(call, "payload", arena, &message.payload, err);
+    pawl_status status = json_of(call->arguments, "payload", arena, &message.payload, err);
     if (status == PAWL_OK)
-        status = json_of(call, "headers", arena, &message.headers, err);
+        status = json_of(call->arguments, "headers", arena, &message.headers, err);
     if (status == PAWL_OK)
-        status = request_of(call, &put.request, err);
+        status = id_of(call->idempotency_key, &put.request, err);
     message.id = put.request;
     if (status == PAWL_OK)
         status = desk_of(call, &desk, &store, err);
@@ -111,11 +121,11 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
                            const struct tree **output, pawl_error *err) {
     struct desk *desk = NULL;
     struct store *store = NULL;
-    struct job_new job = {.task = text_of(call, "task"),
-                          .type = text_of(call, "type"),
-                          .queue = text_of(call, "queue"),
-                          .key = text_of(call, "key"),
-                          .unique_key = text_of(call, "unique_key"),
+    struct job_new job = {.task = text_of(call->arguments, "task"),
+                          .type = text_of(call->arguments, "type"),
+                          .queue = text_of(call->arguments, "queue"),
+                          .key = text_of(call->arguments, "key"),
+                          .unique_key = text_of(call->arguments, "unique_key"),
                           .traceparent = call->traceparent};
     struct jobs_enqueue put = {.jobs = &job, .count = 1};
     struct enqueue_result result = {0};
@@ -124,9 +134,9 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
     (void)self;
     if (priority != NULL && tree_to_i64(priority, &number) && number >= -1000 && number <= 1000)
         job.priority = (int)number;
-    pawl_status status = json_of(call, "payload", arena, &job.payload, err);
+    pawl_status status = json_of(call->arguments, "payload", arena, &job.payload, err);
     if (status == PAWL_OK)
-        status = request_of(call, &put.request, err);
+        status = id_of(call->idempotency_key, &put.request, err);
     if (status == PAWL_OK)
         status = desk_of(call, &desk, &store, err);
     if (status != PAWL_OK)
@@ -146,14 +156,74 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
                   output, err);
 }
 
+/* One event of a call of pawl.append. Its id is the same for every try of the step. */
+static pawl_status event_of(const struct tool_call *call, size_t at, struct arena *arena,
+                            struct event_new *event, pawl_error *err) {
+    const struct tree *from = tree_get_cstr(call->arguments, "events")->items[at];
+    const struct tree *publish = tree_get_cstr(from, "publish");
+    *event = (struct event_new){.type = text_of(from, "type"),
+                                .payload = STR("{}"),
+                                .topic = text_of(from, "topic"),
+                                .publish = publish != NULL && publish->kind == TREE_TRUE,
+                                .traceparent = call->traceparent};
+    char *key = arena_printf(arena, "%.*s#%zu", STR_ARG(call->idempotency_key), at);
+    pawl_status status = key != NULL ? id_of(str_from(key), &event->id, err)
+                                     : error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    if (status == PAWL_OK)
+        status = json_of(from, "payload", arena, &event->payload, err);
+    return status == PAWL_OK ? json_of(from, "metadata", arena, &event->metadata, err) : status;
+}
+
+static pawl_status append_answer(const struct events_append *in, const struct append_result *result,
+                                 struct arena *arena, const struct tree **output, pawl_error *err) {
+    if (result->answer == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "tools", "the stream %.*s is at version %lld, not at %lld",
+                         STR_ARG(in->stream), (long long)result->version, (long long)in->expected);
+    return answer(arena,
+                  arena_printf(arena, "{\"first_version\":%lld,\"version\":%lld,\"new\":%s}",
+                               (long long)result->first_version,
+                               (long long)(result->first_version + (int64_t)in->count - 1),
+                               result->answer == ANSWER_APPLIED ? "true" : "false"),
+                  output, err);
+}
+
+static pawl_status append(void *self, const struct tool_call *call, struct arena *arena,
+                          const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    const struct tree *list = tree_get_cstr(call->arguments, "events");
+    const struct tree *expected = tree_get_cstr(call->arguments, "expected_version");
+    struct event_new *events = arena_array(arena, list->count, sizeof(*events));
+    struct events_append in = {.stream = text_of(call->arguments, "stream"),
+                               .expected = EXPECT_ANY,
+                               .events = events,
+                               .count = list->count};
+    struct append_result result = {0};
+    (void)self;
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    if (expected != NULL && !tree_to_i64(expected, &in.expected))
+        return error_set(err, PAWL_INVALID, "tools", "expected_version is no version of a stream");
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < list->count; i++)
+        status = event_of(call, i, arena, &events[i], err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->events.events_append(store, &in, arena, &result, err);
+    desk_give(desk, status);
+    return status == PAWL_OK ? append_answer(&in, &result, arena, output, err) : status;
+}
+
 static pawl_status signal_event(void *self, const struct tool_call *call, struct arena *arena,
                                 const struct tree **output, pawl_error *err) {
     struct desk *desk = NULL;
     struct store *store = NULL;
-    struct job_wake wake = {.wait_key = text_of(call, "event"), .keep_ms = SIGNAL_KEEP_MS};
+    struct job_wake wake = {.wait_key = text_of(call->arguments, "event"), .keep_ms = SIGNAL_KEEP_MS};
     struct wake_result result = {0};
     (void)self;
-    pawl_status status = json_of(call, "payload", arena, &wake.payload, err);
+    pawl_status status = json_of(call->arguments, "payload", arena, &wake.payload, err);
     if (status == PAWL_OK)
         status = desk_of(call, &desk, &store, err);
     if (status != PAWL_OK)
@@ -169,7 +239,7 @@ static pawl_status signal_event(void *self, const struct tool_call *call, struct
 static pawl_status start_run(void *self, const struct tool_call *call, struct arena *arena,
                              const struct tree **output, pawl_error *err) {
     const struct pipeline_run_in *in = call->context;
-    pawl_str key = text_of(call, "key"), none = {NULL, 0};
+    pawl_str key = text_of(call->arguments, "key"), none = {NULL, 0};
     struct run_begun begun = {0};
     (void)self;
     if (in == NULL)
@@ -186,6 +256,7 @@ static pawl_status start_run(void *self, const struct tool_call *call, struct ar
 pawl_status builtin_add(struct tools *tools, pawl_error *err) {
     static const struct tool_function_new rows[] = {
         {"pawl.send", "Puts a message into the outbox", send_schema, send, NULL},
+        {"pawl.append", "Appends events to a stream", append_schema, append, NULL},
         {"pawl.enqueue", "Enqueues a job, of a task or of a type", enqueue_schema, enqueue, NULL},
         {"pawl.signal", "Wakes the jobs that wait for an event", signal_schema, signal_event, NULL},
         {"pawl.run", "Starts a run; as a step it waits for its end", run_schema, start_run, NULL},

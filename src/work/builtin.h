@@ -1,4 +1,5 @@
-/* Tools of pawl's own, for steps of pipelines: pawl.send, pawl.enqueue, pawl.signal, pawl.run. */
+/* Tools of pawl's own, for steps of pipelines: pawl.send, pawl.append, pawl.enqueue, pawl.signal, pawl.run.
+ */
 #ifndef WORK_BUILTIN_H
 #define WORK_BUILTIN_H
 

@@ -307,6 +307,61 @@ class Jobs(unittest.TestCase):
         self.stop(process)
         self.assertEqual([r["output"]["last"] for r in self.pawl("audit", "list") if r["success"]], [{"amount": 42}])
 
+    def test_a_step_appends_events(self):
+        steps = [{"id": "a", "uses": "pawl.append",
+                  "with": {"stream": "order-${params.n}", "expected_version": 0,
+                           "events": [{"type": "order.placed", "payload": {"n": "${params.n}"}, "metadata": {"by": "pipeline"}},
+                                      {"type": "order.paid", "publish": True, "topic": "orders"}]}},
+                 {"id": "b", "uses": "echo", "with": {"at": "${steps.a.version}"}}]
+        self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--params", '{"n":7}')
+        self.stop_when_idle()
+        run, = self.pawl("audit", "list")
+        self.assertEqual(run["output"], {"a": {"first_version": 1, "version": 2, "new": True}, "b": {"at": 2}})
+        events = self.pawl("events", "read", "order-7")
+        self.assertEqual([(e["version"], e["type"]) for e in events], [(1, "order.placed"), (2, "order.paid")])
+        self.assertEqual((events[0]["payload"], events[0]["metadata"]), ({"n": 7}, {"by": "pipeline"}))
+        message, = self.pawl("messages", "list", "--kind", "outbox")
+        self.assertEqual((message["id"], message["topic"]), (events[1]["id"], "orders"))
+        # Another job finds the stream at version 2: refused for good, and nothing is written.
+        self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--params", '{"n":7}')
+        self.stop_when_idle()
+        job, = self.pawl("job", "list")
+        self.assertEqual(job["state"], "dead")
+        self.assertIn("the stream order-7 is at version 2, not at 0", job["error"])
+        self.assertEqual(len(self.pawl("events", "read", "order-7")), 2)
+
+    def test_a_step_that_is_tried_again_appends_once(self):
+        steps = [{"id": "a", "uses": "pawl.append", "foreach": [1, 2, 3], "parallel": 1,
+                  "with": {"stream": "counter", "events": [{"type": "ticked", "payload": "${item}"}]}},
+                 {"id": "b", "uses": "mark", "needs": ["a"], "with": {"step": "b", "ms": 700}}]
+        self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--max-attempts", "50")
+        for _ in range(3):
+            process = self.worker()
+            before = self.counts().get("b", 0)
+            self.until(lambda: self.counts().get("b", 0) > before)
+            process.kill()
+            process.wait()
+        # What a worker that dies between the append and its note leaves behind: the step is not written down.
+        schema = "" if ARGS.dialect == "sqlite" else self.environment["PAWL_SCHEMA"] + "."
+        self.sql(f"DELETE FROM {schema}job_step WHERE step = 'a'")
+        process = self.worker()
+        self.until(self.gone)
+        self.stop(process)
+        self.assertEqual([e["payload"] for e in self.pawl("events", "read", "counter")], [1, 2, 3])
+
+    def test_append_is_a_tool_with_a_schema_and_a_scope(self):
+        tool, = [t for t in self.pawl("tool", "list") if t["name"] == "pawl.append"]
+        self.assertEqual(tool["kind"], "function")
+        fine = {"steps": [{"id": "a", "uses": "pawl.append", "with": {"stream": "s", "events": [{"type": "x"}]}}]}
+        for wrong in ({"events": [{"type": "x"}]}, {"stream": "s", "events": []}, {"stream": "s", "events": [{}]},
+                      {"stream": "s", "events": [{"type": "x"}], "expected_version": -1}):
+            self.pawl("job", "enqueue", "--pipeline", self.write({"steps": [{"id": "a", "uses": "pawl.append", "with": wrong}]}), code=65)
+        self.pawl("agent", "set", "robot", "tool:echo")
+        refused = self.pawl("task", "create", "t", "--pipeline", self.write(fine), "--agent", "robot", code=73)
+        self.assertIn("tool:pawl.append", str(refused))
+        self.pawl("agent", "set", "robot", "tool:pawl.*")
+        self.pawl("task", "create", "t", "--pipeline", self.write(fine), "--agent", "robot")
+
     def test_cancelling_a_running_job(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 60000}, "timeout": "2m"}]})
         job = self.pawl("job", "enqueue", "--pipeline", path)[0]["id"]
