@@ -226,10 +226,12 @@ typedef struct pawl_worker_config {
     int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
     int64_t job_lease_ms;                            /* default 60 s */
     const char *queue;                               /* of the jobs; default "default" */
-    const char *tools;        /* a file of tools that steps of pipelines use (docs/tools.md) */
-    const char *pipeline_env; /* names, separated by commas, that ${env.NAME} of pipelines may use */
-    bool observe;             /* register and beat, but handle nothing: no handler is needed */
-    bool debug;               /* completed messages stay readable */
+    const char *tools;         /* a file of tools that steps of pipelines use (docs/tools.md) */
+    const char *pipeline_env;  /* names, separated by commas, that ${env.NAME} of pipelines may use */
+    int64_t alert_interval_ms; /* watch over the alert rules with the others, this often; 0 = do not */
+    const char *alert_targets; /* a file that says what the names of targets are (docs/alerts.md) */
+    bool observe;              /* register and beat, but handle nothing: no handler is needed */
+    bool debug;                /* completed messages stay readable */
     bool own_process; /* SIGTERM and SIGINT stop the worker; escaped children of commands are adopted and
                          ended */
     pawl_strategy strategy;

@@ -92,6 +92,23 @@
 #define PAWL_QUIET_MS_DEFAULT 600000  /* a partition without an update for so long is stuck */
 #define PAWL_SIGNAL_KEEP_MS 604800000 /* that a run has ended is kept for who waits later */
 
+/* Alerts (docs/alerts.md); sql/postgres repeats the kept time. */
+#define PAWL_ALERT_RULES_MAX 200
+#define PAWL_ALERT_NAME_BYTES_MAX 64
+#define PAWL_ALERT_TARGETS_MAX 8 /* of one rule */
+#define PAWL_ALERT_SUMMARY_BYTES_MAX 500
+#define PAWL_ALERT_INTERVAL_MS_DEFAULT 60000 /* how often the rules are evaluated, whoever does it */
+#define PAWL_ALERT_INTERVAL_MS_MIN 100
+#define PAWL_ALERT_INTERVAL_MS_MAX 3600000
+#define PAWL_ALERT_HOLD_MS_MAX 86400000       /* for and clear */
+#define PAWL_ALERT_SILENCE_MS_MAX 31536000000 /* 365 days */
+#define PAWL_ALERT_WINDOW_MS 300000           /* that rates are taken over */
+#define PAWL_ALERT_RATE_ENDS_MIN 10           /* a rate of fewer results says nothing */
+#define PAWL_ALERT_LEASE_MS 60000             /* of one delivery */
+#define PAWL_ALERT_GIVE_UP_MS 86400000        /* a delivery that fails for so long is given up */
+#define PAWL_ALERT_RETRY_MAX_MS 600000
+#define PAWL_ALERT_KEEP_MS 2592000000 /* 30 days of history */
+
 /* What is kept. */
 #define PAWL_DEDUPE_MS_DEFAULT 604800000  /* 7 days */
 #define PAWL_DEDUPE_MS_MAX 31536000000    /* 365 days */

@@ -39,6 +39,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         .public_url = text_or_null(cli, OPTION_PUBLIC_URL),
         .redact = options_text(&cli->arguments.options, OPTION_REDACT),
         .tools = text_or_null(cli, OPTION_TOOLS),
+        .alert_interval_ms = options_number(&cli->arguments.options, OPTION_ALERT_INTERVAL),
+        .alert_targets = text_or_null(cli, OPTION_ALERT_TARGETS),
         .lease_api = options_bool(&cli->arguments.options, OPTION_LEASE_API),
         .log = {.level = (enum log_level)options_number(&cli->arguments.options, OPTION_LOG_LEVEL),
                 .file = stderr},
@@ -64,7 +66,8 @@ const struct command command_server = {
     .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
                OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
                OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_LOG_LEVEL) |
-               OPTION_BIT(OPTION_DURABILITY),
+               OPTION_BIT(OPTION_DURABILITY) | OPTION_BIT(OPTION_ALERT_INTERVAL) |
+               OPTION_BIT(OPTION_ALERT_TARGETS),
     .database = DATABASE_MAKE,
     .writes = true,
     .details =

@@ -5,6 +5,17 @@
 #include "cli/command.h"
 
 extern const struct command command_actions;
+extern const struct command command_alerts_disable;
+extern const struct command command_alerts_enable;
+extern const struct command command_alerts_history;
+extern const struct command command_alerts_list;
+extern const struct command command_alerts_metrics;
+extern const struct command command_alerts_remove;
+extern const struct command command_alerts_set;
+extern const struct command command_alerts_show;
+extern const struct command command_alerts_silence;
+extern const struct command command_alerts_test;
+extern const struct command command_alerts_unsilence;
 extern const struct command command_agent_disable;
 extern const struct command command_agent_list;
 extern const struct command command_agent_refusals;

@@ -79,6 +79,16 @@ enum flag_id {
     FLAG_WATCH,
     FLAG_OFFSET,
     FLAG_CURSOR,
+    FLAG_FIRING,
+    FLAG_METRIC,
+    FLAG_ABOVE,
+    FLAG_BELOW,
+    FLAG_CLEAR_AT,
+    FLAG_FOR,
+    FLAG_CLEAR,
+    FLAG_SEVERITY,
+    FLAG_TARGETS,
+    FLAG_SUMMARY,
     FLAG_TOTAL
 };
 

@@ -70,6 +70,8 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .queue = cli_flag(cli, FLAG_QUEUE)->set ? cli_flag(cli, FLAG_QUEUE)->text.ptr : NULL,
         .tools = text_or_null(options, OPTION_TOOLS),
         .pipeline_env = text_or_null(options, OPTION_PIPELINE_ENV),
+        .alert_interval_ms = options_number(options, OPTION_ALERT_INTERVAL),
+        .alert_targets = text_or_null(options, OPTION_ALERT_TARGETS),
         .debug = options_bool(options, OPTION_DEBUG),
         .strategy = cli_flag(cli, FLAG_INSTANT)->set ? PAWL_INSTANT : PAWL_BATCHED,
         .drain_ms = cli_flag(cli, FLAG_DRAIN)->set ? cli_flag(cli, FLAG_DRAIN)->number : 0,

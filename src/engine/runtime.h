@@ -10,7 +10,7 @@
 #include "handler/process.h"
 #include "handler/table.h"
 
-enum { RUNTIME_KEEPERS_MAX = 3 };
+enum { RUNTIME_KEEPERS_MAX = 4 };
 
 /* What a worker is made of; texts are borrowed for as long as the runtime lives. */
 struct runtime_config {

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "engine/runtime.h"
+#include "work/alert_watch.h"
 #include "work/builtin.h"
 #include "work/inbox.h"
 #include "work/outbox.h"
@@ -34,6 +35,7 @@ struct pawl_worker {
     struct outbox *outbox;
     struct perspectives *perspectives; /* NULL: none */
     struct receptors *receptors;       /* made by run; NULL: none */
+    struct alert_watch *alerts;        /* NULL: it does not watch */
     bool kinds_chosen, tools_named;
     struct tools *tools;
     const char **env;        /* names for pipelines, in the arena */
@@ -258,6 +260,13 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
     worker->config.handlers = worker->handlers;
     if (status == PAWL_OK)
         status = set_up_jobs(worker, in, err);
+    if (status == PAWL_OK && in->alert_interval_ms != 0) {
+        struct alert_watch_config alerts = {.store = worker->config.store,
+                                            .interval_ms = in->alert_interval_ms,
+                                            .targets = in->alert_targets,
+                                            .log = worker->config.log};
+        status = alert_watch_create(&alerts, &worker->alerts, err);
+    }
     if (status != PAWL_OK) {
         pawl_worker_free(worker);
         return status;
@@ -375,6 +384,8 @@ static void name_keepers(struct pawl_worker *worker) {
         config->keepers[config->keeper_count++] = perspectives_keeper(worker->perspectives);
     if (worker->receptors != NULL)
         config->keepers[config->keeper_count++] = receptors_keeper(worker->receptors);
+    if (worker->alerts != NULL && alert_watch_keeper(worker->alerts) != NULL)
+        config->keepers[config->keeper_count++] = alert_watch_keeper(worker->alerts);
 }
 
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
@@ -396,10 +407,14 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
         runtime_stop(runtime);
     if (worker->perspectives != NULL)
         status = perspectives_start(worker->perspectives, err);
+    if (status == PAWL_OK && worker->alerts != NULL)
+        status = alert_watch_start(worker->alerts, err);
     if (status == PAWL_OK)
         status = run_with_inbox(worker, runtime, &was_forced, err);
     if (worker->perspectives != NULL)
         perspectives_tick(worker->perspectives, uuid_nil(), &worker->config.log);
+    alert_watch_free(worker->alerts);
+    worker->alerts = NULL;
     if (forced != NULL)
         *forced = was_forced;
     return status;
@@ -435,6 +450,7 @@ void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
     perspectives_free(worker->perspectives);
+    alert_watch_free(worker->alerts);
     runtime_free(worker->runtime);
     receptors_free(worker->receptors);
     outbox_free(worker->outbox);

@@ -13,6 +13,7 @@
 #include "server/metrics.h"
 #include "server/server.h"
 #include "server/stats.h"
+#include "work/alert_round.h"
 
 #define LABELS(...) ((const struct metric_label[]){__VA_ARGS__, {NULL, {NULL, 0}}})
 
@@ -189,6 +190,23 @@ static void write_perspectives(struct metrics *metrics, const struct perspective
                        (double)rows->rows[row].lag_ms / 1000.0);
 }
 
+/* ---- Alerts */
+
+static void write_alerts(struct metrics *metrics, const struct alert_rows *rows) {
+    int64_t firing[ALERT_CRITICAL + 1] = {0};
+    for (size_t i = 0; i < rows->count; i++)
+        firing[rows->rows[i].rule.severity] += rows->rows[i].state.phase == ALERT_FIRING;
+    metrics_family(metrics, "pawl_alerts_firing", "gauge", "Alert rules that fire, silenced ones included.");
+    for (int severity = ALERT_WARNING; severity <= ALERT_CRITICAL; severity++)
+        metrics_int(metrics,
+                    LABELS({"severity", str_from(alert_severity_name((enum alert_severity)severity))}),
+                    firing[severity]);
+    metrics_family(metrics, "pawl_alert_state", "gauge", "1 while the rule fires, silenced or not.");
+    for (size_t i = 0; i < rows->count; i++)
+        metrics_int(metrics, LABELS({"rule", rows->rows[i].rule.name}),
+                    rows->rows[i].state.phase == ALERT_FIRING);
+}
+
 /* ---- The server */
 
 static int64_t resident_bytes(void) {
@@ -238,6 +256,7 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     struct instance_rows instances = {.count = 0};
     struct job_counts_list queues = {.count = 0};
     struct perspective_rows perspectives = {.count = 0};
+    struct alert_rows alerts = {.count = 0};
     pawl_status status = ops->view.counts(call->store, &counts, err);
     if (status == PAWL_OK)
         status = ops->view.instances(call->store, call->arena, &instances, err);
@@ -246,6 +265,8 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     if (status == PAWL_OK)
         status =
             ops->events.perspective_list(call->store, (pawl_str){NULL, 0}, call->arena, &perspectives, err);
+    if (status == PAWL_OK)
+        status = ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err);
     if (status != PAWL_OK)
         return status;
     struct metrics metrics = {.buf = &call->out};
@@ -254,6 +275,7 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     write_instances(&metrics, &instances, counts.now_ms);
     write_jobs(&metrics, &queues);
     write_perspectives(&metrics, &perspectives);
+    write_alerts(&metrics, &alerts);
     write_server(&metrics, call->server, call->store);
     metrics_end(&metrics);
     call->type = metrics.open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -105,6 +105,7 @@ extern const struct route_table note_routes;
 extern const struct route_table tool_routes;
 extern const struct route_table operation_routes;
 extern const struct route_table lease_routes;
+extern const struct route_table alert_routes;
 
 const char *method_name(enum http_method method);
 const char *credential_name(enum credential credential);

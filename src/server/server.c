@@ -20,6 +20,7 @@
 #include "server/sampler.h"
 #include "server/stats.h"
 #include "server/stream.h"
+#include "work/alert_watch.h"
 
 enum { TICK_MS = 500 };
 
@@ -81,6 +82,16 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     return status;
 }
 
+/* Somebody must notice when the last worker is gone. */
+static pawl_status watch_alerts(struct server *server, pawl_error *err) {
+    const struct alert_watch_config config = {.store = server->config.store,
+                                              .interval_ms = server->config.alert_interval_ms,
+                                              .targets = server->config.alert_targets,
+                                              .log = server->config.log};
+    pawl_status status = alert_watch_create(&config, &server->alerts, err);
+    return status == PAWL_OK ? alert_watch_start(server->alerts, err) : status;
+}
+
 pawl_status server_open(struct server *server, const struct server_config *config, pawl_error *err) {
     *server = (struct server){.config = *config, .listen_fd = -1, .event_fd = -1, .signal_fd = -1};
     server->arena = arena_create(0);
@@ -104,6 +115,8 @@ pawl_status server_open(struct server *server, const struct server_config *confi
         status = tokens_load(server->token_file, &server->tokens, &server->tokens_made, err);
     if (status == PAWL_OK)
         status = open_parts(server, err);
+    if (status == PAWL_OK && config->alert_interval_ms > 0)
+        status = watch_alerts(server, err);
     if (status == PAWL_OK)
         status = http_start(server, err);
     return status;
@@ -194,6 +207,7 @@ static void wind_up(struct server *server) {
 }
 
 void server_close(struct server *server) {
+    alert_watch_free(server->alerts);
     if (server->daemon != NULL) {
         MHD_socket listening = MHD_quiesce_daemon(server->daemon);
         if (listening >= 0)

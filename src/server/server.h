@@ -23,6 +23,8 @@ struct server_config {
     pawl_str redact;        /* absent: nothing is hidden */
     const char *tools;      /* a file of tools for checking pipelines; NULL: none */
     bool lease_api;
+    int64_t alert_interval_ms; /* 0: it does not watch over alerts */
+    const char *alert_targets; /* a file; NULL: none */
     struct log log;
 };
 
@@ -53,6 +55,7 @@ struct server {
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
     struct operations *operations;
+    struct alert_watch *alerts; /* NULL: it does not watch */
 };
 
 /* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */

@@ -2,6 +2,7 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
+#include "store/alerts.h"
 #include "store/core.h"
 #include "store/events.h"
 #include "store/jobs.h"
@@ -24,6 +25,7 @@ struct store_ops {
     struct store_events_ops events;
     const struct store_jobs_ops *jobs;
     const struct store_runs_ops *runs;
+    const struct store_alerts_ops *alerts;
     void (*close)(struct store *store); /* takes NULL */
 };
 
@@ -43,8 +45,9 @@ struct store_config {
     enum store_durability durability; /* SQLite only */
     int connect_timeout_ms;           /* 0 = default */
     int statement_timeout_ms;         /* 0 = default */
-    const char *role; /* PostgreSQL: the role to act as, where there is one and the login may; NULL = the login's own */
-    bool allow_version_mismatch;      /* only `pawl migrate` and `pawl version` set it */
+    const char *role; /* PostgreSQL: the role to act as, where there is one and the login may; NULL = the
+                         login's own */
+    bool allow_version_mismatch; /* only `pawl migrate` and `pawl version` set it */
 };
 
 struct migrate_config {

@@ -4,11 +4,11 @@
 #include "interleave/races.h"
 
 extern const struct races races_claim, races_late, races_events, races_end, races_request, races_handover,
-    races_dead, races_jobs, races_runs;
+    races_dead, races_jobs, races_runs, races_alerts;
 
-static const struct races *const groups[] = {&races_claim, &races_late,    &races_events,
-                                             &races_end,   &races_request, &races_handover,
-                                             &races_dead,  &races_jobs,    &races_runs};
+static const struct races *const groups[] = {&races_claim,   &races_late,     &races_events, &races_end,
+                                             &races_request, &races_handover, &races_dead,   &races_jobs,
+                                             &races_runs,    &races_alerts};
 
 /* interleave [PATTERN]: PATTERN is a test name with * and ?. */
 int main(int argc, char **argv) {

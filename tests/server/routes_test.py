@@ -236,6 +236,28 @@ class Routes(ServerTest):
         self.call("DELETE", "/v1/schedules/{name}", name="often")
         self.call("DELETE", "/v1/tasks/{name}", name="t 1")
 
+    def alerts(self):
+        rules = {row["name"]: row for row in self.call("GET", "/v1/alerts")["items"]}
+        self.assertEqual(rules["outbox-backlog"]["threshold"], 10000)
+        self.assertIn("jobs_ready", [row["metric"] for row in self.call("GET", "/v1/alert-metrics")["items"]])
+        self.call("PUT", "/v1/alerts/{name}", {"threshold": 5}, name="mine", status=400)
+        made = self.call("PUT", "/v1/alerts/{name}", {"metric": "jobs_ready", "threshold": 5, "for_ms": 1000}, name="mine")
+        self.assertEqual((made["clear_threshold"], made["targets"], made["state"]), (5, "log", "ok"))
+        changed = self.call("PUT", "/v1/alerts/{name}", {"threshold": 9, "enabled": False, "version": 1}, name="mine")
+        self.assertEqual((changed["clear_threshold"], changed["for_ms"], changed["state"]), (9, 1000, "off"))
+        self.call("PUT", "/v1/alerts/{name}", {"threshold": 1, "version": 1}, name="mine", status=409)
+        self.call("PUT", "/v1/alerts/{name}", {"metric": "mood"}, name="mine", status=400)
+        silenced = self.call("POST", "/v1/alerts/{name}/silence", {"duration_ms": 60000, "reason": "moving"}, name="mine")
+        self.assertEqual(silenced["silence_reason"], "moving")
+        self.assertIsNone(self.call("DELETE", "/v1/alerts/{name}/silence", name="mine")["silence_until_ms"])
+        tested = self.call("POST", "/v1/alerts/{name}/test", name="mine")
+        changes = self.call("GET", "/v1/alert-changes", query="?rule=mine&limit=1")
+        self.assertEqual((changes["items"][0]["id"], changes["items"][0]["event"]), (tested["id"], "tested"))
+        self.call("GET", "/v1/alert-changes", query="?rule=mine&cursor=" + urllib.parse.quote(changes["next"]))
+        self.assertEqual(self.call("GET", "/v1/alerts/{name}", name="mine")["version"], 2)
+        self.call("DELETE", "/v1/alerts/{name}", name="mine")
+        self.call("GET", "/v1/alerts/{name}", name="mine", status=404)
+
 
 class RoutesTest(Routes):
 
@@ -258,6 +280,7 @@ class RoutesTest(Routes):
         self.perspectives()
         self.jobs()
         self.tasks()
+        self.alerts()
         every = {(method.upper(), path) for path, item in self.document["paths"].items() for method in item}
         # The stream has tests of its own; a version of a perspective is switched in those of perspectives.
         missing = every - self.seen - {("GET", "/v1/stream"), ("POST", "/v1/perspectives/{name}/switch")}
@@ -320,6 +343,7 @@ class RoleTest(Routes):
         self.call("POST", "/v1/jobs", {"type": "t"})
         self.call("GET", "/v1/perspectives")
         self.call("GET", "/metrics")
+        self.alerts()
         refused = self.call("POST", "/v1/leases", {"service": "w", "kinds": ["jobs"]}, status=409)
         self.assertIn("lacks the right", refused["detail"])
 

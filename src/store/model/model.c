@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/model/alerts.h"
 #include "store/model/batch.h"
 #include "store/model/claim.h"
 #include "store/model/dead.h"
@@ -81,6 +82,7 @@ static void model_close(struct store *store) {
     model_runs_free(model->runs);
     (void)pthread_mutex_destroy(&model->lock);
     model_relay_free(model);
+    model_alerts_free(model);
     free(model);
 }
 
@@ -132,6 +134,7 @@ static const struct store_ops model_ops = {
             .dump = model_dump,
         },
     .relay = &model_relay_ops,
+    .alerts = &model_alerts_ops,
     .events =
         {
             .events_append = model_events_append,

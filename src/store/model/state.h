@@ -14,6 +14,7 @@ struct part;
 struct stream;
 struct model_jobs;
 struct model_runs;
+struct model_alerts;
 
 struct record {
     struct node by_id, by_seq;
@@ -160,9 +161,10 @@ struct model {
     struct tally tally[KIND_COUNT + 1];
     struct instance **instances; /* by id */
     size_t instance_count, instance_cap;
-    struct relay *relay;     /* relay.c; made at first use */
-    struct model_jobs *jobs; /* pooled work, jobs.h */
-    struct model_runs *runs; /* runs.h */
+    struct relay *relay;         /* relay.c; made at first use */
+    struct model_jobs *jobs;     /* pooled work, jobs.h */
+    struct model_runs *runs;     /* runs.h */
+    struct model_alerts *alerts; /* alerts.c; made at first use */
     struct table ids, seqs, streams, tokens, tombstones, dedupe, requests, receptors, checkpoints;
     struct event_tables *events; /* event_state.h */
 };

@@ -112,6 +112,11 @@ pawl_status postgres_epoch_raise(struct store *store, int64_t *epoch, pawl_error
 
 /* relay.c */
 extern const struct store_relay_ops postgres_relay_ops;
+extern const struct store_alerts_ops postgres_alerts_ops;
+
+/* Runs a call that answers nothing but its status; its parameters live in the arena, which goes with it. */
+PAWL_MUSTCHECK pawl_status pg_void_run(struct store *store, const char *op, struct statement *statement,
+                                       struct arena *arena, pawl_error *err);
 
 pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error *err);
 pawl_status postgres_instances(struct store *store, struct arena *arena, struct instance_rows *out,

@@ -6,9 +6,8 @@
 #include "base/str.h"
 #include "store/postgres/calls.h"
 
-/* A call that answers nothing but its status; its parameters live in the arena, which goes with it. */
-static pawl_status run_void(struct store *store, const char *op, struct statement *statement,
-                            struct arena *arena, pawl_error *err) {
+pawl_status pg_void_run(struct store *store, const char *op, struct statement *statement, struct arena *arena,
+                        pawl_error *err) {
     pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_WRITE, err);
     pg_statement_clear(statement);
     arena_free(arena);
@@ -50,7 +49,7 @@ static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token,
     struct statement statement = pg_statement_new(POSTGRES_Q_DUTY_LEAVE, arena);
     pg_params_text(&statement.params, name);
     pg_params_big(&statement.params, token);
-    return run_void(store, "duty_leave", &statement, arena, err);
+    return pg_void_run(store, "duty_leave", &statement, arena, err);
 }
 
 static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
@@ -184,7 +183,7 @@ static pawl_status refused_remove(struct store *store, int64_t number, pawl_erro
         return pg_answer_no_memory("refused_remove", err);
     struct statement statement = pg_statement_new(POSTGRES_Q_REFUSED_REMOVE, arena);
     pg_params_big(&statement.params, number);
-    return run_void(store, "refused_remove", &statement, arena, err);
+    return pg_void_run(store, "refused_remove", &statement, arena, err);
 }
 
 static pawl_status pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
@@ -199,7 +198,7 @@ static pawl_status pause_set(struct store *store, const struct pause_row *in, pa
     pg_params_text(&statement.params, in->name);
     pg_params_text(&statement.params, in->reason);
     pg_params_text(&statement.params, in->actor);
-    return run_void(store, "pause_set", &statement, arena, err);
+    return pg_void_run(store, "pause_set", &statement, arena, err);
 }
 
 static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
@@ -209,7 +208,7 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     struct statement statement = pg_statement_new(POSTGRES_Q_PAUSE_CLEAR, arena);
     pg_params_small(&statement.params, (int)scope);
     pg_params_text(&statement.params, name);
-    return run_void(store, "pause_clear", &statement, arena, err);
+    return pg_void_run(store, "pause_clear", &statement, arena, err);
 }
 
 static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
@@ -245,7 +244,7 @@ static pawl_status audit_add(struct store *store, const struct audit_row *in, pa
     pg_params_text(&statement.params, in->actor);
     pg_params_text(&statement.params, in->action);
     pg_params_text(&statement.params, in->detail);
-    return run_void(store, "audit_add", &statement, arena, err);
+    return pg_void_run(store, "audit_add", &statement, arena, err);
 }
 
 static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,

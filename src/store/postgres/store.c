@@ -71,6 +71,7 @@ static const struct store_ops postgres_ops = {
             .dump = postgres_dump,
         },
     .relay = &postgres_relay_ops,
+    .alerts = &postgres_alerts_ops,
     .events =
         {
             .events_append = postgres_events_append,

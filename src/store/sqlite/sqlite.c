@@ -1,4 +1,5 @@
 /* The store on SQLite: opening it, and its table of operations. */
+#include "store/sqlite/alerts.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/claim.h"
 #include "store/sqlite/clock.h"
@@ -68,6 +69,7 @@ static const struct store_ops sqlite_ops = {
             .dump = sqlite_dump,
         },
     .relay = &sqlite_relay_ops,
+    .alerts = &sqlite_alerts_ops,
     .events =
         {
             .events_append = sqlite_events_append,

@@ -1,0 +1,2 @@
+-- alert_pressure: see functions/alert_pressure.sql
+SELECT pawl.alert_pressure()

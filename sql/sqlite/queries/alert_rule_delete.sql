@@ -1,0 +1,3 @@
+-- alert_rule_delete: remove a rule; its history stays.
+-- params: name
+DELETE FROM alert_rule WHERE name = ?1

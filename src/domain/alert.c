@@ -1,0 +1,196 @@
+/* Alerts: when a rule fires and when it is over. */
+#include "domain/alert.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+const struct alert_metric_row alert_metrics[METRIC_COUNT] = {
+    [METRIC_OUTBOX_READY] = {"outbox_ready", "Outbox messages that wait (OutboxStored as a gauge)."},
+    [METRIC_INBOX_READY] = {"inbox_ready", "Inbox messages that wait."},
+    [METRIC_PERSPECTIVE_READY] = {"perspective_ready", "Perspective messages that wait."},
+    [METRIC_JOBS_READY] = {"jobs_ready", "Jobs that are due, in all queues."},
+    [METRIC_OUTBOX_DEAD] = {"outbox_dead", "Outbox dead letters (OutboxFailed: messages that gave up)."},
+    [METRIC_INBOX_DEAD] = {"inbox_dead", "Inbox dead letters (InboxFailed)."},
+    [METRIC_PERSPECTIVE_DEAD] = {"perspective_dead", "Perspective dead letters."},
+    [METRIC_JOBS_DEAD] = {"jobs_dead", "Jobs that failed for good, in all queues."},
+    [METRIC_LEASES_ACTIVE] = {"leases_active", "Claims in force (ActiveLeases)."},
+    [METRIC_LEASES_OVERDUE] = {"leases_overdue",
+                               "Claims whose lease is over and that nobody took back (StaleLeases)."},
+    [METRIC_LEASES_PER_WORKER] = {"leases_per_worker", "Claims in force for each live worker, rounded up."},
+    [METRIC_LEASES_LOST] = {"leases_lost", "Jobs whose worker or lease ended, in the last 5 minutes."},
+    [METRIC_REPORTS_STALE] = {"reports_stale", "Reports whose grant was over, in the last 5 minutes."},
+    [METRIC_WORKERS_LIVE] = {"workers_live", "Workers whose heartbeat is in time."},
+    [METRIC_WORKERS_LOST] = {"workers_lost",
+                             "Workers that fell silent or were evicted and did not say goodbye."},
+    [METRIC_WORK_UNSERVED] = {"work_unserved",
+                              "Messages and jobs that wait while no live worker serves them."},
+    [METRIC_OLDEST_READY_S] = {"oldest_ready_s", "Age in seconds of the oldest message or job that waits."},
+    [METRIC_FAILURES] = {"failures", "Attempts that failed in the last 5 minutes."},
+    [METRIC_ERROR_RATE_PERCENT] = {"error_rate_percent",
+                                   "Failed attempts of all attempts in the last 5 minutes; 0 below 10."},
+    [METRIC_PERSPECTIVES_FAILED] = {"perspectives_failed", "Streams of perspectives that failed."},
+    [METRIC_PERSPECTIVE_LAG_S] = {"perspective_lag_s",
+                                  "Age in seconds of the oldest event that a perspective has not applied."},
+    [METRIC_DATABASE_USED_PERCENT] = {"database_used_percent",
+                                      "PostgreSQL: connections in use; SQLite: the disk of the file."},
+    [METRIC_MEMORY_USED_PERCENT] = {"memory_used_percent",
+                                    "Memory in use on the machine or in the container that evaluated."},
+};
+
+enum alert_metric alert_metric_find(pawl_str name) {
+    int found = 0;
+    while (found < METRIC_COUNT && !str_equal_cstr(name, alert_metrics[found].name))
+        found++;
+    return (enum alert_metric)found;
+}
+
+#define RULE(rule_name, rule_metric, rule_severity, limit, wait_ms, rest_ms, on, text)                       \
+    {                                                                                                        \
+        .name = STR_INIT(rule_name), .metric = STR_INIT(rule_metric), .summary = STR_INIT(text),             \
+        .targets = STR_INIT("log"), .side = ALERT_ABOVE, .severity = rule_severity, .threshold = limit,      \
+        .clear_threshold = limit, .for_ms = wait_ms, .clear_ms = rest_ms, .enabled = on                      \
+    }
+
+/* sql/DIALECT/migrations/0009_alerts.sql repeats them; a conformance test compares. By name. */
+const struct alert_rule alert_defaults[] = {
+    RULE("database-limit", "database_used_percent", ALERT_CRITICAL, 90, 60000, 60000, true,
+         "The database is near a limit: connections, or the disk of its file."),
+    RULE("error-rate", "error_rate_percent", ALERT_WARNING, 20, 60000, 120000, true, "Many attempts fail."),
+    RULE("inbox-gave-up", "inbox_dead", ALERT_CRITICAL, 0, 0, 0, true,
+         "Inbox messages gave up and wait for a person."),
+    RULE("jobs-gave-up", "jobs_dead", ALERT_WARNING, 0, 0, 0, false,
+         "Jobs failed for good and wait for a person."),
+    RULE("leases-per-worker", "leases_per_worker", ALERT_WARNING, 100, 60000, 60000, true,
+         "Workers hold more leases than they should."),
+    RULE("memory-limit", "memory_used_percent", ALERT_WARNING, 95, 60000, 60000, true,
+         "Memory is nearly used up where the rules were evaluated."),
+    RULE("outbox-backlog", "outbox_ready", ALERT_WARNING, 10000, 60000, 60000, true,
+         "The backlog of the outbox grows."),
+    RULE("outbox-gave-up", "outbox_dead", ALERT_CRITICAL, 0, 0, 0, true,
+         "Outbox messages gave up and wait for a person."),
+    RULE("perspectives-failed", "perspectives_failed", ALERT_WARNING, 0, 60000, 60000, true,
+         "Perspectives failed: what they show is behind the events."),
+    RULE("queue-stagnant", "oldest_ready_s", ALERT_WARNING, 600, 60000, 60000, true,
+         "Work waits longer than 10 minutes."),
+    RULE("stale-leases", "leases_overdue", ALERT_CRITICAL, 0, 30000, 60000, true,
+         "Leases are over and nobody took the work back: workers crashed or are stuck."),
+    RULE("worker-lost", "workers_lost", ALERT_WARNING, 0, 0, 60000, true,
+         "A worker fell silent without saying goodbye."),
+    RULE("workers-missing", "work_unserved", ALERT_CRITICAL, 0, 60000, 0, true,
+         "Work waits and no live worker serves it."),
+};
+const size_t alert_defaults_count = sizeof alert_defaults / sizeof *alert_defaults;
+
+static bool beyond(const struct alert_rule *rule, int64_t value, int64_t limit) {
+    return rule->side == ALERT_ABOVE ? value > limit : value < limit;
+}
+
+struct alert_move alert_step(const struct alert_rule *rule, bool silenced, int64_t value, int64_t now_ms,
+                             struct alert_state *state) {
+    bool firing = state->phase == ALERT_FIRING;
+    bool holds = rule->enabled && beyond(rule, value, firing ? rule->clear_threshold : rule->threshold);
+    int64_t wait_ms = !rule->enabled ? 0 : firing ? rule->clear_ms : rule->for_ms;
+    struct alert_move move = {ALERT_NOTHING, false};
+    state->value = value;
+    if (state->since_ms == 0) {
+        state->phase = ALERT_OK;
+        state->since_ms = now_ms;
+    }
+    if (holds == firing)
+        state->turning_ms = 0;
+    else if (state->turning_ms == 0)
+        state->turning_ms = now_ms;
+    if (holds != firing && now_ms - state->turning_ms >= wait_ms) {
+        state->phase = firing ? ALERT_OK : ALERT_FIRING;
+        state->since_ms = now_ms;
+        state->turning_ms = 0;
+        move.event = firing ? ALERT_RESOLVED : ALERT_FIRED;
+        move.tell = firing && state->told;
+        state->told = false;
+    }
+    if (state->phase == ALERT_FIRING && !state->told && !silenced) {
+        move = (struct alert_move){ALERT_FIRED, true};
+        state->told = true;
+    }
+    return move;
+}
+
+size_t alert_targets(pawl_str targets, bool (*take)(void *self, pawl_str name), void *self) {
+    size_t count = 0;
+    while (targets.len > 0) {
+        const char *comma = memchr(targets.ptr, ',', targets.len);
+        pawl_str name = {targets.ptr, comma != NULL ? (size_t)(comma - targets.ptr) : targets.len};
+        size_t used = comma != NULL ? name.len + 1 : name.len;
+        targets = (pawl_str){targets.ptr + used, targets.len - used};
+        count++;
+        if (!take(self, str_trim(name)))
+            break;
+    }
+    return count;
+}
+
+pawl_status alert_name_check(pawl_str name, const char *what, pawl_error *err) {
+    bool right = name.len > 0 && name.len <= PAWL_ALERT_NAME_BYTES_MAX;
+    for (size_t i = 0; right && i < name.len; i++) {
+        char c = name.ptr[i];
+        right = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                c == '_' || c == '.';
+    }
+    if (right)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "alerts",
+                     "'%.*s' is not the name of %s: use 1 to %d letters, digits, '-', '_' and '.'",
+                     STR_ARG(name), what, PAWL_ALERT_NAME_BYTES_MAX);
+}
+
+struct target_check {
+    pawl_status status;
+    pawl_error *err;
+};
+
+static bool check_target(void *self, pawl_str name) {
+    struct target_check *check = self;
+    check->status = alert_name_check(name, "a target", check->err);
+    return check->status == PAWL_OK;
+}
+
+static pawl_status check_hold(int64_t hold_ms, const char *what, pawl_error *err) {
+    if (hold_ms >= 0 && hold_ms <= PAWL_ALERT_HOLD_MS_MAX)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "alerts", "%s is %lld ms; it must be from 0 to %d", what,
+                     (long long)hold_ms, PAWL_ALERT_HOLD_MS_MAX);
+}
+
+pawl_status alert_rule_check(const struct alert_rule *rule, pawl_error *err) {
+    struct target_check check = {PAWL_OK, err};
+    pawl_status status = alert_name_check(rule->name, "a rule", err);
+    if (status != PAWL_OK)
+        return status;
+    if (alert_metric_find(rule->metric) == METRIC_COUNT)
+        return error_set(err, PAWL_INVALID, "alerts",
+                         "there is no metric '%.*s'; pawl alerts metrics lists them", STR_ARG(rule->metric));
+    if ((rule->side != ALERT_ABOVE && rule->side != ALERT_BELOW) ||
+        (rule->severity != ALERT_WARNING && rule->severity != ALERT_CRITICAL))
+        return error_set(err, PAWL_INVALID, "alerts",
+                         "side is above or below, severity is warning or critical");
+    if (beyond(rule, rule->clear_threshold, rule->threshold))
+        return error_set(err, PAWL_INVALID, "alerts",
+                         "the rule would fire and never be over: the value at which it is over (%lld) lies "
+                         "beyond the threshold (%lld)",
+                         (long long)rule->clear_threshold, (long long)rule->threshold);
+    status = check_hold(rule->for_ms, "for", err);
+    if (status == PAWL_OK)
+        status = check_hold(rule->clear_ms, "clear", err);
+    if (status == PAWL_OK && alert_targets(rule->targets, check_target, &check) > PAWL_ALERT_TARGETS_MAX)
+        return error_set(err, PAWL_INVALID, "alerts", "a rule has at most %d targets",
+                         PAWL_ALERT_TARGETS_MAX);
+    if (status == PAWL_OK && check.status == PAWL_OK &&
+        (rule->summary.len > PAWL_ALERT_SUMMARY_BYTES_MAX || !utf8_valid(rule->summary, false, NULL)))
+        return error_set(err, PAWL_INVALID, "alerts", "the summary is not UTF-8 text of at most %d bytes",
+                         PAWL_ALERT_SUMMARY_BYTES_MAX);
+    return status == PAWL_OK ? check.status : status;
+}

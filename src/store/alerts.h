@@ -1,0 +1,150 @@
+/* The alerts interface of the seam: rules, whose turn it is to evaluate them, what changed, and what has to
+ * be delivered (docs/alerts.md). */
+#ifndef STORE_ALERTS_H
+#define STORE_ALERTS_H
+
+#include "domain/alert.h"
+#include "store/types.h"
+
+struct store;
+
+struct alert_row {
+    struct alert_rule rule;
+    struct alert_state state;
+    int64_t silence_until_ms; /* 0 or past: not silenced */
+    pawl_str silence_reason, silence_by;
+};
+
+struct alert_rows {
+    struct alert_row *rows; /* by name */
+    size_t count;
+    int64_t now_ms;
+};
+
+struct alert_silence {
+    pawl_str name;
+    int64_t until_ms; /* 0 = it is taken back */
+    pawl_str reason, actor;
+};
+
+/* The turn to evaluate: given once per interval, by the store's clock, to whoever asks first. */
+struct alert_turn {
+    bool taken;    /* by the caller; else it is not due before next_ms */
+    int64_t token; /* of the turn; a later turn makes it stale */
+    int64_t now_ms, next_ms;
+    pawl_str window; /* what the last evaluation left */
+    struct alert_rows rules;
+};
+
+/* What became of one rule. */
+struct alert_verdict {
+    pawl_str rule;
+    int64_t version; /* that was evaluated */
+    struct alert_state state;
+};
+
+/* Something that happened to a rule. */
+struct alert_change {
+    int64_t number; /* given by the store */
+    pawl_uuid id;   /* of its message and its webhook; stable over deliveries */
+    pawl_str rule;
+    enum alert_event event;
+    int64_t value, at_ms;           /* at_ms is given by the store */
+    pawl_str detail;                /* JSON: what is delivered */
+    int waiting, delivered, failed; /* deliveries; read only */
+    pawl_str error;                 /* of the last delivery that failed; read only */
+};
+
+/* A change and where it goes: each target is one delivery. */
+struct alert_delivery {
+    pawl_uuid change;
+    pawl_str target;
+};
+
+/* What is written together, or not at all. */
+struct alert_news {
+    const struct alert_change *changes;
+    size_t change_count;
+    const struct alert_delivery *deliveries;
+    size_t delivery_count;
+    const struct message_new *messages; /* of the outbox */
+    size_t message_count;
+};
+
+struct alert_turn_end {
+    int64_t token;
+    pawl_str window;
+    const struct alert_verdict *verdicts;
+    size_t verdict_count;
+    struct alert_news news;
+};
+
+struct alert_changes {
+    struct alert_change *changes; /* the latest first */
+    size_t count;
+};
+
+/* A delivery that the caller has for the time of its lease. */
+struct alert_notice {
+    int64_t number, token;
+    int attempt;    /* this one included */
+    int64_t age_ms; /* since the change */
+    struct alert_change change;
+};
+
+struct alert_notices {
+    struct alert_notice *notices; /* by number */
+    size_t count;
+};
+
+struct alert_notice_end {
+    int64_t number, token;
+    bool delivered;
+    int64_t delay_ms; /* not delivered: until the next attempt; -1 = it is given up */
+    pawl_str error;
+};
+
+/* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
+struct store_alerts_ops {
+    /* name absent: all of them. */
+    pawl_status (*rules)(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
+                         pawl_error *err);
+    /* Makes or changes a rule; its state stays. PAWL_CONFLICT: another version, or too many rules. */
+    pawl_status (*rule_put)(struct store *store, const struct alert_rule *in, int64_t *version,
+                            pawl_error *err);
+    /* Its history stays. PAWL_NOT_FOUND. */
+    pawl_status (*rule_remove)(struct store *store, pawl_str name, pawl_error *err);
+    pawl_status (*silence)(struct store *store, const struct alert_silence *in, pawl_error *err);
+
+    pawl_status (*turn_take)(struct store *store, int64_t interval_ms, struct arena *arena,
+                             struct alert_turn *out, pawl_error *err);
+    /* PAWL_STALE: another turn was given meanwhile. PAWL_CONFLICT: a rule was changed meanwhile. Either way
+     * nothing is written. Also forgets history that is too old. */
+    pawl_status (*turn_end)(struct store *store, const struct alert_turn_end *in, pawl_error *err);
+    /* News outside of a turn: a test. */
+    pawl_status (*tell)(struct store *store, const struct alert_news *in, pawl_error *err);
+
+    /* rule absent: of all. before: keyset cursor, 0 = from the latest. */
+    pawl_status (*changes)(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
+                           struct alert_changes *out, pawl_error *err);
+
+    /* Deliveries to this target that are due and that nobody has. */
+    pawl_status (*notices_take)(struct store *store, pawl_str target, int64_t lease_ms, int limit,
+                                struct arena *arena, struct alert_notices *out, pawl_error *err);
+    /* PAWL_STALE: its lease ended and somebody else has it. */
+    pawl_status (*notice_end)(struct store *store, const struct alert_notice_end *in, pawl_error *err);
+
+    /* How much of its tightest limit the database uses, in percent: connections, or the disk of the file. */
+    pawl_status (*pressure)(struct store *store, int64_t *percent, pawl_error *err);
+};
+
+PAWL_MUSTCHECK pawl_status check_alert_silence(const struct alert_silence *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_alert_interval(int64_t interval_ms, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_alert_news(const struct alert_news *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_alert_take(pawl_str target, int64_t lease_ms, int limit, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_alert_notice_end(const struct alert_notice_end *in, pawl_error *err);
+
+/* The messages of the news as a put into the outbox. */
+struct messages_put alert_put(const struct alert_news *in);
+
+#endif
