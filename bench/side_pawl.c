@@ -133,7 +133,7 @@ static pawl_status own_join(struct side *side, pawl_error *err) {
 static pawl_status own_settle(struct side *side, bool *settled, pawl_error *err) {
     struct own_side *self = (struct own_side *)side;
     struct beat_result beat = {0};
-    pawl_status status = self->store->ops->core.heartbeat(self->store, self->instance.id, &beat, err);
+    pawl_status status = self->store->ops->core.heartbeat(self->store, self->instance.id, -1, &beat, err);
     if (status == PAWL_OK)
         *settled = beat.lanes_taken == 0 && beat.lanes_given == 0 && beat.lanes_owned[KIND_OUTBOX] > 0;
     return status;

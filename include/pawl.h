@@ -224,8 +224,10 @@ typedef struct pawl_worker_config {
     int max_attempts;
     int max_partitions;
     int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
-    int64_t job_lease_ms;                            /* default 60 s */
-    const char *queue;                               /* of the jobs; default "default" */
+    bool retry_exact;          /* delays without jitter, which makes failures come back together */
+    int64_t cleanup_ms;        /* how often old rows are removed; default 5 min */
+    int64_t job_lease_ms;      /* default 60 s */
+    const char *queue;         /* of the jobs; default "default" */
     const char *tools;         /* a file of tools that steps of pipelines use (docs/tools.md) */
     const char *pipeline_env;  /* names, separated by commas, that ${env.NAME} of pipelines may use */
     int64_t alert_interval_ms; /* watch over the alert rules with the others, this often; 0 = do not */

@@ -75,6 +75,8 @@
 #define PAWL_INSTANTS_MAX 1000  /* in one fire */
 #define PAWL_FIRE_MS 604800000  /* fire rows are kept for 7 days */
 #define PAWL_REFUSAL_MS 2592000000
+#define PAWL_SPINE_MS 604800000 /* an event that nobody passes on is kept for 7 days */
+#define PAWL_CLEANUP_MS_DEFAULT 300000
 #define PAWL_RUN_RETENTION_MS_DEFAULT 2592000000 /* 30 days */
 
 /* Runs (docs/runs.md); sql/postgres repeats these numbers. */

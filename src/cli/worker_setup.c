@@ -66,6 +66,8 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .timeout_ms = options_number(options, OPTION_PROCESSING_TIMEOUT),
         .retry_base_ms = options_number(options, OPTION_RETRY_BASE),
         .retry_max_ms = options_number(options, OPTION_RETRY_MAX),
+        .retry_exact = !options_bool(options, OPTION_RETRY_JITTER),
+        .cleanup_ms = options_number(options, OPTION_CLEANUP_INTERVAL),
         .job_lease_ms = options_number(options, OPTION_JOB_LEASE),
         .queue = cli_flag(cli, FLAG_QUEUE)->set ? cli_flag(cli, FLAG_QUEUE)->text.ptr : NULL,
         .tools = text_or_null(options, OPTION_TOOLS),

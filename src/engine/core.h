@@ -43,6 +43,7 @@ struct engine_handler {
     int max_attempts;        /* 0 = the worker's */
     int64_t retry_base_ms;   /* 0 = the store's backoff */
     int64_t retry_max_ms;
+    bool retry_exact; /* no jitter */
 };
 
 /* When finished messages are reported (P46 to P49). */

@@ -90,8 +90,9 @@ static int64_t next_attempt_ms(struct engine_core *core, const struct entry *ent
         return asked_ms < PAWL_RETRY_MS_MAX ? asked_ms : PAWL_RETRY_MS_MAX;
     if (rules->retry_base_ms <= 0)
         return -1;
-    struct retry_policy policy = {rules->retry_base_ms, rules->retry_max_ms, true};
-    return core_jitter(core, retry_delay_ms(&policy, entry->item->attempt));
+    struct retry_policy policy = {rules->retry_base_ms, rules->retry_max_ms, !rules->retry_exact};
+    int64_t delay_ms = retry_delay_ms(&policy, entry->item->attempt);
+    return policy.jitter ? core_jitter(core, delay_ms) : delay_ms;
 }
 
 void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {

@@ -23,6 +23,7 @@ struct job_rule {
     int concurrency;                     /* slots at the same time; 0 = all */
     int64_t timeout_ms;                  /* 0 = none */
     int64_t retry_base_ms, retry_max_ms; /* 0 = the store's backoff */
+    bool retry_exact;                    /* no jitter */
 };
 
 struct job_core_config {

@@ -39,7 +39,7 @@ struct finish_item job_report(const struct job *job, const struct job_result_in 
         item.refused = in->refused;
         item.error_class = in->end == JOB_END_PERMANENT ? CLASS_PERMANENT : CLASS_RETRYABLE;
         if (item.delay_ms < 0 && rule != NULL && rule->retry_base_ms > 0) {
-            struct retry_policy policy = {rule->retry_base_ms, rule->retry_max_ms, true};
+            struct retry_policy policy = {rule->retry_base_ms, rule->retry_max_ms, !rule->retry_exact};
             item.delay_ms = retry_wait_ms(&policy, job->attempts, random);
         }
         break;

@@ -80,9 +80,14 @@ static pawl_status make_core(struct job_side *side, pawl_error *err) {
                                            .concurrency = handler->concurrency,
                                            .timeout_ms = handler->timeout_ms,
                                            .retry_base_ms = handler->retry_base_ms,
-                                           .retry_max_ms = handler->retry_max_ms};
+                                           .retry_max_ms = handler->retry_max_ms,
+                                           .retry_exact = handler->retry_exact};
     }
-    side->rules[table->count] = (struct job_rule){.timeout_ms = side->config.timeout_ms};
+    struct handler_backoff backoff = handler_table_backoff(table);
+    side->rules[table->count] = (struct job_rule){.timeout_ms = side->config.timeout_ms,
+                                                  .retry_base_ms = backoff.base_ms,
+                                                  .retry_max_ms = backoff.max_ms,
+                                                  .retry_exact = table->defaults.retry_exact};
     struct job_core_config core = {.slots = side->config.slots,
                                    .batch = side->config.batch,
                                    .lease_ms = side->config.lease_ms,

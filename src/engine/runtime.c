@@ -17,8 +17,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, BESIDE_MS = 100, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_MS = 30000 };
-enum { MAINTAIN_QUIET = 4 }; /* where nothing happens, less often */
+enum { TICK_MS = 200, BESIDE_MS = 100, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_DONE = 50000 };
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -54,6 +53,7 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
             .max_attempts = handler->receptor != NULL ? handler_table_attempts(table) : handler->max_attempts,
             .retry_base_ms = handler->retry_base_ms,
             .retry_max_ms = handler->retry_max_ms,
+            .retry_exact = handler->retry_exact,
         };
     }
     runtime->config.engine.handlers = runtime->rules;
@@ -164,17 +164,32 @@ static void publish_metrics(struct runtime *runtime) {
     pthread_mutex_unlock(&runtime->metrics_lock);
 }
 
+int64_t runtime_done(struct runtime *runtime) {
+    pawl_metrics metrics;
+    runtime_metrics(runtime, &metrics);
+    return metrics.completed + metrics.failed + metrics.jobs.processed;
+}
+
 /* Housekeeping goes behind a beat, whose answer must not wait for it. A fleet that was started together does
  * not do it all at once. */
 static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
-    int64_t now_ms = clock_boot_ms();
-    if (beat != PAWL_OK || now_ms < runtime->maintain_ms)
+    int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;
+    int64_t done = runtime_done(runtime);
+    /* Who has done much has left much behind. */
+    bool due = now_ms >= runtime->maintain_ms || done - runtime->maintain_done >= MAINTAIN_DONE;
+    if (beat != PAWL_OK || !due)
         return;
     if (runtime->maintain_ms > 0)
         runtime_ask_control(runtime, CALL_MAINTAIN);
-    int64_t apart_ms = MAINTAIN_MS / 2 + (int64_t)(runtime->config.engine.seed % MAINTAIN_MS);
-    bool quiet = engine_metrics(runtime->core).idle && engine_woken(runtime->core);
-    runtime->maintain_ms = now_ms + apart_ms * (quiet ? MAINTAIN_QUIET : 1);
+    runtime->maintain_ms = now_ms + every_ms / 2 +
+                           (int64_t)(runtime->config.engine.seed % (uint64_t)every_ms);
+    runtime->maintain_done = done;
+}
+
+/* A round that was full is followed by another; beats come between. */
+static void maintained(struct runtime *runtime, const struct call *call) {
+    if (call->status == PAWL_OK && call->more && !runtime->exiting)
+        runtime_ask_control(runtime, CALL_MAINTAIN);
 }
 
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
@@ -243,6 +258,9 @@ static void answered(struct runtime *runtime, struct call *call) {
         call_free(call);
         return;
     case CALL_MAINTAIN:
+        maintained(runtime, call);
+        call_free(call);
+        return;
     case CALL_WAIT_END:
     case CALL_WAKE:
     case CALL_CANCEL_END:

@@ -20,6 +20,7 @@ struct runtime_config {
     struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
     struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* who starts programs besides the runtime */
     size_t keeper_count;
+    int64_t cleanup_ms; /* between two rounds of housekeeping */
     bool own_process;
     bool (*ready)(void *self);
     void (*on_started)(void *self);
@@ -52,8 +53,9 @@ struct runtime {
     char run_prefix[24];
     int live_processes;
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
-    bool ready_inline; /* a check that can be answered without asking anybody */
-    int *failed_slots; /* whose program could not be started; as many as there are slots */
+    int64_t maintain_done; /* messages and jobs that had ended at the last housekeeping */
+    bool ready_inline;     /* a check that can be answered without asking anybody */
+    int *failed_slots;     /* whose program could not be started; as many as there are slots */
     char (*failed_errors)[512];
     size_t failed_count;
     struct bundle ended; /* the results of a bundle while its slot is already given new work */
@@ -82,6 +84,9 @@ PAWL_MUSTCHECK pawl_status runtime_run(struct runtime *runtime, bool *forced, pa
 void runtime_stop(struct runtime *runtime); /* any thread, any signal handler */
 void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics);
 void runtime_free(struct runtime *runtime); /* takes NULL */
+
+/* Messages and jobs that have ended since the start. */
+int64_t runtime_done(struct runtime *runtime);
 
 /* runtime_actions.c */
 void runtime_step(struct runtime *runtime, struct engine_event event);

@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "domain/share.h"
 #include "engine/store_thread.h"
+#include "work/housekeeping.h"
 
 enum { MAINTAIN_ROWS = 10000 };
 
@@ -102,7 +103,8 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
 
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
-    pawl_status status = ops->heartbeat(thread->store, thread->instance, &call->beat, &call->error);
+    pawl_status status =
+        ops->heartbeat(thread->store, thread->instance, call->processed, &call->beat, &call->error);
     if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     return status == PAWL_OK ? count_peers(thread, call) : status;
@@ -110,9 +112,11 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
 
 /* Housekeeping that fails is done at the next turn, by us or by a peer. */
 static pawl_status run_maintain(struct store_thread *thread, struct call *call) {
-    struct maintain_in in = {thread->instance, MAINTAIN_ROWS};
-    struct maintain_result result;
-    return thread->store->ops->core.maintain(thread->store, &in, &result, &call->error);
+    struct housekeeping round = {0};
+    pawl_status status =
+        housekeeping_round(thread->store, thread->instance, MAINTAIN_ROWS, &round, &call->error);
+    call->more = round.more;
+    return status;
 }
 
 /* Somebody may have taken it back meanwhile: that is as good. */

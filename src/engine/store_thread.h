@@ -34,6 +34,7 @@ struct call {
     struct instance_new instance;
     struct engine_report report;
     pawl_uuid message; /* cancel_end */
+    int64_t processed; /* beat */
     /* out */
     pawl_status status;
     pawl_error error;
@@ -51,6 +52,7 @@ struct call {
     enum store_answer answer;
     enum fail_outcome fate;
     bool late;                 /* wait_begin */
+    bool more;                 /* maintain: another round finds more */
     struct store_waker *waker; /* waker_open; closed by call_free unless somebody took it */
 };
 

@@ -17,6 +17,7 @@
 #include "work/outbox.h"
 #include "work/perspective.h"
 #include "work/receptors.h"
+#include "work/spine.h"
 #include "work/tool_function.h"
 
 enum {
@@ -234,6 +235,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
                   .connect_timeout_ms = in->store.connect_timeout_ms,
                   .statement_timeout_ms = in->store.statement_timeout_ms},
+        .cleanup_ms = in->cleanup_ms > 0 ? in->cleanup_ms : PAWL_CLEANUP_MS_DEFAULT,
         .own_process = in->own_process,
         .ready = in->ready,
         .on_started = in->on_started,
@@ -254,6 +256,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         worker->handlers->defaults.timeout_ms = in->timeout_ms;
         worker->handlers->defaults.retry_base_ms = in->retry_base_ms;
         worker->handlers->defaults.retry_max_ms = in->retry_max_ms;
+        worker->handlers->defaults.retry_exact = in->retry_exact;
     }
     if (status == PAWL_OK && in->perspectives)
         status = add_perspectives(worker, in, err);
@@ -354,23 +357,27 @@ static pawl_uuid current_instance(void *self) {
     return uuid_parse(str_from(metrics.instance), &id) ? id : uuid_nil();
 }
 
-/* The subscriptions are read for as long as the worker runs. */
-static pawl_status run_with_inbox(struct pawl_worker *worker, struct runtime *runtime, bool *forced,
-                                  pawl_error *err) {
+/* The subscriptions are read, and the spine is passed on, for as long as the worker runs. */
+static pawl_status run_with_brokers(struct pawl_worker *worker, struct runtime *runtime, bool *forced,
+                                    pawl_error *err) {
     struct inbox *inbox = NULL;
+    struct spine *spine = NULL;
     pawl_status status = PAWL_OK;
     if (worker->transports != NULL) {
-        struct inbox_config config = {.settings = worker->transports,
-                                      .service = worker->config.engine.instance.service,
-                                      .store = worker->config.store,
-                                      .instance = current_instance,
-                                      .self = runtime,
-                                      .log = worker->config.log};
-        status = inbox_start(&config, &inbox, err);
+        struct duty_world world = {.settings = worker->transports,
+                                   .service = worker->config.engine.instance.service,
+                                   .store = worker->config.store,
+                                   .instance = current_instance,
+                                   .self = runtime,
+                                   .log = worker->config.log};
+        status = inbox_start(&world, &inbox, err);
+        if (status == PAWL_OK)
+            status = spine_start(&world, &spine, err);
     }
     if (status == PAWL_OK)
         status = runtime_run(runtime, forced, err);
     inbox_stop(inbox);
+    spine_stop(spine);
     return status;
 }
 
@@ -410,7 +417,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     if (status == PAWL_OK && worker->alerts != NULL)
         status = alert_watch_start(worker->alerts, err);
     if (status == PAWL_OK)
-        status = run_with_inbox(worker, runtime, &was_forced, err);
+        status = run_with_brokers(worker, runtime, &was_forced, err);
     if (worker->perspectives != NULL)
         perspectives_tick(worker->perspectives, uuid_nil(), &worker->config.log);
     alert_watch_free(worker->alerts);

@@ -110,15 +110,27 @@ static pawl_status handler_init(struct handler_table *table, pawl_str pattern, c
     return status == PAWL_OK ? str_dup(table->arena, pattern, &handler->pattern, err) : status;
 }
 
+/* A longest delay that nobody named. */
+static struct handler_backoff backoff_whole(struct handler_backoff backoff) {
+    if (backoff.base_ms > 0 && backoff.max_ms == 0)
+        backoff.max_ms = PAWL_RETRY_MAX_MS_DEFAULT > backoff.base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
+                                                                     : backoff.base_ms;
+    return backoff;
+}
+
+struct handler_backoff handler_table_backoff(const struct handler_table *table) {
+    return backoff_whole(
+        (struct handler_backoff){table->defaults.retry_base_ms, table->defaults.retry_max_ms});
+}
+
 /* What the handler does not say comes from the worker. */
 static void handler_join(struct handler_table *table, struct handler *handler) {
-    if (handler->retry_base_ms == 0 && handler->retry_max_ms == 0) {
-        handler->retry_base_ms = table->defaults.retry_base_ms;
-        handler->retry_max_ms = table->defaults.retry_max_ms;
-    }
-    if (handler->retry_base_ms > 0 && handler->retry_max_ms == 0)
-        handler->retry_max_ms = PAWL_RETRY_MAX_MS_DEFAULT > handler->retry_base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
-                                                                                   : handler->retry_base_ms;
+    struct handler_backoff backoff = {handler->retry_base_ms, handler->retry_max_ms};
+    backoff = backoff.base_ms == 0 && backoff.max_ms == 0 ? handler_table_backoff(table)
+                                                          : backoff_whole(backoff);
+    handler->retry_base_ms = backoff.base_ms;
+    handler->retry_max_ms = backoff.max_ms;
+    handler->retry_exact = table->defaults.retry_exact;
     bool limited = handler->kind == HANDLER_PROCESS || handler->kind == HANDLER_HTTP;
     if (limited && handler->timeout_ms == 0)
         handler->timeout_ms = table->defaults.timeout_ms > 0  ? table->defaults.timeout_ms

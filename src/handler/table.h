@@ -57,6 +57,7 @@ struct handler {
     int64_t timeout_ms;
     int concurrency;
     int64_t retry_base_ms, retry_max_ms;
+    bool retry_exact; /* no jitter */
     int max_attempts;
     pawl_on_dead on_dead;
 };
@@ -74,6 +75,7 @@ struct handler_table {
     size_t pause_count;
     struct {
         int64_t timeout_ms, retry_base_ms, retry_max_ms; /* 0 = none */
+        bool retry_exact;                                /* delays without jitter */
     } defaults;
     /* The last answers by type: a worker sees few types many times. */
     struct {
@@ -82,6 +84,12 @@ struct handler_table {
         int handler;
     } cache[HANDLER_CACHE_CELLS];
 };
+
+/* The backoff of what has none of its own. base_ms 0: the store's. */
+struct handler_backoff {
+    int64_t base_ms, max_ms;
+};
+struct handler_backoff handler_table_backoff(const struct handler_table *table);
 
 PAWL_MUSTCHECK pawl_status handler_table_create(struct handler_table **table, pawl_error *err);
 void handler_table_free(struct handler_table *table); /* takes NULL */

@@ -48,7 +48,7 @@ static pawl_status join(struct call *call, pawl_error *err) {
 static pawl_status beat(struct call *call, pawl_error *err) {
     struct beat_result out;
     pawl_uuid id = instance_of(call);
-    pawl_status status = call->store->ops->core.heartbeat(call->store, id, &out, err);
+    pawl_status status = call->store->ops->core.heartbeat(call->store, id, -1, &out, err);
     if (status == PAWL_OK)
         call_record(call,
                     (struct cell[]){cell_uuid(id), cell_time(out.now_ms), cell_time(out.lease_until_ms),

@@ -4,9 +4,11 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "cli/note_view.h"
 #include "server/call.h"
 #include "server/fields.h"
+#include "work/housekeeping.h"
 
 /* ---- Pauses */
 
@@ -121,24 +123,24 @@ static const struct column upkeep_columns[] = {
     {.key = "instances_removed", .type = CELL_INT}, {.key = "tombstones_removed", .type = CELL_INT},
     {.key = "dedupe_removed", .type = CELL_INT},    {.key = "requests_removed", .type = CELL_INT},
     {.key = "claims_removed", .type = CELL_INT},    {.key = "history_removed", .type = CELL_INT},
-    {.key = "claims_expired", .type = CELL_INT},    {.key = "tally_folded", .type = CELL_INT},
-    {.key = "executions_removed", .type = CELL_INT}};
+    {.key = "receptors_removed", .type = CELL_INT}, {.key = "claims_expired", .type = CELL_INT},
+    {.key = "tally_folded", .type = CELL_INT},      {.key = "executions_removed", .type = CELL_INT},
+    {.key = "spine_removed", .type = CELL_INT},     {.key = "runs_removed", .type = CELL_INT}};
 
 /* One round: short, so that nobody waits; ask again while something was removed. */
 static pawl_status maintain(struct call *call, pawl_error *err) {
     enum { ROWS = 5000 };
-    struct maintain_in in = {.rows_max = ROWS};
-    struct maintain_result done;
-    struct jobs_maintain_result jobs;
-    pawl_status status = call->store->ops->core.maintain(call->store, &in, &done, err);
+    struct housekeeping done;
+    pawl_status status = housekeeping_round(call->store, uuid_nil(), ROWS, &done, err);
+    const struct maintain_result *core = &done.core;
     if (status == PAWL_OK)
-        status = call->store->ops->jobs->maintain(call->store, ROWS, &jobs, err);
-    if (status == PAWL_OK)
-        call_record(call, (struct cell[]){cell_int(done.instances_removed), cell_int(done.tombstones_removed),
-                                          cell_int(done.dedupe_removed), cell_int(done.requests_removed),
-                                          cell_int(done.claims_removed), cell_int(done.history_removed),
-                                          cell_int(done.claims_expired), cell_int(done.tally_folded),
-                                          cell_int(jobs.runs_removed)});
+        call_record(call,
+                    (struct cell[]){cell_int(core->instances_removed), cell_int(core->tombstones_removed),
+                                    cell_int(core->dedupe_removed), cell_int(core->requests_removed),
+                                    cell_int(core->claims_removed), cell_int(core->history_removed),
+                                    cell_int(core->receptors_removed), cell_int(core->claims_expired),
+                                    cell_int(core->tally_folded), cell_int(done.jobs.runs_removed),
+                                    cell_int(done.jobs.spine_removed), cell_int(done.runs.runs_removed)});
     return status;
 }
 

@@ -13,8 +13,9 @@ struct store_core_ops {
 
     pawl_status (*instance_register)(struct store *store, const struct instance_new *in,
                                      struct instance_grant *out, pawl_error *err);
-    pawl_status (*heartbeat)(struct store *store, pawl_uuid instance, struct beat_result *out,
-                             pawl_error *err);
+    /* processed: how much ended with the instance so far; -1 = left as it is. */
+    pawl_status (*heartbeat)(struct store *store, pawl_uuid instance, int64_t processed,
+                             struct beat_result *out, pawl_error *err);
     pawl_status (*instance_deregister)(struct store *store, pawl_uuid instance, pawl_error *err);
     pawl_status (*instance_evict)(struct store *store, pawl_uuid instance, pawl_error *err);
     /* Takes the liveness lock for as long as this store stays open; PAWL_OK and *held false where there is

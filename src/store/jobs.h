@@ -429,7 +429,8 @@ struct spine_events {
 };
 
 struct jobs_maintain_result {
-    int64_t runs_removed, claims_removed, fires_removed, signals_removed, refusals_removed, tally_folded;
+    int64_t runs_removed, claims_removed, fires_removed, signals_removed, refusals_removed, spine_removed,
+        tally_folded;
 };
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */

@@ -287,7 +287,7 @@ struct maintain_in {
 
 struct maintain_result {
     int64_t instances_removed, tombstones_removed, dedupe_removed, requests_removed, claims_removed,
-        history_removed, claims_expired, tally_folded;
+        history_removed, receptors_removed, claims_expired, tally_folded;
 };
 
 /* Schema-wide settings that may be changed; -1 / NULL = leave as it is. */

@@ -60,8 +60,9 @@ struct instance_row {
     enum instance_state state;
     int64_t started_ms, beat_ms, lease_until_ms, beat_age_ms;
     int lanes[KIND_COUNT + 1];
-    int claims;    /* active claim parts */
-    int in_flight; /* messages in them */
+    int claims;        /* active claim parts */
+    int in_flight;     /* messages in them */
+    int64_t processed; /* messages and jobs that ended with it since it started; its own count */
 };
 
 struct instance_rows {

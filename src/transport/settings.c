@@ -14,7 +14,9 @@
 #include "base/url.h"
 #include "handler/pattern.h"
 
-enum section { SECTION_NONE = 0, SECTION_TRANSPORT, SECTION_ROUTE, SECTION_SUBSCRIBE };
+enum section { SECTION_NONE = 0, SECTION_TRANSPORT, SECTION_ROUTE, SECTION_SUBSCRIBE, SECTION_SPINE };
+
+#define SECTIONS "[transport NAME], [route PATTERN], [subscribe FROM] or [spine]"
 
 enum { KEYS_MAX = 32 };
 
@@ -195,6 +197,15 @@ static bool s_topic(struct reader *r, pawl_str v, const char *how) {
     return s_text(r, v, &this_subscription(r)->topic);
 }
 
+static bool e_transport(struct reader *r, pawl_str v, const char *how) {
+    (void)how;
+    return find_transport(r, v, &r->settings->spine.transport);
+}
+static bool e_length(struct reader *r, pawl_str v, const char *how) {
+    (void)how;
+    return str_to_i64(v, 1, SETTINGS_SPINE_LENGTH_MAX, &r->settings->spine.max_length);
+}
+
 /* secret: NAME-env and NAME-file are keys as well. */
 static const struct key_row {
     enum section section;
@@ -231,6 +242,8 @@ static const struct key_row {
     {SECTION_SUBSCRIBE, "group", false, s_group, "group needs a name"},
     {SECTION_SUBSCRIBE, "consumer", false, s_consumer, "consumer needs a name"},
     {SECTION_SUBSCRIBE, "topic", false, s_topic, "topic needs a name"},
+    {SECTION_SPINE, "transport", false, e_transport, "transport needs the name of a [transport NAME] above"},
+    {SECTION_SPINE, "max-length", false, e_length, "max-length needs a number from 1 to 100000000"},
 };
 
 /* Settings that only a module knows. */
@@ -271,9 +284,8 @@ static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *e
     const char *equals = memchr(line.ptr, '=', line.len);
     if (equals == NULL || reader->section == SECTION_NONE)
         return fault(reader, reader->line, PAWL_INVALID,
-                     equals == NULL
-                         ? "a line is [SECTION], key = value, or starts with #"
-                         : "a section must come first: [transport NAME], [route PATTERN] or [subscribe FROM]",
+                     equals == NULL ? "a line is [SECTION], key = value, or starts with #"
+                                    : "a section must come first: " SECTIONS,
                      err);
     pawl_str key = str_trim((pawl_str){line.ptr, (size_t)(equals - line.ptr)});
     pawl_str value = str_trim((pawl_str){equals + 1, (size_t)(line.ptr + line.len - equals - 1)});
@@ -352,9 +364,15 @@ static bool new_section(struct reader *reader, pawl_str kind, pawl_str name, con
             (struct subscription_setting){.from = {copy(reader, name), name.len}};
         return true;
     }
+    if (str_equal_cstr(kind, "spine") && str_absent(settings->spine.to)) {
+        reader->section = SECTION_SPINE;
+        settings->spine = (struct spine_setting){.to = {copy(reader, name), name.len},
+                                                 .max_length = SETTINGS_SPINE_LENGTH_DEFAULT};
+        return true;
+    }
     if (!str_equal_cstr(kind, "transport") && !str_equal_cstr(kind, "route") &&
-        !str_equal_cstr(kind, "subscribe"))
-        *reason = "a section is [transport NAME], [route PATTERN] or [subscribe FROM]";
+        !str_equal_cstr(kind, "subscribe") && !str_equal_cstr(kind, "spine"))
+        *reason = "a section is " SECTIONS;
     return false;
 }
 
@@ -362,7 +380,7 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
     pawl_status status = section_end(reader, err);
     if (status != PAWL_OK)
         return status;
-    const char *reason = "a section is [transport NAME], [route PATTERN] or [subscribe FROM]";
+    const char *reason = "a section is " SECTIONS;
     reader->section = SECTION_NONE;
     reader->seen_count = 0;
     reader->named = false;
@@ -371,6 +389,8 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
     if (inside.len == 0 || inside.ptr[inside.len - 1] != ']')
         return fault(reader, reader->line, PAWL_INVALID, reason, err);
     inside = str_trim((pawl_str){inside.ptr, inside.len - 1});
+    if (str_equal_cstr(inside, "spine"))
+        inside = STR("spine " SETTINGS_SPINE_TO);
     const char *blank = inside.len > 0 ? memchr(inside.ptr, ' ', inside.len) : NULL;
     if (blank == NULL)
         return fault(reader, reader->line, PAWL_INVALID, reason, err);
@@ -418,9 +438,10 @@ pawl_status transport_settings_read(const char *path, struct transport_settings 
         status = read_lines(&reader, file, err);
     if (file != NULL)
         fclose(file);
-    if (status == PAWL_OK && settings->route_count + settings->subscription_count == 0)
+    if (status == PAWL_OK && settings->route_count + settings->subscription_count == 0 &&
+        str_absent(settings->spine.to))
         status = error_set(err, PAWL_INVALID, "transports file",
-                           "%s has no [route PATTERN] and no [subscribe FROM]", path);
+                           "%s has no [route PATTERN], no [subscribe FROM] and no [spine]", path);
     if (status != PAWL_OK) {
         transport_settings_free(settings);
         return status;

@@ -11,7 +11,9 @@ enum {
     SETTINGS_BREAKER_FAILURES_DEFAULT = 3,
     SETTINGS_BREAKER_MS_DEFAULT = 1000,
     SETTINGS_BREAKER_MS_MAX = 30000,
-    SETTINGS_RATE_MAX = 1000000
+    SETTINGS_RATE_MAX = 1000000,
+    SETTINGS_SPINE_LENGTH_DEFAULT = 10000,
+    SETTINGS_SPINE_LENGTH_MAX = 100000000
 };
 
 /* One [transport NAME]. */
@@ -42,6 +44,15 @@ struct subscription_setting {
     pawl_str topic;    /* what the messages' topic will be; absent = from */
 };
 
+/* [spine TO]: what happened to jobs goes there; docs/jobs.md. */
+struct spine_setting {
+    pawl_str to; /* absent = there is none */
+    size_t transport;
+    int64_t max_length;
+};
+
+#define SETTINGS_SPINE_TO "orchestrator:events"
+
 struct transport_settings {
     struct arena *arena;
     struct transport_setting transports[SETTINGS_TRANSPORTS_MAX];
@@ -50,6 +61,7 @@ struct transport_settings {
     size_t route_count;
     struct subscription_setting subscriptions[SETTINGS_SUBSCRIPTIONS_MAX];
     size_t subscription_count;
+    struct spine_setting spine;
 };
 
 /*

@@ -6,12 +6,13 @@
 #include "transport/event.h"
 
 enum {
-    TRANSPORT_ABI = 1,
+    TRANSPORT_ABI = 2,
     TRANSPORT_ERROR_BYTES = 256,
     TRANSPORT_OPTIONS_MAX = 16,
     TRANSPORT_CONNECT_MS_DEFAULT = 5000,
     TRANSPORT_CONFIRM_MS_DEFAULT = 10000,
-    TRANSPORT_RECEIVE_MAX = 500
+    TRANSPORT_RECEIVE_MAX = 500,
+    TRANSPORT_FIELDS_MAX = 8
 };
 
 /* A setting that only one module knows, such as max-length of Redis. */
@@ -33,10 +34,19 @@ struct transport_config {
     size_t option_count;
 };
 
-/* One message on its way out; the event's id is the broker's message id and the same at every attempt. */
+struct transport_field {
+    const char *name;
+    pawl_str value;
+};
+
+/* One message on its way out; the event's id is the broker's message id and the same at every attempt. Where
+ * messages have fields (Redis Streams), those that are given stand in place of the event. */
 struct transport_message {
     pawl_str destination;
     struct event event;
+    const struct transport_field *fields;
+    size_t field_count; /* at most TRANSPORT_FIELDS_MAX; 0 = the event */
+    int64_t max_length; /* of the destination, where it can be trimmed; 0 = as the transport says */
 };
 
 /* What became of one message. Only confirmed means that the broker has it; unavailable says nothing about

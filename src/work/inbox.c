@@ -16,7 +16,6 @@
 #include "work/received.h"
 
 enum {
-    DUTY_MS = 15000, /* how long a reader that died keeps others out, when nothing tells earlier */
     PAUSE_LOOK_MS = 1000,
     LOOK_MS = 500,    /* between tries to get a duty that somebody else has */
     RECEIVE_MS = 500, /* how long one receive waits: a stop is noticed that late */
@@ -32,22 +31,19 @@ struct reader {
     const struct transport_setting *transport;
     pthread_t thread;
     bool started;
-    char duty[PAWL_TOPIC_BYTES_MAX + 1];
     pawl_str group, consumer, topic;
     /* only the thread touches these */
     struct store *store;
     struct transport *session;
-    struct duty_grant grant;
-    pawl_uuid instance; /* under which the duty is held */
-    int64_t renew_ms;   /* boot time */
-    int64_t looked_ms;  /* when pauses were read; boot time */
+    struct duty duty;
+    int64_t looked_ms; /* when pauses were read; boot time */
     bool paused;
     int64_t backoff_ms;
     struct arena *arena;
 };
 
 struct inbox {
-    struct inbox_config config;
+    struct duty_world world;
     atomic_bool stopping;
     struct reader *readers;
     size_t count;
@@ -68,40 +64,27 @@ static void session_close(struct reader *reader) {
 
 /* Something is away: the session goes, and the next try waits longer. */
 static void fall_back(struct reader *reader, const char *what, const pawl_error *error) {
-    log_event(&reader->inbox->config.log, LOG_LEVEL_WARN, what, "transport=%s from=%.*s reason=%s",
+    log_event(&reader->inbox->world.log, LOG_LEVEL_WARN, what, "transport=%s from=%.*s reason=%s",
               reader->transport->name, STR_ARG(reader->setting->from), error->text);
     session_close(reader);
     wait_ms(reader, reader->backoff_ms);
     reader->backoff_ms = reader->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : reader->backoff_ms * 2;
 }
 
-/* Whether the duty is ours, with enough time left to store a batch under it. */
+/* Whether the duty is ours; what was read under another token is not ours to acknowledge. */
 static bool hold_duty(struct reader *reader) {
-    pawl_error error = {0};
-    pawl_uuid instance = reader->inbox->config.instance(reader->inbox->config.self);
-    int64_t now_ms = clock_boot_ms();
-    if (reader->grant.held && uuid_equal(instance, reader->instance) && now_ms < reader->renew_ms)
-        return true;
-    if (uuid_is_nil(instance))
-        return false;
-    struct duty_take take = {str_from(reader->duty), instance, DUTY_MS};
-    struct duty_grant grant = {0};
-    bool held_before = reader->grant.held;
-    pawl_status status = reader->store->ops->relay->duty_take(reader->store, &take, &grant, &error);
-    if (status != PAWL_OK)
-        grant.held = false;
-    if (grant.held && grant.token != reader->grant.token)
-        session_close(reader); /* what was read under another token is not ours to acknowledge */
-    if (!grant.held && held_before)
-        log_event(&reader->inbox->config.log, LOG_LEVEL_INFO, "subscription_given_up", "from=%.*s",
+    struct inbox *inbox = reader->inbox;
+    struct duty_grant before = reader->duty.grant;
+    bool held = duty_hold(&reader->duty, reader->store, inbox->world.instance(inbox->world.self));
+    if (held && reader->duty.grant.token != before.token)
+        session_close(reader);
+    if (!held && before.held)
+        log_event(&inbox->world.log, LOG_LEVEL_INFO, "subscription_given_up", "from=%.*s",
                   STR_ARG(reader->setting->from));
-    if (grant.held && !held_before)
-        log_event(&reader->inbox->config.log, LOG_LEVEL_INFO, "subscription_taken", "from=%.*s token=%lld",
-                  STR_ARG(reader->setting->from), (long long)grant.token);
-    reader->grant = grant;
-    reader->instance = instance;
-    reader->renew_ms = now_ms + DUTY_MS / 3;
-    return grant.held;
+    if (held && !before.held)
+        log_event(&inbox->world.log, LOG_LEVEL_INFO, "subscription_taken", "from=%.*s token=%lld",
+                  STR_ARG(reader->setting->from), (long long)reader->duty.grant.token);
+    return held;
 }
 
 /* Whether somebody has paused the topic; asked now and then. */
@@ -143,9 +126,9 @@ static pawl_status store_deliveries(struct reader *reader, const struct transpor
     pawl_status status = received_sort(reader->arena, reader->topic, deliveries, count, &received, err);
     if (status != PAWL_OK)
         return status;
-    struct messages_receive call = {.duty = str_from(reader->duty),
-                                    .instance = reader->instance,
-                                    .token = reader->grant.token,
+    struct messages_receive call = {.duty = str_from(reader->duty.name),
+                                    .instance = reader->duty.instance,
+                                    .token = reader->duty.grant.token,
                                     .consumer = reader->consumer,
                                     .topic = reader->topic,
                                     .messages = received.messages,
@@ -159,7 +142,7 @@ static pawl_status store_deliveries(struct reader *reader, const struct transpor
     for (size_t i = 0; status == PAWL_OK && i < received.count; i++)
         conflicts += result.answers[i] == ANSWER_CONFLICT;
     if (status == PAWL_OK && conflicts + received.malformed_count > 0)
-        log_event(&reader->inbox->config.log, LOG_LEVEL_WARN, "messages_refused",
+        log_event(&reader->inbox->world.log, LOG_LEVEL_WARN, "messages_refused",
                   "from=%.*s conflicts=%zu malformed=%zu", STR_ARG(reader->setting->from), conflicts,
                   received.malformed_count);
     return status;
@@ -180,7 +163,7 @@ static void read_once(struct reader *reader, struct transport_delivery *deliveri
         return;
     status = store_deliveries(reader, deliveries, count, &error);
     if (status == PAWL_STALE) {
-        reader->grant.held = false;
+        reader->duty.grant.held = false;
         session_close(reader);
         return;
     }
@@ -202,7 +185,7 @@ static bool open_store(struct reader *reader) {
     pawl_error error = {0};
     if (reader->store != NULL)
         return true;
-    if (store_open(&reader->inbox->config.store, &reader->store, &error) == PAWL_OK)
+    if (store_open(&reader->inbox->world.store, &reader->store, &error) == PAWL_OK)
         return true;
     fall_back(reader, "inbox_database_away", &error);
     return false;
@@ -225,10 +208,7 @@ static void *read_all(void *self) {
         }
     }
     session_close(reader);
-    pawl_error ignored;
-    if (reader->grant.held)
-        (void)!reader->store->ops->relay->duty_leave(reader->store, str_from(reader->duty),
-                                                     reader->grant.token, &ignored);
+    duty_leave(&reader->duty, reader->store);
     store_close(reader->store);
     arena_free(reader->arena);
     free(deliveries);
@@ -237,21 +217,21 @@ static void *read_all(void *self) {
 
 static bool reader_init(struct inbox *inbox, struct reader *reader,
                         const struct subscription_setting *setting) {
-    pawl_str service = inbox->config.service;
+    pawl_str service = inbox->world.service;
     *reader = (struct reader){.inbox = inbox,
                               .setting = setting,
-                              .transport = &inbox->config.settings->transports[setting->transport],
+                              .transport = &inbox->world.settings->transports[setting->transport],
                               .group = str_absent(setting->group) ? service : setting->group,
                               .consumer = str_absent(setting->consumer) ? service : setting->consumer,
                               .topic = str_absent(setting->topic) ? setting->from : setting->topic,
                               .backoff_ms = BACKOFF_MS};
-    int made = snprintf(reader->duty, sizeof(reader->duty), "subscribe %s %.*s %.*s", reader->transport->name,
-                        STR_ARG(reader->group), STR_ARG(setting->from));
-    return made > 0 && (size_t)made < sizeof(reader->duty);
+    int made = snprintf(reader->duty.name, sizeof(reader->duty.name), "subscribe %s %.*s %.*s",
+                        reader->transport->name, STR_ARG(reader->group), STR_ARG(setting->from));
+    return made > 0 && (size_t)made < sizeof(reader->duty.name);
 }
 
-pawl_status inbox_start(const struct inbox_config *config, struct inbox **out, pawl_error *err) {
-    size_t count = config->settings->subscription_count;
+pawl_status inbox_start(const struct duty_world *world, struct inbox **out, pawl_error *err) {
+    size_t count = world->settings->subscription_count;
     *out = NULL;
     if (count == 0)
         return PAWL_OK;
@@ -262,12 +242,12 @@ pawl_status inbox_start(const struct inbox_config *config, struct inbox **out, p
         free(readers);
         return error_set(err, PAWL_NO_MEMORY, "inbox", "out of memory");
     }
-    inbox->config = *config;
+    inbox->world = *world;
     inbox->readers = readers;
     inbox->count = count;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        const struct subscription_setting *setting = &config->settings->subscriptions[i];
+        const struct subscription_setting *setting = &world->settings->subscriptions[i];
         if (!reader_init(inbox, &readers[i], setting))
             status = error_set(err, PAWL_INVALID, "inbox",
                                "the names of the subscription to %.*s are too long", STR_ARG(setting->from));

@@ -96,18 +96,40 @@ static void heartbeat_moves_one_row_and_leaves_the_lanes_alone(void **state) {
     }
 }
 
+/* covers: J12 B4.8 */
+static void heartbeat_keeps_one_time_and_what_the_instance_says_it_did(void **state) {
+    struct conf *c = *state;
+    struct beat_result result;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    struct instance_row row = instance_row(c, 1);
+    assert_int_equal(row.processed, 0);
+    assert_int_equal(row.beat_ms, row.started_ms);
+    advance(c, 1000);
+    ok(c, c->core->heartbeat(c->store, instance_id(1), 7, &result, &c->err));
+    advance(c, 1000);
+    ok(c, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
+    row = instance_row(c, 1);
+    assert_int_equal(row.processed, 7);
+    assert_int_equal(row.beat_ms, c->now_ms);
+    assert_int_equal(row.started_ms, c->now_ms - 2000);
+    assert_int_equal(row.pid, instance_named(1, 0).pid);
+    assert_true(str_equal(row.host, instance_named(1, 0).host));
+    ok(c, c->core->heartbeat(c->store, instance_id(1), 9, &result, &c->err));
+    assert_int_equal(instance_row(c, 1).processed, 9);
+}
+
 /* covers: B2.6 */
 static void heartbeat_of_the_unknown_the_evicted_and_the_removed_is_stale(void **state) {
     struct conf *c = *state;
     struct beat_result result;
-    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(9), &result, &c->err));
+    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(9), -1, &result, &c->err));
     join(c, 1, KIND_BIT(KIND_OUTBOX));
     ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
-    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(1), &result, &c->err));
+    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
     expect_error(c, "evicted");
     join(c, 2, KIND_BIT(KIND_OUTBOX));
     ok(c, c->core->instance_deregister(c->store, instance_id(2), &c->err));
-    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(2), &result, &c->err));
+    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(2), -1, &result, &c->err));
     struct instance_new in = instance_named(2, 0);
     struct instance_grant grant;
     expect(c, PAWL_CONFLICT, c->core->instance_register(c->store, &in, &grant, &c->err));
@@ -391,6 +413,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(register_refuses_an_id_that_exists),
     CONF_TEST(register_refuses_another_partition_count),
     CONF_TEST(heartbeat_moves_one_row_and_leaves_the_lanes_alone),
+    CONF_TEST(heartbeat_keeps_one_time_and_what_the_instance_says_it_did),
     CONF_TEST(heartbeat_of_the_unknown_the_evicted_and_the_removed_is_stale),
     CONF_TEST(a_silent_instance_that_nobody_evicted_revives),
     CONF_TEST(StaleInstance_CleanedUpAndPartitionsReleased),

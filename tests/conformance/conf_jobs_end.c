@@ -339,6 +339,28 @@ static void an_execution_leaves_one_row_one_event_and_a_chain(void **state) {
     assert_int_equal(events.count, 0);
 }
 
+static void an_event_that_nobody_passes_on_is_kept_for_a_week(void **state) {
+    struct conf *c = *state;
+    struct jobs_maintain_result swept;
+    struct spine_events events;
+    for (int i = 0; i < 4; i++) {
+        join_jobs(c, i + 1);
+        add(c, (struct job_new){.type = STR("a"), .flags = JOB_EVENTS});
+        struct job_list got = take(c, i + 1, 1);
+        assert_int_equal(job_done(c, i + 1, &got.jobs[0]), ANSWER_APPLIED);
+        advance(c, i == 2 ? 604800000 : 0);
+    }
+    ok(c, c->jobs->maintain(c->store, 100, &swept, &c->err));
+    assert_int_equal(swept.spine_removed, 0);
+    advance(c, 1);
+    ok(c, c->jobs->maintain(c->store, 2, &swept, &c->err));
+    assert_int_equal(swept.spine_removed, 2);
+    ok(c, c->jobs->maintain(c->store, 2, &swept, &c->err));
+    assert_int_equal(swept.spine_removed, 1);
+    ok(c, c->jobs->spine_read(c->store, 10, c->arena, &events, &c->err));
+    assert_int_equal(events.count, 1);
+}
+
 static void the_audit_outlives_its_rows(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
@@ -373,6 +395,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_job_waits_for_a_signal_or_a_time),
     CONF_TEST(a_signal_that_came_first_is_kept),
     CONF_TEST(an_execution_leaves_one_row_one_event_and_a_chain),
+    CONF_TEST(an_event_that_nobody_passes_on_is_kept_for_a_week),
     CONF_TEST(the_audit_outlives_its_rows),
 };
 

@@ -272,7 +272,7 @@ static void rank_is_by_lanes_then_by_id_as_unsigned_bytes(void **state) {
     join(c, 2, OUTBOX_BIT);
     ok(c, c->core->instance_register(c->store, &high, &grant, &c->err));
     ok(c, c->core->instance_deregister(c->store, instance_id(9), &c->err));
-    ok(c, c->core->heartbeat(c->store, high.id, &result, &c->err));
+    ok(c, c->core->heartbeat(c->store, high.id, -1, &result, &c->err));
     assert_int_equal(result.lanes_taken, c->lanes / 3 + (2 < c->lanes % 3));
     assert_int_equal(beat(c, 1).lanes_taken, c->lanes / 3 + (1 < c->lanes % 3));
     /* Both have lanes now, instance 2 has none and is last. */

@@ -81,11 +81,50 @@ static void many_reports_in_one_call_are_answered_one_by_one(void **state) {
     assert_int_equal(answers.answers[2], ANSWER_APPLIED);
 }
 
+static int64_t notes_removed(struct conf *c, int rows_max) {
+    struct maintain_in in = {.rows_max = rows_max};
+    struct maintain_result swept = {0};
+    ok(c, c->core->maintain(c->store, &in, &swept, &c->err));
+    return swept.receptors_removed;
+}
+
+static void notes_go_with_the_history_unless_their_message_is_there(void **state) {
+    struct conf *c = *state;
+    enum { WEEK_MS = 604800000 };
+    put(c, KIND_INBOX, 1, STR("a"));
+    report(c, 1, "Ledger", COMPLETED, NULL);
+    report(c, 2, "Ledger", COMPLETED, NULL);
+    report(c, 2, "Mailer", STORED, "mailbox full");
+    report(c, 3, "Ledger", COMPLETED, NULL);
+    advance(c, WEEK_MS);
+    assert_int_equal(notes_removed(c, 1000), 0);
+    report(c, 3, "Mailer", COMPLETED, NULL);
+    advance(c, 1);
+    assert_int_equal(notes_removed(c, 2), 2);
+    assert_int_equal(notes_removed(c, 2), 1);
+    assert_int_equal(notes_removed(c, 2), 0);
+    reported(c, 1, 1);
+    reported(c, 2, 0);
+    reported(c, 3, 1);
+    join(c, 1, KIND_BIT(KIND_INBOX));
+    complete_all(c, 1, claim(c, 1, KIND_INBOX, 10));
+    assert_int_equal(notes_removed(c, 1000), 1);
+    reported(c, 1, 0);
+    struct settings_change change = settings_same();
+    change.history_ms = 2 * WEEK_MS;
+    ok(c, c->core->settings_change(c->store, &change, &c->err));
+    advance(c, WEEK_MS + 1);
+    assert_int_equal(notes_removed(c, 1000), 0);
+    advance(c, WEEK_MS);
+    assert_int_equal(notes_removed(c, 1000), 1);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(many_receptors_of_one_event_are_independent),
     CONF_TEST(a_completed_receptor_stays_completed),
     CONF_TEST(a_failed_receptor_is_tried_again_and_may_succeed),
     CONF_TEST(many_reports_in_one_call_are_answered_one_by_one),
+    CONF_TEST(notes_go_with_the_history_unless_their_message_is_there),
 };
 
 CONF_GROUP(receptor, tests);

@@ -68,7 +68,7 @@ static void the_evicted_handle_is_told_at_its_next_call(void **state) {
     struct item_list taken = claim(&other, 2, KIND_OUTBOX, 10);
     assert_string_equal(numbers(&other, taken), "1");
     struct beat_result result;
-    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(1), &result, &c->err));
+    expect(c, PAWL_STALE, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
     assert_int_equal(renew_item(c, 1, &held.items[0], LEASE_MS), ANSWER_STALE);
     complete_all(&other, 2, taken);

@@ -293,7 +293,7 @@ static void instances(struct world *w) {
         else if (deed == 3)
             (void)said_ok(w, s, core->instance_deregister(w->store[s], in.id, &err), &err);
         else
-            (void)said_ok(w, s, core->heartbeat(w->store[s], in.id, &beat, &err), &err);
+            (void)said_ok(w, s, core->heartbeat(w->store[s], in.id, -1, &beat, &err), &err);
     }
 }
 

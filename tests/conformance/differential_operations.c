@@ -58,7 +58,7 @@ static void heartbeat(struct world *world, bool rebalance) {
         struct beat_result out = {0};
         struct store *store = world->side[s].store;
         pawl_status status = rebalance ? CORE(world, s)->lanes_rebalance(store, id, kind, &out, &err)
-                                       : CORE(world, s)->heartbeat(store, id, &out, &err);
+                                       : CORE(world, s)->heartbeat(store, id, -1, &out, &err);
         if (say_status(world, s, status, &err))
             say_beat(&world->side[s], &out);
     }

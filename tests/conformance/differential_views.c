@@ -16,9 +16,9 @@ static void maintain(struct world *world) {
         if (say_status(world, s, CORE(world, s)->maintain(world->side[s].store, &in, &out, &err), &err))
             say(&world->side[s],
                 " instances=%" PRId64 " tombstones=%" PRId64 " dedupe=%" PRId64 " requests=%" PRId64
-                " claims=%" PRId64 " history=%" PRId64 " expired=%" PRId64,
+                " claims=%" PRId64 " history=%" PRId64 " receptors=%" PRId64 " expired=%" PRId64,
                 out.instances_removed, out.tombstones_removed, out.dedupe_removed, out.requests_removed,
-                out.claims_removed, out.history_removed, out.claims_expired);
+                out.claims_removed, out.history_removed, out.receptors_removed, out.claims_expired);
     }
 }
 

@@ -31,7 +31,7 @@ struct instance_grant join_(struct conf *c, int n, int kinds) {
 
 struct beat_result beat_(struct conf *c, int n) {
     struct beat_result result = {0};
-    must(c, c->core->heartbeat(c->store, instance_id(n), &result, &c->err), "heartbeat");
+    must(c, c->core->heartbeat(c->store, instance_id(n), -1, &result, &c->err), "heartbeat");
     return result;
 }
 

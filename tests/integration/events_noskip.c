@@ -271,7 +271,7 @@ static size_t work_once(struct store *store, pawl_uuid instance, struct arena *a
     struct checkpoint_grants grants = {0};
     pawl_error err;
     struct beat_result beat;
-    must(store->ops->core.heartbeat(store, instance, &beat, &err), "beat", &err);
+    must(store->ops->core.heartbeat(store, instance, -1, &beat, &err), "beat", &err);
     must(store->ops->core.messages_claim(store, &claim, arena, &items, &err), "claim", &err);
     pawl_str *streams = arena_array(arena, items.count, sizeof *streams);
     for (size_t i = 0; i < items.count; i++)

@@ -174,7 +174,7 @@ static void work_for_ever(const struct proof *p, unsigned seed) {
         struct beat_result beat;
         pawl_error err;
         arena_reset(w.arena);
-        pawl_status status = w.store->ops->core.heartbeat(w.store, w.id, &beat, &err);
+        pawl_status status = w.store->ops->core.heartbeat(w.store, w.id, -1, &beat, &err);
         if (status == PAWL_STALE)
             join_fleet(&w);
         if (again(status, &err) ||

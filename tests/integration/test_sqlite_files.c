@@ -207,7 +207,7 @@ static void a_copied_file_has_a_new_epoch_and_no_instances(void **fixture) {
     store = sqlitefile_open(copy);
     assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
     assert_int_equal(settings.epoch, 2);
-    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), &beat, &err), PAWL_STALE);
+    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), -1, &beat, &err), PAWL_STALE);
     assert_int_equal(complete(store, 1, &held.items[0], arena), ANSWER_STALE);
     sqlitefile_join(store, 2);
     struct item_list again = claim(store, 2, arena);
@@ -246,7 +246,7 @@ static void another_boot_starts_the_clock_anew_but_never_earlier(void **fixture)
     assert_int_equal(store->ops->core.clock_read(store, &after, &err), PAWL_OK);
     assert_true(after > before);
     assert_true(after < before + 60000);
-    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), &beat, &err), PAWL_STALE);
+    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), -1, &beat, &err), PAWL_STALE);
     struct settings settings;
     assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
     assert_int_equal(settings.epoch, 1); /* the file is the same: tokens stay what they are */

@@ -172,7 +172,7 @@ static void a_killed_process_is_noticed_by_its_lock(void **fixture) {
     assert_int_equal(stat(live, &info), -1); /* whoever evicts tidies up */
 
     struct beat_result beat;
-    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), &beat, &err), PAWL_OK);
+    assert_int_equal(store->ops->core.heartbeat(store, sqlitefile_id(1), -1, &beat, &err), PAWL_OK);
     struct messages_claim claim = {
         .instance = sqlitefile_id(1), .kind = KIND_OUTBOX, .max = 10, .lease_ms = 60000};
     struct item_list items = {0};
@@ -239,7 +239,8 @@ static void work(const char *path, int number, int log) {
         batch.completion_count[KIND_OUTBOX] = items->count;
         if (items->count == 0) {
             struct beat_result beat;
-            child_must(store->ops->core.heartbeat(store, batch.instance.id, &beat, &err) == PAWL_OK, 5, &err);
+            child_must(store->ops->core.heartbeat(store, batch.instance.id, -1, &beat, &err) == PAWL_OK, 5,
+                       &err);
             child_must(store->ops->view.counts(store, &counts, &err) == PAWL_OK, 6, &err);
             left = counts.kind[KIND_OUTBOX].put - counts.kind[KIND_OUTBOX].done;
         }

@@ -53,7 +53,7 @@ static pawl_status step_register(struct step *step, pawl_error *err) {
 
 static pawl_status step_beat(struct step *step, pawl_error *err) {
     struct beat_result beat;
-    return step->store->ops->core.heartbeat(step->store, uuid_of(step->argv[0]), &beat, err);
+    return step->store->ops->core.heartbeat(step->store, uuid_of(step->argv[0]), -1, &beat, err);
 }
 
 static pawl_status step_claim(struct step *step, pawl_error *err) {

@@ -154,7 +154,7 @@ static void every_writing_operation_answers_busy_and_has_not_happened(void **sta
     struct beat_result beaten;
     assert_int_equal(core->messages_complete(file->store, &complete, file->arena, &answers, &file->err),
                      PAWL_BUSY);
-    assert_int_equal(core->heartbeat(file->store, id_of(1), &beaten, &file->err), PAWL_BUSY);
+    assert_int_equal(core->heartbeat(file->store, id_of(1), -1, &beaten, &file->err), PAWL_BUSY);
     assert_int_equal(core->instance_evict(file->store, id_of(1), &file->err), PAWL_BUSY);
     assert_int_equal(claim_in(file, file->store, 1, &more), PAWL_BUSY);
     sqlite3_close(db);
@@ -212,7 +212,7 @@ static void a_killed_worker_is_evicted_by_its_lock_and_its_ghost_is_stale(void *
     set_clock(file, START_MS + 300);
     must(file, core->peers_look(file->store, id_of(2), &look, &file->err));
     assert_int_equal(look.evicted, 1);
-    must(file, core->heartbeat(file->store, id_of(2), &beaten, &file->err));
+    must(file, core->heartbeat(file->store, id_of(2), -1, &beaten, &file->err));
     must(file, claim_in(file, file->store, 2, &list));
     assert_int_equal(list.count, 1);
     assert_true(list.items[0].token > token);

@@ -1,12 +1,13 @@
 -- heartbeat: an instance says that it lives; its lanes are brought to its fair share.
--- params: p_id uuid
+-- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
 -- tables: instance (updated), pause (read), those of rebalance
 -- locks: its instance row, then those of rebalance
 CREATE OR REPLACE FUNCTION pawl.heartbeat(
-    p_id uuid, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer, OUT lanes_inbox integer,
-    OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer, OUT pauses bigint)
+    p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
+    OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
+    OUT pauses bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -17,7 +18,8 @@ DECLARE
     v_kinds integer;
     v_moved record;
 BEGIN
-    UPDATE pawl.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0
+    UPDATE pawl.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0,
+           processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END
      WHERE i.id = p_id AND i.state = 1
     RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
     IF NOT FOUND THEN

@@ -1,11 +1,11 @@
 -- jobs_maintain: removes what has outlived its use, folds the tally.
 -- params: p_rows_max integer: bound of each deletion
 -- returns: how many of each
--- tables: task_run, job_claim, schedule_fire, job_signal, refusal, job_tally
+-- tables: task_run, job_claim, schedule_fire, job_signal, refusal, spine, job_tally
 -- locks: the rows that go (skip locked)
 CREATE OR REPLACE FUNCTION pawl.jobs_maintain(
     p_rows_max integer, OUT runs_removed bigint, OUT claims_removed bigint, OUT fires_removed bigint, OUT signals_removed bigint,
-    OUT refusals_removed bigint, OUT tally_folded bigint)
+    OUT refusals_removed bigint, OUT spine_removed bigint, OUT tally_folded bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -30,6 +30,10 @@ BEGIN
     DELETE FROM pawl.refusal r WHERE r.ctid = ANY (ARRAY(
         SELECT o.ctid FROM pawl.refusal o WHERE o.made_ms < v_now - 2592000000 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS refusals_removed = ROW_COUNT;
+    DELETE FROM pawl.spine s WHERE s.id = ANY (ARRAY(
+        SELECT o.id FROM (SELECT e.id, e.made_ms FROM pawl.spine e ORDER BY e.id LIMIT p_rows_max) o
+         WHERE o.made_ms < v_now - 604800000));
+    GET DIAGNOSTICS spine_removed = ROW_COUNT;
     WITH gone AS (
         DELETE FROM pawl.job_tally t
          WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.job_tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.maintain(
     p_caller uuid, p_rows_max integer, OUT instances_removed bigint, OUT tombstones_removed bigint,
     OUT dedupe_removed bigint, OUT requests_removed bigint, OUT claims_removed bigint, OUT history_removed bigint,
-    OUT claims_expired bigint, OUT tally_folded bigint)
+    OUT receptors_removed bigint, OUT claims_expired bigint, OUT tally_folded bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -50,6 +50,15 @@ BEGIN
      WHERE h.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.history o WHERE o.ended_ms < v_now - v_settings.history_ms
                                 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS history_removed = ROW_COUNT;
+    -- What a message that is still there was given must not run again.
+    DELETE FROM pawl.receptor r
+     WHERE r.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.receptor o
+                                WHERE o.updated_ms < v_now - greatest(v_settings.history_ms, v_settings.dedupe_ms)
+                                  AND NOT EXISTS (SELECT 1 FROM pawl.message m WHERE m.id = o.event_id)
+                                  AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.id = o.event_id)
+                                  AND NOT EXISTS (SELECT 1 FROM pawl.dead d WHERE d.id = o.event_id)
+                                ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
+    GET DIAGNOSTICS receptors_removed = ROW_COUNT;
     tally_folded := pawl.tally_fold(p_rows_max);
 END
 $$;

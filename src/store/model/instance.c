@@ -181,13 +181,16 @@ pawl_status model_instance_register(struct store *store, const struct instance_n
     return model_leave(model, PAWL_OK);
 }
 
-pawl_status model_heartbeat(struct store *store, pawl_uuid id, struct beat_result *out, pawl_error *err) {
+pawl_status model_heartbeat(struct store *store, pawl_uuid id, int64_t processed, struct beat_result *out,
+                            pawl_error *err) {
     struct model *model = model_enter(store);
     struct instance *instance = NULL;
     pawl_status status = model_instance_active(model, id, "heartbeat", &instance, err);
     if (status != PAWL_OK)
         return model_leave(model, status);
     struct beat_result result = {0};
+    if (processed >= 0)
+        instance->processed = processed;
     model_instance_beat(model, instance, &result);
     result.pauses = model_pause_count(model);
     *out = result;

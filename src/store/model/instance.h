@@ -27,7 +27,8 @@ void model_beat_fill(const struct model *model, const struct instance *instance,
 
 pawl_status model_instance_register(struct store *store, const struct instance_new *in,
                                     struct instance_grant *out, pawl_error *err);
-pawl_status model_heartbeat(struct store *store, pawl_uuid id, struct beat_result *out, pawl_error *err);
+pawl_status model_heartbeat(struct store *store, pawl_uuid id, int64_t processed, struct beat_result *out,
+                            pawl_error *err);
 pawl_status model_instance_deregister(struct store *store, pawl_uuid id, pawl_error *err);
 pawl_status model_instance_evict(struct store *store, pawl_uuid id, pawl_error *err);
 pawl_status model_liveness_hold(struct store *store, pawl_uuid id, bool *held, pawl_error *err);

@@ -281,6 +281,10 @@ static bool refusal_over(struct model *model, const void *item) {
     return ((const struct refusal *)item)->made_ms < model->now_ms - PAWL_REFUSAL_MS;
 }
 
+static bool event_over(struct model *model, const void *item) {
+    return ((const struct spine_event *)item)->made_ms < model->now_ms - PAWL_SPINE_MS;
+}
+
 pawl_status model_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
                                 pawl_error *err) {
     if (rows_max < 1)
@@ -293,6 +297,7 @@ pawl_status model_jobs_maintain(struct store *store, int rows_max, struct jobs_m
         .fires_removed = drop(model, &jobs->fires, rows_max, fire_over),
         .signals_removed = drop(model, &jobs->signals, rows_max, signal_over),
         .refusals_removed = drop(model, &jobs->refusals, rows_max, refusal_over),
+        .spine_removed = drop(model, &jobs->spine, rows_max, event_over),
     };
     return model_leave(model, PAWL_OK);
 }

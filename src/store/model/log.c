@@ -2,6 +2,8 @@
 #include "store/model/log.h"
 #include "store/model/event_state.h"
 
+#include <stdlib.h>
+
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -39,6 +41,13 @@ enum store_answer model_receptor_apply(struct model *model, const struct recepto
     receptor->status = str_absent(report->error) ? report->status : report->status | WORK_FAILED;
     text_replace(&receptor->error, utf8_cut(report->error, PAWL_ERROR_BYTES_MAX));
     return ANSWER_APPLIED;
+}
+
+void model_receptor_remove(struct model *model, struct receptor *receptor) {
+    model_table_remove(&model->receptors, &receptor->by_key);
+    model_text_free(receptor->name);
+    model_text_free(receptor->error);
+    free(receptor);
 }
 
 static uint64_t checkpoint_hash(pawl_str stream, pawl_str perspective) {

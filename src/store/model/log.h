@@ -5,6 +5,7 @@
 #include "store/model/state.h"
 
 enum store_answer model_receptor_apply(struct model *model, const struct receptor_report *report);
+void model_receptor_remove(struct model *model, struct receptor *receptor);
 enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report);
 /* Finds it, or makes it: version 0, pending, due now. */
 struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, pawl_str perspective);

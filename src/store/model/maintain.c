@@ -7,6 +7,7 @@
 #include "base/uuid.h"
 #include "store/model/aside.h"
 #include "store/model/instance.h"
+#include "store/model/log.h"
 #include "store/model/put.h"
 
 /* How long an ended claim and a request key can still be asked about. */
@@ -57,6 +58,10 @@ static bool request_old(const void *thing, int64_t before_ms) {
     return ((const struct request *)thing)->made_ms < before_ms;
 }
 
+static bool receptor_old(const void *thing, int64_t before_ms) {
+    return ((const struct receptor *)thing)->updated_ms < before_ms;
+}
+
 static bool part_old(const void *thing, int64_t before_ms) {
     const struct part *part = thing;
     return part->state != CLAIM_ACTIVE && part->lease_until_ms < before_ms;
@@ -65,6 +70,37 @@ static bool part_old(const void *thing, int64_t before_ms) {
 static bool history_old(const void *thing, int64_t before_ms) {
     const struct record *record = thing;
     return record->place == PLACE_HISTORY && record->ended_ms < before_ms;
+}
+
+/* Whether a message with this id has not ended, or is a dead letter. */
+static bool message_open(const struct model *model, pawl_uuid id) {
+    for (struct node *node = model_table_first(&model->ids, model_hash_uuid(id)); node != NULL;
+         node = model_table_next(node)) {
+        const struct record *record = node->thing;
+        if (uuid_equal(record->id, id) && record->place != PLACE_HISTORY)
+            return true;
+    }
+    return false;
+}
+
+/* What a message that is still there was given must not run again: its notes stay. */
+static int64_t receptors_sweep(struct model *model, int64_t rows_max) {
+    int64_t history_ms = model->settings.history_ms > 0 ? model->settings.history_ms
+                                                        : PAWL_HISTORY_MS_DEFAULT;
+    int64_t keep_ms = history_ms > model->settings.dedupe_ms ? history_ms : model->settings.dedupe_ms;
+    size_t count = 0;
+    int64_t removed = 0;
+    void **things =
+        table_collect(&model->receptors, INT64_MAX, receptor_old, model->now_ms - keep_ms, &count);
+    for (size_t i = 0; i < count && removed < rows_max; i++) {
+        struct receptor *receptor = things[i];
+        if (message_open(model, receptor->event_id))
+            continue;
+        model_receptor_remove(model, receptor);
+        removed++;
+    }
+    free(things);
+    return removed;
 }
 
 static void tables_sweep(struct model *model, int64_t rows_max, struct maintain_result *out) {
@@ -118,6 +154,7 @@ pawl_status model_maintain(struct store *store, const struct maintain_in *in, st
         result.claims_expired += model_claims_expire(model, (enum store_kind)kind, in->caller);
     result.instances_removed = instances_remove(model, in);
     tables_sweep(model, in->rows_max, &result);
+    result.receptors_removed = receptors_sweep(model, in->rows_max);
     *out = result;
     return model_leave(model, PAWL_OK);
 }

@@ -47,9 +47,7 @@ static void tables_free(struct model *model) {
     for (struct node *node = model_table_each(&model->receptors, NULL), *next; node != NULL; node = next) {
         struct receptor *receptor = node->thing;
         next = model_table_each(&model->receptors, node);
-        model_text_free(receptor->name);
-        model_text_free(receptor->error);
-        free(receptor);
+        model_receptor_remove(model, receptor);
     }
     for (struct node *node = model_table_each(&model->checkpoints, NULL), *next; node != NULL; node = next) {
         struct checkpoint *checkpoint = node->thing;

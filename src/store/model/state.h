@@ -106,6 +106,7 @@ struct instance {
     int pid, kinds, max_partitions;
     enum instance_state state;
     int64_t started_ms, beat_ms, lease_ms, lease_until_ms, evicted_ms;
+    int64_t processed;
 };
 
 struct tombstone {

@@ -64,6 +64,7 @@ static pawl_status instance_row_copy(const struct model *model, const struct ins
         .beat_ms = instance->beat_ms,
         .lease_until_ms = instance->lease_until_ms,
         .beat_age_ms = model->now_ms - instance->beat_ms,
+        .processed = instance->processed,
     };
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         row->lanes[kind] = model_lanes_owned(model, (enum store_kind)kind, instance->id);

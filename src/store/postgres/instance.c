@@ -21,7 +21,8 @@ struct instance_call {
     const char *op;
     enum postgres_query query;
     pawl_uuid instance;
-    enum store_kind kind;
+    enum store_kind kind; /* 0 = the call has none */
+    int64_t processed;    /* heartbeat */
     enum statement_effect effect;
 };
 
@@ -34,6 +35,8 @@ static pawl_status instance_run(struct store *store, const struct instance_call 
     pg_params_uuid(&statement->params, call->instance);
     if (call->kind != 0)
         pg_params_small(&statement->params, (int)call->kind);
+    if (call->query == POSTGRES_Q_HEARTBEAT)
+        pg_params_big(&statement->params, call->processed);
     pawl_status status = pg_statement_run(postgres_of(store), call->op, statement, call->effect, err);
     if (status == PAWL_OK && PQntuples(statement->result) != 1)
         status = pg_answer_malformed(call->op, err);
@@ -96,10 +99,11 @@ static pawl_status beat(struct store *store, const struct instance_call *call, s
     return status;
 }
 
-pawl_status postgres_heartbeat(struct store *store, pawl_uuid instance, struct beat_result *out,
-                               pawl_error *err) {
-    return beat(store, &(struct instance_call){"heartbeat", POSTGRES_Q_HEARTBEAT, instance, 0, EFFECT_WRITE},
-                out, err);
+pawl_status postgres_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
+                               struct beat_result *out, pawl_error *err) {
+    const struct instance_call call = {"heartbeat", POSTGRES_Q_HEARTBEAT, instance, 0,
+                                       processed,   EFFECT_WRITE};
+    return beat(store, &call, out, err);
 }
 
 pawl_status postgres_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
@@ -108,7 +112,7 @@ pawl_status postgres_lanes_rebalance(struct store *store, pawl_uuid instance, en
     pawl_status status = place_kind(&at, kind);
     if (status != PAWL_OK)
         return status;
-    const struct instance_call call = {at.op, POSTGRES_Q_LANES_REBALANCE, instance, kind, EFFECT_WRITE};
+    const struct instance_call call = {at.op, POSTGRES_Q_LANES_REBALANCE, instance, kind, 0, EFFECT_WRITE};
     return beat(store, &call, out, err);
 }
 
@@ -123,7 +127,7 @@ static pawl_status instance_end(struct store *store, const struct instance_call 
 }
 
 pawl_status postgres_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err) {
-    const struct instance_call call = {"instance_deregister", POSTGRES_Q_INSTANCE_DEREGISTER, instance, 0,
+    const struct instance_call call = {"instance_deregister", POSTGRES_Q_INSTANCE_DEREGISTER, instance, 0, 0,
                                        EFFECT_WRITE};
     pawl_status status = instance_end(store, &call, err);
     if (status == PAWL_OK && uuid_equal(postgres_of(store)->alive, instance)) {
@@ -134,7 +138,7 @@ pawl_status postgres_instance_deregister(struct store *store, pawl_uuid instance
 }
 
 pawl_status postgres_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err) {
-    const struct instance_call call = {"instance_evict", POSTGRES_Q_INSTANCE_EVICT, instance, 0,
+    const struct instance_call call = {"instance_evict", POSTGRES_Q_INSTANCE_EVICT, instance, 0, 0,
                                        EFFECT_WRITE};
     return instance_end(store, &call, err);
 }
@@ -149,13 +153,15 @@ pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool
         return status;
     if (!direct) {
         /* Still an answer about the instance: an evicted one must hear it here too. */
-        const struct instance_call look = {"liveness_hold", POSTGRES_Q_PEERS_LOOK, instance, 0, EFFECT_WRITE};
+        const struct instance_call look = {"liveness_hold", POSTGRES_Q_PEERS_LOOK, instance, 0, 0,
+                                           EFFECT_WRITE};
         status = instance_end(store, &look, err);
         if (status == PAWL_OK)
             *held = false;
         return status;
     }
-    const struct instance_call call = {"liveness_hold", POSTGRES_Q_LIVENESS_HOLD, instance, 0, EFFECT_WRITE};
+    const struct instance_call call = {"liveness_hold", POSTGRES_Q_LIVENESS_HOLD, instance, 0, 0,
+                                       EFFECT_WRITE};
     status = instance_run(store, &call, &statement, &arena, err);
     if (status == PAWL_OK) {
         *held = pg_cell_bool((struct cell){statement.result, 0, 0});
@@ -169,7 +175,7 @@ pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool
 
 pawl_status postgres_peers_look(struct store *store, pawl_uuid instance, struct peers_look *out,
                                 pawl_error *err) {
-    const struct instance_call call = {"peers_look", POSTGRES_Q_PEERS_LOOK, instance, 0, EFFECT_WRITE};
+    const struct instance_call call = {"peers_look", POSTGRES_Q_PEERS_LOOK, instance, 0, 0, EFFECT_WRITE};
     struct statement statement = {.result = NULL};
     struct arena *arena = NULL;
     pawl_status status = instance_run(store, &call, &statement, &arena, err);

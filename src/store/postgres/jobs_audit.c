@@ -142,7 +142,8 @@ pawl_status postgres_jobs_maintain(struct store *store, int rows_max, struct job
             .fires_removed = pg_cell_int(CELL(2)),
             .signals_removed = pg_cell_int(CELL(3)),
             .refusals_removed = pg_cell_int(CELL(4)),
-            .tally_folded = pg_cell_int(CELL(5)),
+            .spine_removed = pg_cell_int(CELL(5)),
+            .tally_folded = pg_cell_int(CELL(6)),
         };
     }
     pg_brief_end(&brief);

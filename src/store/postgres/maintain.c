@@ -17,8 +17,8 @@ pawl_status postgres_maintain(struct store *store, const struct maintain_in *in,
     pg_params_int(&statement.params, in->rows_max);
     status = pg_statement_run(postgres_of(store), "maintain", &statement, EFFECT_WRITE, err);
     if (status == PAWL_OK) {
-        int64_t n[8];
-        for (int i = 0; i < 8; i++)
+        int64_t n[9];
+        for (int i = 0; i < 9; i++)
             n[i] = pg_cell_int((struct cell){statement.result, 0, i});
         *out = (struct maintain_result){
             .instances_removed = n[0],
@@ -27,8 +27,9 @@ pawl_status postgres_maintain(struct store *store, const struct maintain_in *in,
             .requests_removed = n[3],
             .claims_removed = n[4],
             .history_removed = n[5],
-            .claims_expired = n[6],
-            .tally_folded = n[7],
+            .receptors_removed = n[6],
+            .claims_expired = n[7],
+            .tally_folded = n[8],
         };
     }
     pg_statement_clear(&statement);

@@ -57,6 +57,7 @@ static void instance_take(const PGresult *r, int row, struct arena *arena, struc
                   (int)pg_cell_int((struct cell){r, row, 13})},
         .claims = (int)pg_cell_int((struct cell){r, row, 14}),
         .in_flight = (int)pg_cell_int((struct cell){r, row, 15}),
+        .processed = pg_cell_int((struct cell){r, row, 16}),
     };
 }
 

@@ -238,8 +238,8 @@ static pawl_status count_pauses(struct operation *op, int64_t *count) {
     return statement_number(&s, count, &found);
 }
 
-pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, struct beat_result *out,
-                             pawl_error *err) {
+pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
+                             struct beat_result *out, pawl_error *err) {
     struct operation op;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "heartbeat", err);
     if (status != PAWL_OK)
@@ -251,6 +251,12 @@ pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, struct bea
         status = instance_touch(&op, &brief, &beat);
     if (status == PAWL_OK)
         status = count_pauses(&op, &beat.pauses);
+    if (status == PAWL_OK && processed >= 0) {
+        struct statement s = statement_begin(&op, SQLITE_Q_INSTANCE_PROCESSED);
+        bind_uuid(&s, instance);
+        bind_int(&s, processed);
+        status = statement_run(&s);
+    }
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = beat;

@@ -368,7 +368,8 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
                         {SQLITE_Q_SWEEP_JOB_CLAIMS, &result.claims_removed},
                         {SQLITE_Q_SWEEP_FIRES, &result.fires_removed},
                         {SQLITE_Q_SWEEP_SIGNALS, &result.signals_removed},
-                        {SQLITE_Q_SWEEP_REFUSALS, &result.refusals_removed}};
+                        {SQLITE_Q_SWEEP_REFUSALS, &result.refusals_removed},
+                        {SQLITE_Q_SWEEP_SPINE, &result.spine_removed}};
     if (rows_max < 1)
         return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", err);

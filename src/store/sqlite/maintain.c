@@ -55,6 +55,8 @@ static pawl_status sweep(struct operation *op, const struct maintain_in *in, str
         {SQLITE_Q_PURGE_REQUEST, MEMORY_MS, &out->requests_removed},
         {SQLITE_Q_PURGE_CLAIM, MEMORY_MS, &out->claims_removed},
         {SQLITE_Q_PURGE_HISTORY, history_ms, &out->history_removed},
+        {SQLITE_Q_PURGE_RECEPTOR, history_ms > op->settings.dedupe_ms ? history_ms : op->settings.dedupe_ms,
+         &out->receptors_removed},
     };
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && status == PAWL_OK; i++)

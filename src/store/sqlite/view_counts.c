@@ -60,6 +60,7 @@ static void read_instance(struct statement *s, struct arena *arena, int64_t now_
         .lanes = {0, (int)column_int(s, 10), (int)column_int(s, 11), (int)column_int(s, 12)},
         .claims = (int)column_int(s, 13),
         .in_flight = (int)column_int(s, 14),
+        .processed = column_int(s, 15),
     };
 }
 

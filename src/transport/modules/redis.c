@@ -185,21 +185,31 @@ static pawl_status redis_open(const struct transport_config *config, struct tran
 
 static pawl_status add_entry(struct transport *session, const struct transport_message *message,
                              pawl_error *err) {
+    pawl_str words[6 + 2 * TRANSPORT_FIELDS_MAX];
+    char max_length[24];
+    int count = 0;
+    snprintf(max_length, sizeof(max_length), "%s", session->max_length);
+    if (message->max_length > 0)
+        snprintf(max_length, sizeof(max_length), "%lld", (long long)message->max_length);
+    words[count++] = STR("XADD");
+    words[count++] = message->destination;
+    if (max_length[0] != '\0') {
+        words[count++] = STR("MAXLEN");
+        words[count++] = STR("~");
+        words[count++] = str_from(max_length);
+    }
+    words[count++] = STR("*");
+    for (size_t i = 0; i < message->field_count && i < TRANSPORT_FIELDS_MAX; i++) {
+        words[count++] = str_from(message->fields[i].name);
+        words[count++] = message->fields[i].value;
+    }
+    if (message->field_count > 0)
+        return command(session, count, words, err);
     buf_reset(&session->json);
     event_json(&session->json, &message->event);
     pawl_status status = buf_status(&session->json, "redis", err);
     if (status != PAWL_OK)
         return status;
-    pawl_str words[12];
-    int count = 0;
-    words[count++] = STR("XADD");
-    words[count++] = message->destination;
-    if (session->max_length[0] != '\0') {
-        words[count++] = STR("MAXLEN");
-        words[count++] = STR("~");
-        words[count++] = str_from(session->max_length);
-    }
-    words[count++] = STR("*");
     words[count++] = STR("id");
     words[count++] = message->event.id;
     words[count++] = STR("event");

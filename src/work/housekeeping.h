@@ -1,0 +1,22 @@
+/* Removing what has outlived its use, everywhere: messages, jobs and runs. */
+#ifndef WORK_HOUSEKEEPING_H
+#define WORK_HOUSEKEEPING_H
+
+#include "store/store.h"
+
+struct housekeeping {
+    struct maintain_result core;
+    struct jobs_maintain_result jobs;
+    struct runs_maintain_result runs;
+    bool more; /* a deletion reached its bound: another round finds more */
+};
+
+/* One round of short transactions; each deletion takes at most rows_max. caller (nil: nobody) is never
+ * removed. */
+PAWL_MUSTCHECK pawl_status housekeeping_round(struct store *store, pawl_uuid caller, int rows_max,
+                                              struct housekeeping *out, pawl_error *err);
+
+/* Adds what a round did to a sum of rounds. */
+void housekeeping_add(struct housekeeping *sum, const struct housekeeping *round);
+
+#endif
