@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "domain/alert.h"
 #include "work/alert_round.h"
 #include "work/alert_send.h"
@@ -166,7 +167,7 @@ static void *main_loop(void *self) {
 
 pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err) {
     watch->wait_ms = watch->config.interval_ms;
-    if (pthread_create(&watch->thread, NULL, main_loop, watch) != 0)
+    if (thread_start(&watch->thread, main_loop, watch) != 0)
         return error_set(err, PAWL_UNAVAILABLE, "alerts", "cannot start the thread that watches");
     watch->started = true;
     return PAWL_OK;

@@ -2,7 +2,6 @@
 #include "work/inbox.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/uuid.h"
 #include "work/received.h"
 
@@ -252,18 +252,12 @@ pawl_status inbox_start(const struct duty_world *world, struct inbox **out, pawl
             status = error_set(err, PAWL_INVALID, "inbox",
                                "the names of the subscription to %.*s are too long", STR_ARG(setting->from));
     }
-    /* Signals are for the worker's own thread, which has not blocked them yet; these threads inherit the
-     * mask. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        int code = pthread_create(&readers[i].thread, NULL, read_all, &readers[i]);
+        int code = thread_start(&readers[i].thread, read_all, &readers[i]);
         readers[i].started = code == 0;
         if (code != 0)
             status = error_errno(err, PAWL_NO_MEMORY, "inbox", code, "no thread for a subscription");
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (status != PAWL_OK) {
         inbox_stop(inbox);
         return status;

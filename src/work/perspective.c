@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/uuid.h"
 #include "work/perspective_int.h"
 
@@ -141,7 +142,7 @@ pawl_status perspectives_function(struct perspectives *all, pawl_str name, int v
 
 pawl_status perspectives_start(struct perspectives *all, pawl_error *err) {
     all->due_left = true;
-    int failed = pthread_create(&all->thread, NULL, perspectives_due, all);
+    int failed = thread_start(&all->thread, perspectives_due, all);
     if (failed != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
     all->started = true;

@@ -2,7 +2,6 @@
 #include "work/spine.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/uuid.h"
 #include "work/outlet.h"
 
@@ -258,12 +258,7 @@ pawl_status spine_start(const struct duty_world *world, struct spine **out, pawl
     pawl_status status = spine->outlet != NULL ? PAWL_OK
                                                : error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
     if (status == PAWL_OK) {
-        /* Signals are for the worker's own thread. */
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &before);
-        int code = pthread_create(&spine->thread, NULL, run, spine);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        int code = thread_start(&spine->thread, run, spine);
         if (code != 0)
             status = error_errno(err, PAWL_NO_MEMORY, "spine", code, "no thread for the spine");
     }

@@ -1,0 +1,11 @@
+/* Threads beside the main one. */
+#ifndef BASE_THREAD_H
+#define BASE_THREAD_H
+
+#include <pthread.h>
+
+/* Starts a thread that gets no signals: those are for the thread that waits for them. A signal that ends the
+ * process would else reach whichever thread has not blocked it. Returns 0 or an errno. */
+int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
+
+#endif
