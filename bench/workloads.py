@@ -410,7 +410,8 @@ WORKLOADS = {
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
     "transports": Workload(transports, "10,000 outbox messages of 1,000 streams published and confirmed, against the broker's own client "
                                        "library that publishes the same events, 500 unconfirmed, with no database and no order "
-                                       "kept after a failure. Kafka is librdkafka's mock."),
+                                       "kept after a failure. Kafka is librdkafka's mock, whose answers wait 40 ms for each other "
+                                       "(docs/transports.md, Real and fake)."),
     "embedded": Workload(embedded, "SQLite, 1,000 streams."),
     "embedded-worker": Workload(embedded_worker, "200,000 no-op messages through the whole worker on SQLite."),
 }

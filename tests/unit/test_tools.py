@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,15 @@ class Tidy(Tree):
         self.finds("SQL in C", "src/store/a.c", '/* A. */\nconst char *const q = "BEGIN";\n')
         self.put("src/store/a.c", '/* A. "SELECT 1" */\nconst char *const q = "SELECTED"; // "COMMIT"\n')
         self.assertEqual(self.problems(), "")
+
+    # covers: B4.16
+    def test_times_are_parameters(self):
+        """No statement gets a time by pasting text together, and none cleans up leases beside the claim's own sweep."""
+        for path in sorted((ROOT / "sql").rglob("*.sql")):
+            text = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8"))
+            pasted = re.search(r"\|\|[^;\n]*::\s*interval|::\s*interval[^;\n]*\|\||interval\s+%|interval[^;\n]*format\s*\(", text, re.IGNORECASE)
+            self.assertIsNone(pasted, f"{path.relative_to(ROOT)}: {pasted}")
+            self.assertNotRegex(text, r"(?i)lease_until(_ms)?\s*<\s*[^;\n]*now\(\)\s*-", str(path))
 
     def test_banned(self):
         self.finds("strcpy is banned", "src/base/a.c", "/* A. */\nvoid f(void) { strcpy(a, b); }\n")
