@@ -92,6 +92,20 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_events_read(pawl_store *store, const pa
                                                      bool (*each)(void *self, const pawl_stored_event *event),
                                                      void *self, pawl_error *err);
 
+/*
+ * A state that the caller folded from a stream, through a version of it: who loads a long stream starts there
+ * and reads on from version + 1. The last two of a name are kept. *kept false: there is one of that version
+ * or a later one. PAWL_CONFLICT: the stream is not there yet.
+ */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_snapshot_put(pawl_store *store, pawl_str stream, pawl_str name,
+                                                      int64_t version, pawl_str state_json, bool *kept,
+                                                      pawl_error *err);
+/* Gives the newest one with a version up to version_max (0 = any) to `each`, whose text is valid during the
+ * call; PAWL_NOT_FOUND. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_snapshot_get(
+    pawl_store *store, pawl_str stream, pawl_str name, int64_t version_max,
+    void (*each)(void *self, int64_t version, pawl_str state_json), void *self, pawl_error *err);
+
 /* What a perspective in C is given: the transaction in which its checkpoint moves. */
 typedef struct pawl_perspective_call {
     void *connection;    /* PGconn or sqlite3, inside the transaction: write, never commit */

@@ -38,6 +38,7 @@ const struct command *const commands[] = {
     &command_events_read,
     &command_events_all,
     &command_events_tail,
+    &command_events_snapshot,
     &command_perspectives_list,
     &command_perspectives_register,
     &command_perspectives_failed,

@@ -34,6 +34,7 @@ extern const struct command command_events_all;
 extern const struct command command_events_append;
 extern const struct command command_events_read;
 extern const struct command command_events_tail;
+extern const struct command command_events_snapshot;
 extern const struct command command_perspectives_errors;
 extern const struct command command_perspectives_failed;
 extern const struct command command_perspectives_list;

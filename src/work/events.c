@@ -39,6 +39,36 @@ pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
     return status;
 }
 
+pawl_status pawl_snapshot_put(pawl_store *store, pawl_str stream, pawl_str name, int64_t version,
+                              pawl_str state_json, bool *kept, pawl_error *err) {
+    struct store *inner = send_store(store);
+    struct snapshot in = {.stream = stream, .name = name, .version = version, .state = state_json};
+    enum store_answer answer = ANSWER_APPLIED;
+    pawl_status status = inner->ops->events.snapshot_put(inner, &in, &answer, err);
+    if (status == PAWL_OK && answer == ANSWER_CONFLICT)
+        status = error_set(err, PAWL_CONFLICT, "pawl_snapshot_put", "the stream has not reached version %lld",
+                           (long long)version);
+    if (status == PAWL_OK)
+        *kept = answer == ANSWER_APPLIED;
+    return status;
+}
+
+pawl_status pawl_snapshot_get(pawl_store *store, pawl_str stream, pawl_str name, int64_t version_max,
+                              void (*each)(void *self, int64_t version, pawl_str state_json), void *self,
+                              pawl_error *err) {
+    struct store *inner = send_store(store);
+    struct arena *arena = arena_create(0);
+    struct snapshot found;
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_snapshot_get", "out of memory")
+                                       : PAWL_OK;
+    if (status == PAWL_OK)
+        status = inner->ops->events.snapshot_get(inner, stream, name, version_max, arena, &found, err);
+    if (status == PAWL_OK)
+        each(self, found.version, found.state);
+    arena_free(arena);
+    return status;
+}
+
 static void count_one(void *self, const struct perspective_new *in,
                       const struct perspective_registered *out) {
     (void)in;

@@ -106,6 +106,20 @@ class PerspectiveTest(PerspectiveCase):
         self.assertEqual([name for (name,) in self.rows(columns) if "beat" in name], ["beat_ms"])
 
     # covers: P70
+    def test_snapshots(self):
+        for n in range(5):
+            self.append("account-7", ("paid", {"n": n}))
+        self.refused(66, "", "events", "snapshot", "account-7", "balance")
+        self.refused(64, "not a number", "events", "snapshot", "account-7", "balance", "x", "{}")
+        self.refused(73, "has not reached version 6", "events", "snapshot", "account-7", "balance", "6", "{}")
+        for version in (2, 4):
+            kept = self.ok("events", "snapshot", "account-7", "balance", str(version), json.dumps({"sum": version}))
+            self.assertEqual((kept["answer"], kept["version"]), ("applied", version))
+        found = self.ok("events", "snapshot", "account-7", "balance")
+        self.assertEqual((found["answer"], found["version"], found["state"]), ("found", 4, {"sum": 4}))
+        self.assertEqual(self.ok("events", "snapshot", "account-7", "balance", "3")["version"], 2)
+        self.assertEqual(len(self.ok("events", "read", "account-7", "--from", str(found["version"] + 1))), 1)
+
     def test_clock_check(self):
         self.assertLess(abs(self.ok("status")["clock_ahead_ms"]), 5000)
         self.sql("UPDATE settings SET test_now_ms = 1000000000000")

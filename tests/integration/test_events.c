@@ -200,6 +200,27 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
     assert_string_equal(value(f, "SELECT version FROM pawl.stream"), "3");
 }
 
+static void see_state(void *self, int64_t version, pawl_str state_json) {
+    assert_int_equal(version, 1);
+    *(bool *)self = str_equal(state_json, STR("{\"sum\":3}"));
+}
+
+/* Stream x is at version 1. */
+static void snapshots_of(pawl_store *store) {
+    pawl_error err;
+    bool kept = false, seen = false;
+    assert_int_equal(pawl_snapshot_get(store, STR("x"), STR("sum"), 0, see_state, &seen, &err),
+                     PAWL_NOT_FOUND);
+    assert_int_equal(pawl_snapshot_put(store, STR("x"), STR("sum"), 2, STR("{}"), &kept, &err),
+                     PAWL_CONFLICT);
+    must(pawl_snapshot_put(store, STR("x"), STR("sum"), 1, STR("{\"sum\":3}"), &kept, &err), &err);
+    assert_true(kept);
+    must(pawl_snapshot_put(store, STR("x"), STR("sum"), 1, STR("{}"), &kept, &err), &err);
+    assert_false(kept);
+    must(pawl_snapshot_get(store, STR("x"), STR("sum"), 0, see_state, &seen, &err), &err);
+    assert_true(seen);
+}
+
 static void the_same_on_sqlite_and_waiting_has_a_deadline(void **state) {
     struct sqlitefile *file = *state;
     sqlite3 *db = NULL;
@@ -222,6 +243,7 @@ static void the_same_on_sqlite_and_waiting_has_a_deadline(void **state) {
     assert_int_equal(pawl_append(store, STR("x"), 7, &one, 1, &at, &err), PAWL_CONFLICT);
     assert_int_equal(at.version, 1);
     assert_int_equal(pawl_wait_for(store, STR("nobody"), STR("x"), 1, 10, &reached, &err), PAWL_NOT_FOUND);
+    snapshots_of(store);
     pawl_close(store);
     struct store *inner = sqlitefile_open(file->path);
     struct event_pattern pattern = {PATTERN_EXACT, STR("Created")};

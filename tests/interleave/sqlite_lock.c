@@ -1,6 +1,9 @@
 /* SQLite with several writers: a lock that is held answers busy, a process that dies leaves nothing locked.
  */
+#include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -117,6 +120,69 @@ static sqlite3 *hold_write_lock(struct file *file) {
     assert_int_equal(sqlite3_open(file->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     return db;
+}
+
+/* The lock file of the writer that is next; made by the first write. */
+static int open_turn(struct file *file) {
+    char path[160];
+    must(file, put_in(file, file->store, 9));
+    snprintf(path, sizeof path, "%s-pawl/turn.lock", file->path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static bool somebody_is_next(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    assert_int_equal(fcntl(fd, F_OFD_GETLK, &lock), 0);
+    return lock.l_type != F_UNLCK;
+}
+
+static void *put_as_another(void *arg) {
+    struct file *file = arg;
+    struct file own = {.arena = arena_create(0)};
+    struct store_config config = {.url = file->path, .statement_timeout_ms = 60000};
+    must(&own, store_open(&config, &own.store, &own.err));
+    must(&own, put_in(&own, own.store, 20));
+    store_close(own.store);
+    arena_free(own.arena);
+    return NULL;
+}
+
+static void a_writer_that_waits_is_the_next_one(void **state) {
+    struct file *file = *state;
+    pthread_t thread;
+    int fd = open_turn(file);
+    sqlite3 *db = hold_write_lock(file);
+    int64_t until_ms = clock_boot_ms() + 60000;
+    assert_int_equal(pthread_create(&thread, NULL, put_as_another, file), 0);
+    while (!somebody_is_next(fd) && clock_boot_ms() < until_ms)
+        sched_yield();
+    assert_true(somebody_is_next(fd));
+    sqlite3_close(db);
+    must(file, put_in(file, file->store, 21)); /* whichever comes first, both do */
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_false(somebody_is_next(fd));
+    close(fd);
+}
+
+/* As a process that was stopped while it waited: a courtesy has a bound, and is not paid again and again. */
+static void a_writer_that_does_not_come_holds_nobody_up(void **state) {
+    struct file *file = *state;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int fd = open_turn(file);
+    assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+    int64_t began_us = clock_boot_us(), fastest_us = INT64_MAX;
+    must(file, put_in(file, file->store, 10));
+    assert_true(clock_boot_us() - began_us >= 20000);
+    for (int n = 11; n < 21; n++) {
+        began_us = clock_boot_us();
+        must(file, put_in(file, file->store, n));
+        if (clock_boot_us() - began_us < fastest_us)
+            fastest_us = clock_boot_us() - began_us;
+    }
+    assert_true(fastest_us < 20000);
+    close(fd);
 }
 
 static void a_write_lock_held_by_another_answers_busy_after_the_deadline(void **state) {
@@ -267,6 +333,8 @@ static void a_killed_process_loses_nothing_it_was_told_is_stored(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        FILE_TEST(a_writer_that_waits_is_the_next_one),
+        FILE_TEST(a_writer_that_does_not_come_holds_nobody_up),
         FILE_TEST(a_write_lock_held_by_another_answers_busy_after_the_deadline),
         FILE_TEST(every_writing_operation_answers_busy_and_has_not_happened),
         FILE_TEST(a_killed_worker_is_evicted_by_its_lock_and_its_ghost_is_stale),

@@ -65,7 +65,8 @@ BEGIN
                 '%s would be fetched for ever', p_page, v_part.next_offset)
             ELSE format('endless loop: page %s says that there is more, a partition has at most 1000000 pages', p_page) END;
         PERFORM pawl.run_partition_open(v_run, v_part, v_now);
-        UPDATE pawl.run_partition p SET job = p_id WHERE p.run = p_run AND p.part = p_part;
+        -- Before its job: a page that somebody delivered once more may have brought it, whose end says nothing.
+        PERFORM pawl.run_partition_end(p_run, p_part, 3::smallint, error, v_now);
         PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], ARRAY[2::smallint], ARRAY[2::smallint], NULL, ARRAY[p_fetch_ms],
                                  NULL, ARRAY[error], NULL, NULL, NULL, NULL, NULL);
         outcome := 4;

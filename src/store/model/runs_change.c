@@ -236,12 +236,14 @@ pawl_status model_page_select(struct store *store, pawl_str name, pawl_str json,
     return model_leave(model, error_set(err, PAWL_CONFLICT, "page_select", "this store has no SQL"));
 }
 
-/* At most *left items of the run; true when none is left. */
+/* At most *left items of the run, by key; true when none is left. */
 static bool remove_items(struct model *model, int64_t run, int64_t *left, int64_t *removed) {
     struct pile *items = &model->runs->items;
-    for (size_t i = items->count; i-- > 0;) {
-        if (PILE(*items, struct mitem, i)->run != run)
+    for (size_t i = 0; i < items->count;) {
+        if (PILE(*items, struct mitem, i)->run != run) {
+            i++;
             continue;
+        }
         if (*left == 0)
             return false;
         pile_drop(items, i);

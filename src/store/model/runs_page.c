@@ -109,7 +109,9 @@ static void fail_page(struct model *model, const struct page_commit *in, struct 
                                .delay_ms = -1,
                                .duration_ms = in->fetch_ms,
                                .error = out->error};
-    at.part->job = in->ref.job.id; /* whichever job brought it */
+    /* Before its job: a page that somebody delivered once more may have brought it, whose end says nothing.
+     */
+    (void)model_partition_end(model, at.run, at.part, PART_FAILED, out->error);
     (void)model_finish_one(model, in->ref.instance, &item);
     out->outcome = PAGE_FAILED;
 }

@@ -18,12 +18,17 @@
 #include "base/str.h"
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/liveness.h"
+#include "store/sqlite/turn.h"
 
 #define OP "sqlite_open"
 
 /* A log that grew over this is cut when it is reset. */
 enum { JOURNAL_BYTES_MAX = 64 * 1024 * 1024 };
-enum { BUSY_WAIT_US_MIN = 100, BUSY_WAIT_US_MAX = 4000 };
+enum {
+    BUSY_WAIT_US_MIN = 100,
+    BUSY_WAIT_US_MAX = 4000,
+    BUSY_WAIT_US_NEXT = 1000 /* who is next looks often */
+};
 
 void connection_deadline_start(struct sqlite_store *store) {
     store->wait_deadline_us = clock_boot_us() + store->timeout_ms * 1000;
@@ -36,8 +41,9 @@ static int busy_wait(void *arg, int tries) {
     if (now_us >= store->wait_deadline_us)
         return 0;
     int64_t span_us = (int64_t)BUSY_WAIT_US_MIN << (tries < 6 ? tries : 6);
-    if (span_us > BUSY_WAIT_US_MAX)
-        span_us = BUSY_WAIT_US_MAX;
+    int64_t most_us = store->turn_wanted && turn_wait(store) ? BUSY_WAIT_US_NEXT : BUSY_WAIT_US_MAX;
+    if (span_us > most_us)
+        span_us = most_us;
     uint32_t random = 0;
     sqlite3_randomness(sizeof(random), &random);
     int64_t wait_us = span_us / 2 + (int64_t)(random % (uint32_t)(span_us / 2 + 1));
@@ -249,6 +255,7 @@ pawl_status connection_open(const struct store_config *config, enum connection_m
     pthread_mutex_init(&store->lock, NULL);
     store->checkpointer_fd = -1;
     store->migrate_fd = -1;
+    store->turn_fd = TURN_NOT_OPENED;
     store->timeout_ms = config->statement_timeout_ms > 0 ? config->statement_timeout_ms
                                                          : PAWL_STATEMENT_TIMEOUT_MS_DEFAULT;
     store->path = strdup(path);
@@ -287,6 +294,8 @@ void connection_close(struct sqlite_store *store) {
     sqlite3_close(store->db);
     if (store->migrate_fd >= 0)
         close(store->migrate_fd);
+    if (store->turn_fd >= 0)
+        close(store->turn_fd);
     pthread_mutex_destroy(&store->lock);
     arena_free(store->scratch);
     free(store->side_dir);

@@ -10,6 +10,8 @@
 
 struct liveness_lock;
 
+enum turn_fd { TURN_NOT_OPENED = -1, TURN_CANNOT_BE_OPENED = -2 };
+
 /* A store on SQLite. Everything behind `lock` belongs to the operation that holds it. */
 struct sqlite_store {
     struct store base; /* first, so that a struct store pointer is a struct sqlite_store pointer */
@@ -23,6 +25,10 @@ struct sqlite_store {
     int checkpoint_pages;     /* so many call for a checkpoint */
     int checkpointer_fd;      /* of the lock file; -1: not opened yet */
     int migrate_fd;           /* -1: not a migrating connection */
+    int turn_fd;              /* of the writers' lock file, see turn.h; negative: enum turn_fd */
+    bool turn_wanted;         /* a write transaction is about to begin */
+    bool turn_held;
+    int64_t turn_ignore_until_us; /* boot clock */
     struct liveness_lock *liveness;
     struct arena *scratch; /* emptied at the start of every operation */
     sqlite3_stmt *statements[SQLITE_Q_COUNT];

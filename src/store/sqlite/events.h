@@ -34,6 +34,15 @@ struct perspective_brief {
 PAWL_MUSTCHECK pawl_status perspective_read(struct operation *op, pawl_str key,
                                             struct perspective_brief *out);
 bool perspective_fed(const struct perspective_brief *perspective); /* live or being filled */
+/* The error of one that is not registered. */
+PAWL_MUSTCHECK pawl_status perspective_missing(const struct operation *op, pawl_str key);
+/* By key or, for a name, its live version, whose key is given. */
+PAWL_MUSTCHECK pawl_status perspective_find_live(struct operation *op, pawl_str name, pawl_str *key,
+                                                 struct perspective_brief *out);
+PAWL_MUSTCHECK pawl_status perspective_set_state(struct operation *op, pawl_str key,
+                                                 enum perspective_state state, bool paused);
+PAWL_MUSTCHECK pawl_status perspective_unmap(struct operation *op, pawl_str key);
+bool perspective_same_text(pawl_str a, pawl_str b); /* absent is like absent only */
 /* Maps the types that the patterns match; type absent: every known one. */
 PAWL_MUSTCHECK pawl_status types_resolve(struct operation *op, pawl_str type);
 

@@ -7,6 +7,7 @@
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/liveness.h"
+#include "store/sqlite/turn.h"
 #include "store/sqlite/waker.h"
 
 enum { TOKEN_EPOCH_SHIFT = 40 };
@@ -90,9 +91,14 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
     arena_reset(self->scratch);
     *op = (struct operation){
         .store = self, .scratch = self->scratch, .name = name, .err = err, .writes = mode == OPERATION_WRITE};
+    if (op->writes)
+        turn_give(self);
+    self->turn_wanted = op->writes;
     connection_deadline_start(self);
     pawl_status status =
         run(op, op->writes ? SQLITE_Q_TRANSACTION_BEGIN_WRITE : SQLITE_Q_TRANSACTION_BEGIN_READ);
+    self->turn_wanted = false;
+    turn_end(self);
     op->changes = sqlite3_total_changes64(self->db);
     bool found = false;
     if (status == PAWL_OK)

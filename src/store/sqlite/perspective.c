@@ -1,15 +1,12 @@
-/* Registering, changing, switching and looking at perspectives. */
+/* Perspectives: found, registered with their patterns, backfilled, paused and removed. */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/sqlite/events.h"
-#include "store/sqlite/user_sql.h"
 
-enum { WALK_MAX = 10000 };
-
-static pawl_status not_registered(const struct operation *op, pawl_str key) {
+pawl_status perspective_missing(const struct operation *op, pawl_str key) {
     return error_set(op->err, PAWL_NOT_FOUND, op->name, "perspective \"%.*s\" is not registered",
                      STR_ARG(key));
 }
@@ -43,9 +40,8 @@ bool perspective_fed(const struct perspective_brief *perspective) {
            (perspective->state == PERSPECTIVE_LIVE || perspective->state == PERSPECTIVE_FILLING);
 }
 
-/* By key or, for a name, its live version. */
-static pawl_status find_live(struct operation *op, pawl_str name, pawl_str *key,
-                             struct perspective_brief *out) {
+pawl_status perspective_find_live(struct operation *op, pawl_str name, pawl_str *key,
+                                  struct perspective_brief *out) {
     pawl_status status = perspective_read(op, name, out);
     *key = name;
     if (status != PAWL_OK || (out->found && out->state != PERSPECTIVE_REMOVED))
@@ -57,7 +53,7 @@ static pawl_status find_live(struct operation *op, pawl_str name, pawl_str *key,
         *key = column_copy(&s, 0, op->scratch);
     status = statement_end(&s);
     if (status == PAWL_OK && !found)
-        status = not_registered(op, name);
+        status = perspective_missing(op, name);
     return status == PAWL_OK ? perspective_read(op, *key, out) : status;
 }
 
@@ -128,12 +124,14 @@ pawl_status types_resolve(struct operation *op, pawl_str type) {
 
 /* ---- Register */
 
-static bool same_text(pawl_str a, pawl_str b) { return str_absent(a) == str_absent(b) && str_equal(a, b); }
+bool perspective_same_text(pawl_str a, pawl_str b) {
+    return str_absent(a) == str_absent(b) && str_equal(a, b);
+}
 
 static pawl_status same_definition(struct operation *op, const struct perspective_new *in, pawl_str key,
                                    const struct perspective_brief *kept, bool *same) {
-    *same = kept->run == in->run && same_text(kept->target, in->target) &&
-            same_text(kept->clear, in->clear) &&
+    *same = kept->run == in->run && perspective_same_text(kept->target, in->target) &&
+            perspective_same_text(kept->clear, in->clear) &&
             kept->batch == (in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT) &&
             kept->policy == (in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK) &&
             (in->max_attempts == 0 || kept->max_attempts == in->max_attempts);
@@ -228,7 +226,7 @@ static pawl_status backfill(struct operation *op, pawl_str key, int streams_max,
     struct perspective_brief kept;
     pawl_status status = perspective_read(op, key, &kept);
     if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
-        status = not_registered(op, key);
+        status = perspective_missing(op, key);
     *done = true;
     if (status != PAWL_OK || kept.backfilled || kept.state == PERSPECTIVE_RETIRED)
         return status;
@@ -276,7 +274,8 @@ pawl_status sqlite_perspective_backfill(struct store *store, pawl_str perspectiv
     return status;
 }
 
-static pawl_status set_state(struct operation *op, pawl_str key, enum perspective_state state, bool paused) {
+pawl_status perspective_set_state(struct operation *op, pawl_str key, enum perspective_state state,
+                                  bool paused) {
     struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_STATE);
     bind_text(&s, key);
     bind_int(&s, state);
@@ -284,7 +283,7 @@ static pawl_status set_state(struct operation *op, pawl_str key, enum perspectiv
     return statement_run(&s);
 }
 
-static pawl_status unmap(struct operation *op, pawl_str key) {
+pawl_status perspective_unmap(struct operation *op, pawl_str key) {
     struct statement s = statement_begin(op, SQLITE_Q_MAPPING_DELETE);
     bind_text(&s, key);
     return statement_run(&s);
@@ -305,9 +304,9 @@ static pawl_status change(struct operation *op, pawl_str key, enum perspective_a
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     if (action != PERSPECTIVE_REMOVE)
-        return set_state(op, key, kept.state, action == PERSPECTIVE_PAUSE);
-    status = set_state(op, key, PERSPECTIVE_REMOVED, false);
-    return status == PAWL_OK ? unmap(op, key) : status;
+        return perspective_set_state(op, key, kept.state, action == PERSPECTIVE_PAUSE);
+    status = perspective_set_state(op, key, PERSPECTIVE_REMOVED, false);
+    return status == PAWL_OK ? perspective_unmap(op, key) : status;
 }
 
 pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
@@ -324,302 +323,5 @@ pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *answer = result;
-    return status;
-}
-
-/* ---- Reset */
-
-static pawl_status rebuild(struct operation *op, const struct perspective_reset *in,
-                           const struct perspective_brief *kept, pawl_str streams, int64_t *count) {
-    int64_t applied = 0;
-    bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_APPLIED);
-    bind_text(&s, in->perspective);
-    bind_text(&s, streams);
-    pawl_status status = statement_number(&s, &applied, &found);
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_APPLIED);
-        bind_text(&s, in->perspective);
-        bind_int(&s, -applied);
-        status = statement_run(&s);
-    }
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_CHECKPOINT_REBUILD);
-        bind_text(&s, in->perspective);
-        bind_text(&s, streams);
-        bind_int(&s, op->now_ms);
-        bind_int(&s, operation_next_token(op));
-        status = statement_run_count(&s, count);
-    }
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
-        bind_text(&s, in->perspective);
-        bind_int(&s, 0);
-        status = statement_run(&s);
-    }
-    if (status == PAWL_OK && !str_absent(kept->clear))
-        status = user_sql_run(op, kept->clear, streams, op->err);
-    return status;
-}
-
-static pawl_status reset(struct operation *op, const struct perspective_reset *in, int64_t *count) {
-    struct perspective_brief kept;
-    pawl_str streams;
-    pawl_status status = perspective_read(op, in->perspective, &kept);
-    if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
-        status = not_registered(op, in->perspective);
-    if (status == PAWL_OK)
-        status = texts_json(op, in->streams, in->stream_count, &streams);
-    if (status != PAWL_OK)
-        return status;
-    if (in->mode == RESET_REBUILD)
-        return rebuild(op, in, &kept, streams, count);
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_FAILED);
-    bind_text(&s, in->perspective);
-    bind_text(&s, streams);
-    bind_int(&s, op->now_ms);
-    return statement_run_count(&s, count);
-}
-
-pawl_status sqlite_perspective_reset(struct store *store, const struct perspective_reset *in, int64_t *count,
-                                     pawl_error *err) {
-    struct operation op;
-    int64_t result = 0;
-    pawl_status status = check_reset(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_reset", err);
-    if (status != PAWL_OK)
-        return status;
-    status = reset(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *count = result;
-    return status;
-}
-
-/* ---- Switch */
-
-static pawl_status behind(struct operation *op, pawl_str key, int64_t *count) {
-    bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_BEHIND);
-    bind_text(&s, key);
-    return statement_number(&s, count, &found);
-}
-
-static pawl_status compare(struct operation *op, const struct perspective_switch *in, pawl_str old,
-                           struct arena *arena, struct switch_result *out) {
-    int64_t old_behind = 0;
-    pawl_status status = behind(op, old, &old_behind);
-    if (status == PAWL_OK && old_behind == 0)
-        status = user_sql_text(op, in->digest_old, arena, &out->digest_old, op->err);
-    if (status == PAWL_OK && old_behind == 0)
-        status = user_sql_text(op, in->digest_new, arena, &out->digest_new, op->err);
-    if (status == PAWL_OK && (old_behind > 0 || !same_text(out->digest_old, out->digest_new)))
-        out->answer = ANSWER_CONFLICT;
-    return status;
-}
-
-static pawl_status switch_to(struct operation *op, const struct perspective_switch *in, struct arena *arena,
-                             struct switch_result *out) {
-    pawl_str key, old = {NULL, 0};
-    struct perspective_brief kept;
-    pawl_status status = perspective_key(op->scratch, in->name, in->version, &key, op->err);
-    if (status == PAWL_OK)
-        status = perspective_read(op, key, &kept);
-    if (status == PAWL_OK && !perspective_fed(&kept))
-        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
-                           "perspective \"%.*s\" is not registered, or not being filled", STR_ARG(key));
-    out->answer = ANSWER_DUPLICATE;
-    if (status != PAWL_OK || kept.state == PERSPECTIVE_LIVE)
-        return status;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
-    bind_text(&s, in->name);
-    if (statement_next(&s))
-        old = column_copy(&s, 0, op->scratch);
-    status = statement_end(&s);
-    if (status == PAWL_OK)
-        status = behind(op, key, &out->behind);
-    out->answer = out->behind == 0 && kept.backfilled ? ANSWER_APPLIED : ANSWER_CONFLICT;
-    if (status == PAWL_OK && out->answer == ANSWER_APPLIED && !str_absent(in->digest_old) && !str_absent(old))
-        status = compare(op, in, old, arena, out);
-    if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
-        return status;
-    if (!str_absent(old)) {
-        status = set_state(op, old, PERSPECTIVE_RETIRED, false);
-        if (status == PAWL_OK)
-            status = unmap(op, old);
-    }
-    return status == PAWL_OK ? set_state(op, key, PERSPECTIVE_LIVE, kept.paused) : status;
-}
-
-pawl_status sqlite_perspective_switch(struct store *store, const struct perspective_switch *in,
-                                      struct arena *arena, struct switch_result *out, pawl_error *err) {
-    struct operation op;
-    struct switch_result result = {0};
-    pawl_status status = check_switch(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_switch", err);
-    if (status != PAWL_OK)
-        return status;
-    status = switch_to(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
-}
-
-/* ---- Views */
-
-/* What keeps a perspective from having applied everything. */
-struct walk {
-    int64_t position;
-    pawl_str stream; /* absent: nothing */
-    int64_t appended_ms;
-};
-
-static pawl_status walk(struct operation *op, pawl_str key, int64_t from, struct walk *out) {
-    int64_t head = 0;
-    bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
-    pawl_status status = statement_number(&s, &head, &found);
-    if (status != PAWL_OK)
-        return status;
-    int64_t through = head - from > WALK_MAX ? from + WALK_MAX : head;
-    *out = (struct walk){.position = through > from ? through : from};
-    s = statement_begin(op, SQLITE_Q_PERSPECTIVE_WALK);
-    bind_text(&s, key);
-    bind_int(&s, from);
-    bind_int(&s, through);
-    if (statement_next(&s))
-        *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2)};
-    status = statement_end(&s);
-    if (status == PAWL_OK && out->position > from && op->writes) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
-        bind_text(&s, key);
-        bind_int(&s, out->position);
-        status = statement_run(&s);
-    }
-    return status;
-}
-
-static struct perspective_row row_column(struct statement *s, struct arena *arena) {
-    struct perspective_row row = {
-        .key = column_copy(s, 0, arena),
-        .name = column_copy(s, 1, arena),
-        .version = (int)column_int(s, 2),
-        .state = (enum perspective_state)column_int(s, 3),
-        .paused = column_int(s, 4) != 0,
-        .backfilled = column_int(s, 5) != 0,
-        .run = (enum perspective_run)column_int(s, 6),
-        .target = column_copy(s, 7, arena),
-        .clear = column_copy(s, 8, arena),
-        .batch = (int)column_int(s, 9),
-        .max_attempts = (int)column_int(s, 10),
-        .policy = (enum dead_policy)column_int(s, 11),
-        .registered_ms = column_int(s, 12),
-        .checkpoints = column_int(s, 13),
-        .pending = column_int(s, 14),
-        .processing = column_int(s, 15),
-        .completed = column_int(s, 16),
-        .failed = column_int(s, 17),
-        .stopped = column_int(s, 18),
-        .matched = column_int(s, 19),
-        .applied = column_int(s, 20),
-        .position = column_int(s, 21),
-    };
-    row.lag_events = row.matched > row.applied ? row.matched - row.applied : 0; /* retired: no types */
-    return row;
-}
-
-static pawl_status row_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
-    struct walk at = {0};
-    pawl_status status = PAWL_OK;
-    row->patterns = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *row->patterns);
-    if (row->patterns == NULL)
-        return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
-    bind_text(&s, row->key);
-    while (row->pattern_count < PAWL_PATTERNS_MAX && statement_next(&s))
-        row->patterns[row->pattern_count++] =
-            (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
-    status = statement_end(&s);
-    if (row->state != PERSPECTIVE_LIVE && row->state != PERSPECTIVE_FILLING) {
-        row->position = 0;
-        return status;
-    }
-    if (status == PAWL_OK)
-        status = walk(op, row->key, row->position, &at);
-    row->position = at.position;
-    row->lag_ms = str_absent(at.stream) ? 0 : op->now_ms - at.appended_ms;
-    return status;
-}
-
-pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
-                                    struct perspective_rows *out, pawl_error *err) {
-    struct operation op;
-    struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
-    if (list.rows == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "perspective_list", err);
-    if (status != PAWL_OK)
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PERSPECTIVE_LIST);
-    bind_text(&s, name);
-    while (list.count < PAWL_PERSPECTIVES_MAX && statement_next(&s))
-        list.rows[list.count++] = row_column(&s, arena);
-    status = statement_end(&s);
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
-        status = row_finish(&op, arena, &list.rows[i]);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
-}
-
-static pawl_status reached(struct operation *op, const struct perspective_target *in, struct arena *arena,
-                           struct perspective_reached *out) {
-    pawl_str key, stream = in->stream;
-    struct perspective_brief kept;
-    struct walk at = {0};
-    struct checkpoint_state c = {0};
-    int64_t head = 0, waiting = 0;
-    pawl_status status = find_live(op, in->perspective, &key, &kept);
-    if (status == PAWL_OK && str_absent(in->stream)) {
-        status = walk(op, key, kept.position, &at);
-        stream = at.stream;
-        out->at = at.position;
-        out->reached = out->at >= in->position;
-    }
-    if (status == PAWL_OK && !str_absent(stream))
-        status = checkpoint_read(op, stream, key, &c);
-    if (status == PAWL_OK && !str_absent(in->stream)) {
-        out->at = c.found ? c.view.version : 0;
-        status = stream_version(op, in->stream, &head);
-        if (status == PAWL_OK && out->at < in->version)
-            status = events_matching(op, in->stream, key, out->at, in->version, &waiting);
-        out->reached = out->at >= in->version || (head >= in->version && waiting == 0);
-    }
-    out->failed = !out->reached && c.found && c.view.status == CHECKPOINT_FAILED;
-    if (status == PAWL_OK && out->failed)
-        status = str_dup(arena, c.view.error, &out->error, op->err);
-    return status;
-}
-
-pawl_status sqlite_perspective_reached(struct store *store, const struct perspective_target *in,
-                                       struct arena *arena, struct perspective_reached *out,
-                                       pawl_error *err) {
-    struct operation op;
-    struct perspective_reached result = {0};
-    pawl_status status = check_target(in, err);
-    /* A position is remembered, so that the next question begins there. */
-    enum operation_mode mode = str_absent(in->stream) ? OPERATION_WRITE : OPERATION_READ;
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, mode, "perspective_reached", err);
-    if (status != PAWL_OK)
-        return status;
-    status = reached(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
     return status;
 }
