@@ -261,13 +261,13 @@ def append(lab):
                 lambda: lab.peer("messagedb", **beside),
                 lambda: lab.peer("emmett", **beside))
             case = f"{writers} writer{'s' if writers > 1 else ''}, {batch} per append"
-            rows.append(row(case, pawl, "INSERT", floor, target=0.5))
+            rows.append(row(case, pawl, "INSERT", floor, target=0.4))
             rows += [row(case, pawl, name, rates) for name, rates in (("Message DB", message_db), ("Emmett", emmett)) if rates]
     for batch in (1, 10, 100):
         setting = {"batch": batch, "seconds": seconds, "streams": 1000}
         pawl, floor = pairs(lab.reps(1), lambda: lab.measure("append", lab.sqlite(), **setting),
                             lambda: lab.measure("append", lab.sqlite(), side="floor", **setting))
-        rows.append(row(f"SQLite, 1 writer, {batch} per append", pawl, "SQLite INSERT", floor, target=0.5))
+        rows.append(row(f"SQLite, 1 writer, {batch} per append", pawl, "SQLite INSERT", floor, target=0.4))
     return rows
 
 
@@ -280,7 +280,7 @@ def project(lab):
             pawl, floor = pairs(lab.reps(1), lambda: lab.measure("project", store, **setting),
                                 lambda: lab.measure("project", store, side="floor", **setting))
             rows.append(row(f"{name}, {streams:,} stream{'s' if streams > 1 else ''}", pawl, "read + upsert by hand", floor,
-                            target=0.3))
+                            target=0.4))
     return rows
 
 
