@@ -22,6 +22,7 @@
 #define PAWL_BATCH_MAX 5000
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
+#define PAWL_LIST_SCAN 10000 /* rows that a page of a list looks at before it ends without being full */
 
 /* Events and perspectives. */
 #define PAWL_APPEND_MAX 1000 /* events in one call */
@@ -182,7 +183,8 @@
 #define PAWL_HTTP_OPERATIONS_MAX 20   /* that wait or run */
 #define PAWL_HTTP_OPERATIONS_KEPT 100 /* remembered */
 #define PAWL_HTTP_AUDIT_BYTES_MAX 2000
-#define PAWL_HTTP_TOOLS_MS 5000 /* for asking servers of tools */
+#define PAWL_HTTP_TOOLS_MS 5000   /* for asking servers of tools */
+#define PAWL_HTTP_DOCTOR_MS 60000 /* how old a report of the doctor may be */
 
 /* Memory of one scratch area, buffer or log line. */
 #define PAWL_ARENA_CHUNK_BYTES 16384

@@ -18,16 +18,25 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
                                 .key = cli_flag(cli, FLAG_KEY)->text,
                                 .after_id = cli_flag(cli, FLAG_AFTER)->number,
                                 .limit = cli_limit(cli)};
-    struct job_rows rows = {0};
-    pawl_status status = cli->store->ops->jobs->jobs(cli->store, &filter, cli->arena, &rows, err);
+    pawl_status status = PAWL_OK;
+    int64_t limit = filter.limit, seen = 0;
+    bool more = true;
+    output_list_begin(&cli->output, job_columns, JOB_COLUMNS);
+    while (more && status == PAWL_OK) {
+        struct job_rows rows = {0};
+        filter.limit = (int)(limit - seen);
+        status = cli->store->ops->jobs->jobs(cli->store, &filter, cli->arena, &rows, err);
+        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+            struct cell cells[JOB_COLUMNS];
+            job_cells(&rows.rows[i], cells);
+            output_list_row(&cli->output, cells);
+        }
+        seen += (int64_t)rows.count;
+        filter.after_id = rows.next_id;
+        more = rows.next_id > 0 && seen < limit;
+    }
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, job_columns, JOB_COLUMNS);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[JOB_COLUMNS];
-        job_cells(&rows.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
     return output_list_end(&cli->output, "no jobs", err);
 }
 

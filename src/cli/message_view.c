@@ -112,11 +112,11 @@ pawl_status messages_visit(struct store *store, struct message_filter filter, in
             continue;
         }
         for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-            filter.after_seq = rows.rows[i].item.seq;
             status = visit(self, &rows.rows[i], err);
             seen++;
         }
-        more = status == PAWL_OK && rows.count == (size_t)filter.limit && (limit == 0 || seen < limit);
+        more = status == PAWL_OK && rows.next_seq > 0 && (limit == 0 || seen < limit);
+        filter.after_seq = rows.next_seq;
     }
     arena_free(arena);
     return status;

@@ -34,10 +34,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
         message_cells(&rows.rows[i], cells);
         call_row(call, cells);
     }
-    const char *next = rows.count == (size_t)filter.limit
-                           ? arena_printf(call->arena, "%" PRId64, rows.rows[rows.count - 1].item.seq)
-                           : NULL;
-    return call_list_end(call, next, err);
+    return call_list_end_number(call, rows.next_seq, err);
 }
 
 static pawl_status show(struct call *call, pawl_error *err) {

@@ -142,6 +142,10 @@ pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
     return buf_status(&call->out, "http", err);
 }
 
+pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err) {
+    return call_list_end(call, next > 0 ? arena_printf(call->arena, "%" PRId64, next) : NULL, err);
+}
+
 pawl_str call_actor(struct call *call) {
     const char *role = credential_name(call->as);
     const char *text = call->person != NULL ? arena_printf(call->arena, "http %s %.100s", role, call->person)

@@ -73,6 +73,8 @@ PAWL_MUSTCHECK pawl_status call_object(struct arena *arena, const struct tree *o
 void call_list(struct call *call);
 void call_row(struct call *call, const struct cell *cells);
 PAWL_MUSTCHECK pawl_status call_list_end(struct call *call, const char *key, pawl_error *err);
+/* The same with a number; 0: there is no other page. */
+PAWL_MUSTCHECK pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err);
 void call_record(struct call *call, const struct cell *cells);
 /* Members of an object under other columns than the route's. */
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells);

@@ -158,11 +158,11 @@ static pawl_status step_dead(struct operation *operation, struct store *store, s
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < rows.count; i++) {
-        filter->after_seq = rows.rows[i].item.seq;
         if (rows.rows[i].reason != DEAD_PARKED)
             refs[asked++] = (struct dead_ref){rows.rows[i].item.kind, rows.rows[i].item.seq};
     }
-    *more = rows.count == (size_t)filter->limit;
+    filter->after_seq = rows.next_seq;
+    *more = rows.next_seq > 0;
     if (asked > 0 && !operation->what.dry_run)
         status = operation->what.verb == OPERATION_REDRIVE_DEAD
                      ? store->ops->core.dead_redrive(store, refs, asked, arena, &answers, err)
@@ -183,8 +183,9 @@ static pawl_status step_jobs(struct operation *operation, struct store *store, s
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < rows.count; i++)
-        filter->after_id = ids[i] = rows.rows[i].job.id;
-    *more = rows.count == (size_t)filter->limit;
+        ids[i] = rows.rows[i].job.id;
+    filter->after_id = rows.next_id;
+    *more = rows.next_id > 0;
     if (rows.count > 0 && !operation->what.dry_run)
         status = operation->what.verb == OPERATION_CANCEL_JOBS
                      ? store->ops->jobs->cancel(store, ids, rows.count, arena, &answers, err)

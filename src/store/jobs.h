@@ -218,15 +218,18 @@ enum job_dead_reason {
 struct job_rows {
     struct job_row *rows;
     size_t count;
+    int64_t next_id; /* after_id of the next page; 0 = that was all */
 };
 
-/* AND; absent or 0 = any. By id; after_id is the keyset cursor. */
+/* AND; absent or 0 = any. By id; after_id is the keyset cursor. A page is every job that fits with
+ * after_id < id <= next_id: it may end early, even empty, because only so many rows are looked at. */
 struct job_filter {
     int64_t id;
     int state; /* enum job_state */
     pawl_str queue, task, type, key, fingerprint;
     int64_t after_id;
     int limit;
+    int scan_max; /* about so many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
 
 struct job_counts {

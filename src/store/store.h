@@ -47,6 +47,7 @@ struct store_config {
     int statement_timeout_ms;         /* 0 = default */
     const char *role; /* PostgreSQL: the role to act as, where there is one and the login may; NULL = the
                          login's own */
+    bool small_cache; /* SQLite: fewer pages stay in memory */
     bool allow_version_mismatch; /* only `pawl migrate` and `pawl version` set it */
 };
 

@@ -32,9 +32,12 @@ struct message_row {
 struct message_rows {
     struct message_row *rows;
     size_t count;
+    int64_t next_seq; /* after_seq of the next page; 0 = that was all */
 };
 
-/* Filters are combined with AND; absent or 0 = any. Ordered by seq; after_seq is the keyset cursor. */
+/* Filters are combined with AND; absent or 0 = any. Ordered by seq; after_seq is the keyset cursor. A page is
+ * every message that fits with after_seq < seq <= next_seq: it may end early, even empty, because only so
+ * many rows are looked at. */
 struct message_filter {
     enum store_kind kind; /* 0 = any */
     int state;            /* enum message_state; 0 = any but done */
@@ -46,6 +49,7 @@ struct message_filter {
     int64_t after_seq;
     int64_t before_ms; /* done and dead: ended before; 0 = any */
     int limit;
+    int scan_max; /* about so many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
 
 struct uuid_list {

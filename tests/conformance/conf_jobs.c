@@ -276,6 +276,42 @@ static void lists_filter_and_page(void **state) {
     expect(c, PAWL_NOT_FOUND, c->jobs->why(c->store, 999999, c->arena, &why, &c->err));
 }
 
+/* A page ends when enough rows were looked at, full or not, and says where to go on. */
+static void a_page_of_jobs_looks_at_so_many_rows(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    int64_t rare[2], running = 0;
+    for (int i = 0; i < 20; i++) {
+        int64_t id = add(c, (struct job_new){.type = i % 10 == 7 ? STR("rare") : STR("common"),
+                                             .delay_ms = i % 2 == 0 ? 0 : 1000});
+        if (i % 10 == 7)
+            rare[i / 10] = id;
+    }
+    running = take(c, 1, 1).jobs[0].id;
+    struct job_filter filter = {.limit = 9, .type = STR("rare"), .scan_max = 3};
+    size_t found = 0, pages = 0;
+    do {
+        struct job_rows rows;
+        ok(c, c->jobs->jobs(c->store, &filter, c->arena, &rows, &c->err));
+        for (size_t i = 0; i < rows.count; i++)
+            assert_int_equal(rows.rows[i].job.id, rare[found++]);
+        assert_true(rows.next_id == 0 || rows.next_id > filter.after_id);
+        filter.after_id = rows.next_id;
+        pages++;
+    } while (filter.after_id != 0);
+    assert_int_equal(found, 2);
+    assert_true(pages > 2);
+    struct job_rows rows;
+    filter = (struct job_filter){.limit = 5, .state = JOB_RUNNING};
+    ok(c, c->jobs->jobs(c->store, &filter, c->arena, &rows, &c->err));
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.rows[0].job.id, running);
+    assert_int_equal(rows.next_id, 0);
+    filter = (struct job_filter){.limit = 5, .id = rare[1], .type = STR("common")};
+    ok(c, c->jobs->jobs(c->store, &filter, c->arena, &rows, &c->err));
+    assert_int_equal(rows.count, 0);
+}
+
 static void without_a_worker_a_job_says_so(void **state) {
     struct conf *c = *state;
     int64_t id = add(c, job_typed("a"));
@@ -326,6 +362,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(unique_keys_are_held_while_a_job_is_unfinished),
     CONF_TEST(finishing_and_claiming_are_one_call),
     CONF_TEST(lists_filter_and_page),
+    CONF_TEST(a_page_of_jobs_looks_at_so_many_rows),
     CONF_TEST(without_a_worker_a_job_says_so),
     CONF_TEST(wrong_input_is_refused_with_its_place),
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/uuid.h"
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };
@@ -84,6 +85,98 @@ static void filters_combine_and_pages_follow_the_seq(void **state) {
     assert_string_equal(listed(c, filter), "5 6 7 8");
     filter.after_seq = row_of(c, 8).item.seq;
     assert_string_equal(listed(c, filter), "9");
+}
+
+/* Reads every page of a list that looks at few rows; the pages together are the list, in order. */
+static const char *listed_in_pages(struct conf *c, struct message_filter filter, int *pages) {
+    struct buf text;
+    buf_init(&text, 4096);
+    *pages = 0;
+    do {
+        struct message_rows rows;
+        int64_t after = filter.after_seq;
+        ok(c, c->view->messages(c->store, &filter, c->arena, &rows, &c->err));
+        assert_true(rows.count <= (size_t)filter.limit);
+        for (size_t i = 0; i < rows.count; i++) {
+            assert_true(rows.rows[i].item.seq > after);
+            after = rows.rows[i].item.seq;
+            buf_printf(&text, "%s%d", text.len > 0 ? " " : "", id_number(rows.rows[i].item.id));
+        }
+        assert_true(rows.next_seq == 0 || rows.next_seq >= after);
+        assert_true(rows.next_seq == 0 || rows.next_seq > filter.after_seq);
+        filter.after_seq = rows.next_seq;
+        ++*pages;
+    } while (filter.after_seq != 0 && *pages < 1000);
+    const char *copy = arena_printf(c->arena, "%.*s", (int)text.len, text.len > 0 ? text.ptr : "");
+    buf_free(&text);
+    return copy;
+}
+
+/* A page ends when enough rows were looked at, full or not, and says where to go on: no row is lost, none
+ * comes twice. */
+static void a_page_looks_at_so_many_rows(void **state) {
+    struct conf *c = *state;
+    int pages = 0;
+    join(c, 1, OUTBOX_BIT);
+    for (int n = 1; n <= 40; n++) {
+        struct message_new in = message_numbered(c, n, n % 2 == 0 ? STR("even") : ABSENT);
+        in.type = n % 13 == 0 ? STR("Rare") : STR("Common");
+        put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = &in, .count = 1});
+    }
+    for (int n = 1; n <= 9; n += 2)
+        kill_message(c, 1, KIND_OUTBOX, n, POLICY_SKIP);
+    struct message_filter filter = any();
+    filter.type = STR("Rare");
+    filter.scan_max = 4;
+    assert_string_equal(listed_in_pages(c, filter, &pages), "13 26 39");
+    assert_true(pages > 1);
+    filter.scan_max = 0;
+    assert_string_equal(listed_in_pages(c, filter, &pages), "13 26 39");
+    assert_int_equal(pages, 1);
+    filter.scan_max = 4;
+    filter.type = STR("None");
+    assert_string_equal(listed_in_pages(c, filter, &pages), "");
+    assert_true(pages > 1);
+    filter = any();
+    filter.scan_max = 2;
+    filter.stream = STR("even");
+    filter.type = STR("Rare");
+    assert_string_equal(listed_in_pages(c, filter, &pages), "26");
+    filter = any();
+    filter.scan_max = 2;
+    filter.state = STATE_DEAD;
+    filter.type = STR("Common");
+    assert_string_equal(listed_in_pages(c, filter, &pages), "1 3 5 7 9");
+    assert_true(pages > 1);
+    filter.fingerprint = row_of(c, 1).fingerprint;
+    assert_string_equal(listed_in_pages(c, filter, &pages), "1 3 5 7 9");
+    filter = any();
+    filter.limit = 7;
+    filter.kind = KIND_OUTBOX;
+    assert_string_equal(listed_in_pages(c, filter, &pages),
+                        "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 "
+                        "32 33 34 35 36 37 38 39 40");
+}
+
+static void leased_ones_are_found_by_their_claims(void **state) {
+    struct conf *c = *state;
+    int pages = 0;
+    join(c, 1, OUTBOX_BIT);
+    for (int n = 1; n <= 20; n++)
+        put(c, KIND_OUTBOX, n, STR("a"));
+    claim(c, 1, KIND_OUTBOX, 6);
+    struct message_filter filter = any();
+    filter.state = STATE_LEASED;
+    assert_string_equal(listed(c, filter), "1 2 3 4 5 6");
+    filter.scan_max = 2;
+    filter.type = STR("OrderCreated");
+    assert_string_equal(listed_in_pages(c, filter, &pages), "1 2 3 4 5 6");
+    filter.stream = STR("b");
+    assert_string_equal(listed_in_pages(c, filter, &pages), "");
+    filter = any();
+    filter.state = STATE_READY;
+    filter.scan_max = 2;
+    assert_string_equal(listed_in_pages(c, filter, &pages), "7 8 9 10 11 12 13 14 15 16 17 18 19 20");
 }
 
 static void dead_and_done_are_found_by_their_end(void **state) {
@@ -345,6 +438,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(ailments_are_those_of_the_place_not_of_the_work),
     CONF_TEST(messages_are_listed_by_state),
     CONF_TEST(filters_combine_and_pages_follow_the_seq),
+    CONF_TEST(a_page_looks_at_so_many_rows),
+    CONF_TEST(leased_ones_are_found_by_their_claims),
     CONF_TEST(dead_and_done_are_found_by_their_end),
     CONF_TEST(an_id_is_found_wherever_its_messages_are),
     CONF_TEST(counts_follow_what_happens),

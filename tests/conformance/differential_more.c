@@ -178,7 +178,7 @@ void operation_dead(struct world *world) {
     static const enum ended_operation mix[] = {ENDED_REDRIVE, ENDED_REDRIVE, ENDED_REDRIVE, ENDED_DISCARD,
                                                ENDED_FORGET};
     enum ended_operation operation = mix[pick(world, 5)];
-    struct message_rows rows[SIDES] = {{NULL, 0}, {NULL, 0}};
+    struct message_rows rows[SIDES] = {{.count = 0}, {.count = 0}};
     const struct message_filter filter = {.kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX,
                                           .state = operation == ENDED_FORGET ? STATE_DONE : STATE_DEAD,
                                           .lane = -1,

@@ -91,7 +91,7 @@ static void messages(struct world *world) {
              filter.lane, filter.limit, STR_ARG(filter.stream));
     for (int s = 0; s < SIDES; s++) {
         pawl_error err = {0};
-        struct message_rows out = {NULL, 0};
+        struct message_rows out = {.count = 0};
         struct side *side = &world->side[s];
         if (!say_status(world, s, VIEW(world, s)->messages(side->store, &filter, side->arena, &out, &err),
                         &err))
@@ -125,7 +125,7 @@ static void message_find(struct world *world) {
     describe_id(world, "id", id);
     for (int s = 0; s < SIDES; s++) {
         pawl_error err = {0};
-        struct message_rows out = {NULL, 0};
+        struct message_rows out = {.count = 0};
         struct side *side = &world->side[s];
         if (!say_status(world, s, VIEW(world, s)->message_find(side->store, id, side->arena, &out, &err),
                         &err))

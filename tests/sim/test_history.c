@@ -77,7 +77,7 @@ static int number_zero(pawl_uuid id) { return id.b[0]; }
 
 static void end(struct story *s, const struct message_row *row) {
     struct message_row copy = row != NULL ? *row : (struct message_row){0};
-    struct message_rows rows = {&copy, row != NULL ? 1 : 0};
+    struct message_rows rows = {.rows = &copy, .count = row != NULL ? 1 : 0};
     history_end(&s->h, &rows, number_zero, true);
 }
 
@@ -287,7 +287,7 @@ static void test_ends(void **state) {
     end(&s, &row);
     expect(&s, "ended");
     row = (struct message_row){.state = STATE_DEAD, .reason = DEAD_KILLED, .item = {.deaths = 3}};
-    struct message_rows rows = {&row, 1};
+    struct message_rows rows = {.rows = &row, .count = 1};
     begin(&s, POLICY_SKIP);
     do_message(&s, s.first, 10);
     history_dead_seen(&s.h, &rows, number_zero);

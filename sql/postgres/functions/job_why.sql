@@ -1,5 +1,5 @@
 -- job_why: what keeps a job from being done.
--- params: p_id bigint; its row comes from view_jobs
+-- params: p_id bigint; its row comes from view_job_rows
 -- returns: cause (enum job_why_cause of store/jobs.h; NULL: no such job), until_ms, ahead, limit, running, now_ms
 -- tables: job, job_aside, job_claim, job_key, job_limit, instance (read)
 -- locks: none
@@ -17,7 +17,7 @@ BEGIN
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       INTO now_ms FROM pawl.settings s;
     SELECT j.*, (CASE WHEN j.token > 0 THEN 0 ELSE j.due_ms - j.priority * 60000::bigint END) AS ord INTO v_job
-      FROM pawl.view_jobs(p_id, 0, NULL, NULL, NULL, NULL, NULL, 0, 1) j;
+      FROM pawl.view_job_rows(ARRAY[p_id]) j;
     IF NOT FOUND THEN
         RETURN;
     END IF;

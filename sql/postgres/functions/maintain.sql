@@ -59,6 +59,6 @@ BEGIN
                                   AND NOT EXISTS (SELECT 1 FROM pawl.dead d WHERE d.id = o.event_id)
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
     GET DIAGNOSTICS receptors_removed = ROW_COUNT;
-    tally_folded := pawl.tally_fold(p_rows_max);
+    tally_folded := pawl.tally_fold(p_rows_max) + pawl.dead_tally_fold(p_rows_max);
 END
 $$;

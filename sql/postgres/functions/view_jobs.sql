@@ -1,41 +1,47 @@
--- view_jobs: jobs wherever they are, by id.
--- params: p_id bigint (0: any), p_state integer (0: any), p_queue, p_task, p_type, p_key, p_fingerprint text (NULL: any),
---         p_after bigint, p_limit integer
--- returns: one row each; token, lease and instance only of running ones
+-- view_jobs: which jobs fit a filter, by id; at most p_scan rows of each table are looked at (more when that many must be returned),
+-- so a page may end early: then next_id says from where to go on.
+-- params: p_id bigint (0: any), p_state integer (0: any), p_queue, p_task, p_type, p_key, p_fingerprint text (NULL: any), p_after bigint, p_limit integer,
+--         p_scan integer
+-- returns: next_id (0: that was all), and the ids
 -- tables: job, job_aside, job_claim (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_jobs(
-    p_id bigint, p_state integer, p_queue text, p_task text, p_type text, p_key text, p_fingerprint text, p_after bigint,
-    p_limit integer)
-    RETURNS TABLE (id bigint, token bigint, lease_until_ms bigint, type text, queue text, payload json, task text, key text,
-                   unique_key text, traceparent text, schedule text, progress json, priority integer, attempts integer,
-                   max_attempts integer, flags integer, put_ms bigint, due_ms bigint, deadline_ms bigint, timeout_ms bigint,
-                   instant_ms bigint, cancel_ms bigint, state integer, instance uuid, error text, wait_key text, wait_step text,
-                   fingerprint text, reason smallint, died_ms bigint)
+    p_id bigint, p_state integer, p_queue text, p_task text, p_type text, p_key text, p_fingerprint text, p_after bigint, p_limit integer,
+    p_scan integer, OUT next_id bigint, OUT ids bigint[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan
 AS $$
-#variable_conflict use_column
+DECLARE
+    -- Without a condition on the rows every row that is looked at fits, and a page is filled.
+    v_each integer := CASE WHEN coalesce(p_queue, p_task, p_type, p_key) IS NULL THEN greatest(p_limit, p_scan) ELSE p_scan END;
+    v_until bigint;
 BEGIN
-    RETURN QUERY
-    WITH every AS (
-        (SELECT j.*, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS now_state FROM pawl.job j
-          WHERE (p_id = 0 OR j.id = p_id) AND (p_state = 0 OR p_state = CASE WHEN j.token > 0 THEN 2 ELSE 1 END)
-            AND (p_queue IS NULL OR j.queue = p_queue) AND (p_task IS NULL OR j.task = p_task)
-            AND (p_type IS NULL OR j.type = p_type) AND (p_key IS NULL OR j.key = p_key) AND p_fingerprint IS NULL
-            AND j.id > p_after ORDER BY j.id LIMIT p_limit)
+    WITH looked AS MATERIALIZED (
+        SELECT 1 AS place, j.id, j.queue, j.task, j.type, j.key, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state
+          FROM (SELECT * FROM pawl.job j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id) ORDER BY j.id LIMIT v_each) j
+         WHERE p_state IN (0, 1) AND p_fingerprint IS NULL
         UNION ALL
-        (SELECT j.*, j.state FROM pawl.job_aside j
-          WHERE (p_id = 0 OR j.id = p_id) AND (p_state = 0 OR p_state = j.state)
-            AND (p_queue IS NULL OR j.queue = p_queue) AND (p_task IS NULL OR j.task = p_task)
-            AND (p_type IS NULL OR j.type = p_type) AND (p_key IS NULL OR j.key = p_key)
-            AND (p_fingerprint IS NULL OR j.fingerprint = p_fingerprint)
-            AND j.id > p_after ORDER BY j.id LIMIT p_limit))
-    SELECT e.id, e.token, coalesce(e.lease_until_ms, c.lease_until_ms), e.type, e.queue, e.payload, e.task, e.key, e.unique_key,
-           e.traceparent, e.schedule, e.progress, e.priority, e.attempts, e.max_attempts, e.flags, e.put_ms, e.due_ms,
-           e.deadline_ms, e.timeout_ms, e.instant_ms, e.cancel_ms, e.now_state, c.instance, e.error, e.wait_key, e.wait_step,
-           e.fingerprint, e.reason, e.died_ms
-      FROM every e LEFT JOIN pawl.job_claim c ON c.token = e.token AND e.token > 0
-     ORDER BY e.id LIMIT p_limit;
+        SELECT 2, j.id, j.queue, j.task, j.type, j.key, 2
+          FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl.job_claim c WHERE c.state = 1) u
+                  JOIN pawl.job j ON j.id = u.id AND j.token > 0
+                 WHERE u.id > p_after AND (p_id = 0 OR u.id = p_id) ORDER BY u.id LIMIT v_each) j
+         WHERE p_state = 2 AND p_fingerprint IS NULL
+        UNION ALL
+        SELECT 3, j.id, j.queue, j.task, j.type, j.key, j.state
+          FROM (SELECT * FROM pawl.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
+                   AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = 5))
+                 ORDER BY j.id LIMIT v_each) j
+         WHERE p_state IN (0, 3, 4, 5)),
+    until AS MATERIALIZED (
+        SELECT min(e.last) AS id FROM (SELECT max(o.id) AS last FROM looked o GROUP BY o.place HAVING count(*) >= v_each) e),
+    found AS (
+        SELECT o.id FROM looked o CROSS JOIN until u
+         WHERE (u.id IS NULL OR o.id <= u.id) AND (p_state = 0 OR o.state = p_state)
+           AND (p_queue IS NULL OR o.queue = p_queue) AND (p_task IS NULL OR o.task = p_task)
+           AND (p_type IS NULL OR o.type = p_type) AND (p_key IS NULL OR o.key = p_key)
+         ORDER BY o.id LIMIT p_limit)
+    SELECT coalesce(array_agg(f.id ORDER BY f.id), '{}'), (SELECT u.id FROM until u) INTO ids, v_until FROM found f;
+    next_id := CASE WHEN cardinality(ids) = p_limit THEN ids[p_limit] ELSE coalesce(v_until, 0) END;
 END
 $$;

@@ -44,7 +44,7 @@ BEGIN
                        'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
-                       'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
+                       'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
                        'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
@@ -52,7 +52,7 @@ BEGIN
                        'perspective_backfill', 'perspective_change', 'perspective_reset', 'reset_checkpoints', 'apply_target',
                        'perspective_switch', 'switch_begin', 'switch_end', 'perspective_list', 'perspective_reached',
                        'perspective_live', 'wait_for', 'checkpoint_skip', 'checkpoints_list', 'checkpoint_errors',
-                       'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_cancel', 'jobs_redrive', 'job_limit_set', 'job_limits', 'view_jobs',
+                       'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_cancel', 'jobs_redrive', 'job_limit_set', 'job_limits', 'view_jobs', 'view_job_rows',
                        'job_why', 'job_dead_groups', 'job_counts', 'task_put', 'task_remove', 'tasks', 'schedule_put', 'schedule_remove',
                        'schedules', 'schedule_fire', 'agent_put', 'agents', 'refusals', 'task_runs', 'steps_read', 'audit_verify',
                        'spine_read', 'jobs_maintain', 'run_start', 'view_runs', 'view_partitions', 'view_items', 'run_reset', 'run_retry',

@@ -1,5 +1,11 @@
 -- job_dead_groups: dead jobs by fingerprint, biggest group first.
-SELECT g.fingerprint, (SELECT j.error FROM job j WHERE j.state = 5 AND j.fingerprint = g.fingerprint ORDER BY j.died_ms DESC, j.id DESC LIMIT 1),
-       g.n, g.first_ms, g.last_ms
-  FROM (SELECT fingerprint, count(*) AS n, min(died_ms) AS first_ms, max(died_ms) AS last_ms FROM job WHERE state = 5 GROUP BY fingerprint) g
- ORDER BY g.n DESC, g.fingerprint LIMIT ?1
+-- params: limit
+-- returns: fingerprint, the error of the latest, how many, first_ms, last_ms
+WITH biggest (fingerprint, letters) AS MATERIALIZED (
+    SELECT fingerprint, letters FROM dead_tally WHERE kind = 4 ORDER BY letters DESC, fingerprint LIMIT ?1)
+SELECT b.fingerprint,
+       (SELECT j.error FROM job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint ORDER BY j.died_ms DESC, j.id DESC LIMIT 1),
+       b.letters,
+       (SELECT min(j.died_ms) FROM job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint),
+       (SELECT max(j.died_ms) FROM job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint)
+  FROM biggest AS b ORDER BY b.letters DESC, b.fingerprint

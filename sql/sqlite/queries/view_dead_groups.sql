@@ -1,8 +1,10 @@
 -- view_dead_groups: dead letters by cause, the biggest group first.
 -- params: kind, limit
-WITH cause (fingerprint, letters, first_ms, last_ms, first_seq) AS (
-    SELECT fingerprint, count(*), min(died_ms), max(died_ms), min(seq)
-      FROM dead WHERE kind = ?1 AND fingerprint IS NOT NULL
-     GROUP BY fingerprint)
-SELECT fingerprint, letters, first_ms, last_ms, (SELECT error FROM dead WHERE kind = ?1 AND seq = first_seq)
-  FROM cause ORDER BY letters DESC, fingerprint LIMIT ?2
+-- returns: fingerprint, letters, first_ms, last_ms, the error of its first letter
+WITH biggest (fingerprint, letters) AS MATERIALIZED (
+    SELECT fingerprint, letters FROM dead_tally WHERE kind = ?1 ORDER BY letters DESC, fingerprint LIMIT ?2)
+SELECT b.fingerprint, b.letters,
+       (SELECT min(d.died_ms) FROM dead AS d WHERE d.kind = ?1 AND d.fingerprint = b.fingerprint),
+       (SELECT max(d.died_ms) FROM dead AS d WHERE d.kind = ?1 AND d.fingerprint = b.fingerprint),
+       (SELECT d.error FROM dead AS d INDEXED BY dead_first WHERE d.kind = ?1 AND d.fingerprint = b.fingerprint ORDER BY d.seq LIMIT 1)
+  FROM biggest AS b ORDER BY b.letters DESC, b.fingerprint

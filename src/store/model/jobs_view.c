@@ -11,6 +11,13 @@ static bool matches(pawl_str wanted, pawl_str text) {
     return str_absent(wanted) || (!str_absent(text) && str_equal(wanted, text));
 }
 
+static bool job_fits(const struct mjob *job, const struct job_filter *filter) {
+    const struct job *j = &job->row.job;
+    return (filter->state == 0 || filter->state == (int)job->row.state) && matches(filter->queue, j->queue) &&
+           matches(filter->task, j->task) && matches(filter->type, j->type) && matches(filter->key, j->key) &&
+           matches(filter->fingerprint, job->row.fingerprint);
+}
+
 pawl_status model_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
                            struct job_rows *out, pawl_error *err) {
     pawl_status status = check_job_filter(filter, err);
@@ -18,19 +25,19 @@ pawl_status model_job_rows(struct store *store, const struct job_filter *filter,
         return status;
     struct model *model = model_enter(store);
     struct model_jobs *jobs = model->jobs;
-    struct job_rows list = {arena_array(arena, jobs->jobs.count, sizeof *list.rows), 0};
+    struct job_rows list = {.rows = arena_array(arena, jobs->jobs.count, sizeof *list.rows)};
     if (list.rows == NULL)
         return model_leave(model, error_set(err, PAWL_NO_MEMORY, "jobs", "no memory for the jobs"));
-    for (size_t i = 0; i < jobs->jobs.count && list.count < (size_t)filter->limit; i++) {
+    size_t looked = 0, scan = filter->scan_max > 0 ? (size_t)filter->scan_max : PAWL_LIST_SCAN;
+    for (size_t i = 0; i < jobs->jobs.count && list.next_id == 0; i++) {
         const struct mjob *job = PILE(jobs->jobs, struct mjob, i);
-        const struct job *j = &job->row.job;
-        if ((filter->id != 0 && filter->id != j->id) || j->id <= filter->after_id ||
-            (filter->state != 0 && filter->state != (int)job->row.state) ||
-            !matches(filter->queue, j->queue) || !matches(filter->task, j->task) ||
-            !matches(filter->type, j->type) || !matches(filter->key, j->key) ||
-            !matches(filter->fingerprint, job->row.fingerprint))
+        int64_t id = job->row.job.id;
+        if (id <= filter->after_id || (filter->id != 0 && filter->id != id))
             continue;
-        list.rows[list.count++] = model_job_row_give(job, arena);
+        if (job_fits(job, filter))
+            list.rows[list.count++] = model_job_row_give(job, arena);
+        if (list.count == (size_t)filter->limit || ++looked == scan)
+            list.next_id = id;
     }
     *out = list;
     return model_leave(model, PAWL_OK);

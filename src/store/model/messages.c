@@ -117,14 +117,31 @@ static pawl_status rows_copy(struct records found, struct arena *arena, struct m
     return status;
 }
 
+static bool is_after(const struct record *record, const void *self) {
+    return record->seq > *(const int64_t *)self;
+}
+
 pawl_status model_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                            struct message_rows *out, pawl_error *err) {
     struct model *model = model_enter(store);
-    struct records found = model_records_by_seq(model, filter_fits, filter);
+    struct records found = model_records_by_seq(model, is_after, &filter->after_seq);
     size_t limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
-    if (found.count > limit)
-        found.count = limit;
+    size_t scan = filter->scan_max > 0 ? (size_t)filter->scan_max : PAWL_LIST_SCAN;
+    size_t looked = 0, count = 0;
+    while (looked < found.count && looked < scan && count < limit) {
+        struct record *record = found.at[looked++];
+        if (filter_fits(record, filter))
+            found.at[count++] = record;
+    }
+    int64_t next_seq = 0;
+    if (count == limit)
+        next_seq = found.at[count - 1]->seq;
+    else if (looked < found.count)
+        next_seq = found.at[looked]->seq - 1;
+    found.count = count;
     pawl_status status = rows_copy(found, arena, out, err);
+    if (status == PAWL_OK)
+        out->next_seq = next_seq;
     free(found.at);
     return model_leave(model, status);
 }

@@ -1,5 +1,6 @@
 /* Jobs, counts, limits and steps as the views show them. */
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "store/postgres/jobs.h"
 
@@ -31,11 +32,13 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     pg_params_text(p, filter->fingerprint);
     pg_params_big(p, filter->after_id);
     pg_params_int(p, filter->limit);
+    pg_params_int(p, filter->scan_max > 0 ? filter->scan_max : PAWL_LIST_SCAN);
     struct job_row *rows = NULL;
     status = pg_list_run(store, &statement, "jobs", arena, sizeof *rows, (void **)&rows, err);
     const PGresult *r = statement.result;
     bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
+    int count = status == PAWL_OK && !PQgetisnull(r, 0, 0) ? PQntuples(r) : 0;
+    for (int row = 0; row < count; row++) {
         struct job_row *one = &rows[row];
         pg_job_take(CELL(0), arena, &one->job, &failed);
         one->state = (enum job_state)pg_cell_int(CELL(22));
@@ -50,7 +53,7 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     if (status == PAWL_OK && failed)
         status = pg_answer_no_memory("jobs", err);
     if (status == PAWL_OK)
-        *out = (struct job_rows){rows, (size_t)PQntuples(r)};
+        *out = (struct job_rows){rows, (size_t)count, pg_cell_int((struct cell){r, 0, 30})};
     pg_statement_clear(&statement);
     return status;
 }
@@ -72,7 +75,7 @@ pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *aren
         why.now_ms = pg_cell_int(CELL(5));
     }
     pg_statement_clear(&statement);
-    struct job_rows rows = {NULL, 0};
+    struct job_rows rows = {.count = 0};
     if (status == PAWL_OK)
         status = postgres_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
     if (status == PAWL_OK && (rows.count == 0 || why.cause == 0))

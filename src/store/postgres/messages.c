@@ -25,7 +25,9 @@ static pawl_status row_take(const PGresult *r, int row, struct arena *arena, str
 
 static pawl_status rows_take(const PGresult *result, struct arena *arena, struct message_rows *out,
                              pawl_error *err) {
-    struct message_rows list = {.count = (size_t)PQntuples(result)};
+    struct message_rows list = {.count = 0};
+    if (PQntuples(result) > 0 && !PQgetisnull(result, 0, 2)) /* a row for the end of a page has no seq */
+        list.count = (size_t)PQntuples(result);
     list.rows = arena_array(arena, list.count, sizeof *list.rows);
     if (list.rows == NULL)
         return pg_answer_no_memory("messages", err);
@@ -51,9 +53,12 @@ pawl_status postgres_messages(struct store *store, const struct message_filter *
     pg_params_big(p, filter->after_seq);
     pg_params_big(p, filter->before_ms);
     pg_params_int(p, filter->limit > 0 ? filter->limit : PAWL_LIST_DEFAULT);
+    pg_params_int(p, filter->scan_max > 0 ? filter->scan_max : PAWL_LIST_SCAN);
     pawl_status status = pg_statement_run(postgres_of(store), "messages", &statement, EFFECT_READ, err);
     if (status == PAWL_OK)
         status = rows_take(statement.result, arena, out, err);
+    if (status == PAWL_OK)
+        out->next_seq = pg_cell_int((struct cell){statement.result, 0, ITEM_COLUMNS + 8});
     pg_statement_clear(&statement);
     return status;
 }

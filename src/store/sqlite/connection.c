@@ -198,18 +198,22 @@ static pawl_status prepare_side_dir(struct sqlite_store *store, enum connection_
     return mode == CONNECTION_CREATE ? take_migrate_lock(store, err) : PAWL_OK;
 }
 
-static pawl_status run_pragmas(struct sqlite_store *store, enum store_durability durability,
+static pawl_status run_pragmas(struct sqlite_store *store, const struct store_config *config,
                                pawl_error *err) {
     static const enum sqlite_query always[] = {SQLITE_Q_PRAGMA_TRUSTED_SCHEMA, SQLITE_Q_PRAGMA_MMAP,
                                                SQLITE_Q_PRAGMA_AUTOCHECKPOINT, SQLITE_Q_PRAGMA_JOURNAL_LIMIT,
-                                               SQLITE_Q_PRAGMA_CACHE,          SQLITE_Q_PRAGMA_TEMP_STORE};
+                                               SQLITE_Q_PRAGMA_TEMP_STORE};
     int rc = SQLITE_OK;
     for (size_t i = 0; i < sizeof(always) / sizeof(always[0]) && rc == SQLITE_OK; i++)
         rc = sqlite3_exec(store->db, sql_sqlite_queries[always[i]].text, NULL, NULL, NULL);
     if (rc == SQLITE_OK) {
-        enum sqlite_query sync = durability == DURABILITY_NORMAL ? SQLITE_Q_PRAGMA_SYNC_NORMAL
-                                                                 : SQLITE_Q_PRAGMA_SYNC_FULL;
+        enum sqlite_query sync = config->durability == DURABILITY_NORMAL ? SQLITE_Q_PRAGMA_SYNC_NORMAL
+                                                                         : SQLITE_Q_PRAGMA_SYNC_FULL;
         rc = sqlite3_exec(store->db, sql_sqlite_queries[sync].text, NULL, NULL, NULL);
+    }
+    if (rc == SQLITE_OK) {
+        enum sqlite_query cache = config->small_cache ? SQLITE_Q_PRAGMA_CACHE_SMALL : SQLITE_Q_PRAGMA_CACHE;
+        rc = sqlite3_exec(store->db, sql_sqlite_queries[cache].text, NULL, NULL, NULL);
     }
     return rc == SQLITE_OK ? PAWL_OK : connection_failure(store, rc, OP, err);
 }
@@ -228,7 +232,7 @@ static pawl_status open_database(struct sqlite_store *store, const struct store_
     if (rc != SQLITE_OK)
         return connection_failure(store, rc, OP, err);
     connection_deadline_start(store);
-    pawl_status status = run_pragmas(store, config->durability, err);
+    pawl_status status = run_pragmas(store, config, err);
     sqlite3_wal_hook(store->db, note_wal_pages, store); /* wal_autocheckpoint would replace it */
     return status;
 }

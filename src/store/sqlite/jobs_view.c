@@ -4,23 +4,48 @@
 #include "base/str.h"
 #include "store/sqlite/jobs.h"
 
-static pawl_status rows_in(struct operation *op, const struct job_filter *filter, struct arena *arena,
-                           struct job_rows *out) {
-    struct id_list ids;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_LIST_VIEW);
-    bind_int(&s, filter->after_id);
-    bind_int(&s, filter->id);
+/* The ids of the jobs that fit, in order; *next is 0 when there are no more. */
+static pawl_status ids_in(struct operation *op, const struct job_filter *filter, struct id_list *ids,
+                          int64_t *next) {
+    bool cause = !str_absent(filter->fingerprint);
+    size_t looked = 0, scan = filter->scan_max > 0 ? (size_t)filter->scan_max : PAWL_LIST_SCAN;
+    if (str_absent(filter->queue) && str_absent(filter->task) && str_absent(filter->type) &&
+        str_absent(filter->key) && scan < (size_t)filter->limit)
+        scan = (size_t)filter->limit;
+    ids->ids = arena_array(op->scratch, (size_t)filter->limit, sizeof *ids->ids);
+    if (ids->ids == NULL)
+        return operation_no_memory(op);
+    struct statement s = statement_begin(op, cause                          ? SQLITE_Q_JOB_LIST_DEAD
+                                             : filter->state == JOB_RUNNING ? SQLITE_Q_JOB_LIST_RUNNING
+                                                                            : SQLITE_Q_JOB_LIST_VIEW);
+    bind_int(&s, filter->id > filter->after_id ? filter->id - 1 : filter->after_id);
     bind_int(&s, filter->state);
     bind_text(&s, filter->queue);
     bind_text(&s, filter->task);
     bind_text(&s, filter->type);
     bind_text(&s, filter->key);
-    bind_text(&s, filter->fingerprint);
-    bind_int(&s, filter->limit);
-    pawl_status status = jobs_ids(&s, op->scratch, &ids);
+    if (cause)
+        bind_text(&s, filter->fingerprint);
+    while (*next == 0 && statement_next(&s)) {
+        int64_t id = column_int(&s, 0);
+        if (filter->id != 0 && filter->id != id)
+            break;
+        if (column_int(&s, 1) != 0)
+            ids->ids[ids->count++] = id;
+        if (++looked == scan || ids->count == (size_t)filter->limit)
+            *next = id;
+    }
+    return statement_end(&s);
+}
+
+static pawl_status rows_in(struct operation *op, const struct job_filter *filter, struct arena *arena,
+                           struct job_rows *out) {
+    struct id_list ids = {NULL, 0};
+    int64_t next = 0;
+    pawl_status status = ids_in(op, filter, &ids, &next);
     if (status != PAWL_OK)
         return status;
-    struct job_rows list = {arena_array(arena, ids.count, sizeof *list.rows), ids.count};
+    struct job_rows list = {arena_array(arena, ids.count, sizeof *list.rows), ids.count, next};
     if (list.rows == NULL)
         return operation_no_memory(op);
     for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
@@ -33,7 +58,7 @@ static pawl_status rows_in(struct operation *op, const struct job_filter *filter
 pawl_status sqlite_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
                             struct job_rows *out, pawl_error *err) {
     struct operation op;
-    struct job_rows list = {NULL, 0};
+    struct job_rows list = {NULL, 0, 0};
     pawl_status status = check_job_filter(filter, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "jobs", err);
@@ -92,7 +117,7 @@ static pawl_status why_ready(struct operation *op, struct job_why *why) {
 }
 
 static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena, struct job_why *why) {
-    struct job_rows rows = {NULL, 0};
+    struct job_rows rows = {.count = 0};
     pawl_status status = rows_in(op, &(struct job_filter){.id = id, .limit = 1}, arena, &rows);
     if (status == PAWL_OK && rows.count == 0)
         status =

@@ -13,7 +13,10 @@ struct listing {
     struct flight_list flight;
     struct view_ref *refs; /* room for 2 * limit */
     size_t count, limit;
-    int64_t below_seq; /* nothing from here on can be among the first */
+    int64_t below_seq;    /* nothing from here on can be on this page */
+    int64_t until_seq;    /* every table was looked at up to here */
+    size_t scan, in_kind; /* rows to look at in all, and in one table of one kind */
+    size_t in_lane;       /* and in one lane of the messages */
 };
 
 static int ref_by_seq(const void *a, const void *b) {
@@ -21,14 +24,24 @@ static int ref_by_seq(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* Keeps the lowest `limit` and remembers where they end. */
+/* Keeps the lowest `limit` that the page can have and remembers where they end. */
 static void cut(struct listing *l) {
     if (l->count > 0)
         qsort(l->refs, l->count, sizeof(*l->refs), ref_by_seq);
+    while (l->count > 0 && l->refs[l->count - 1].seq > l->until_seq)
+        l->count--;
     if (l->count < l->limit)
         return;
     l->count = l->limit;
     l->below_seq = l->refs[l->limit - 1].seq;
+}
+
+/* A table was left before its end. */
+static void stop_at(struct listing *l, int64_t seq) {
+    if (seq < l->until_seq)
+        l->until_seq = seq;
+    if (seq < l->below_seq)
+        l->below_seq = seq + 1;
 }
 
 static bool wants(const struct listing *l, enum message_state state) {
@@ -53,36 +66,41 @@ static enum message_state state_of(struct statement *s, enum view_place place, b
         return STATE_LEASED;
     if (place == PLACE_MESSAGE)
         return STATE_READY;
-    return column_int(s, 2) != 0 ? STATE_SCHEDULED : STATE_BLOCKED;
+    return column_int(s, 3) != 0 ? STATE_SCHEDULED : STATE_BLOCKED;
 }
 
-/* Runs a bound list statement and adds what fits, at most `limit` of it. */
+/* Runs a bound list statement and adds what fits, at most `limit` of it, looking at `room` rows. */
 static pawl_status collect(struct listing *l, struct statement *s, enum view_place place, int kind) {
-    size_t added = 0;
-    while (added < l->limit && statement_next(s)) {
-        int64_t seq = column_int(s, 0);
+    size_t added = 0, looked = 0, room = place == PLACE_MESSAGE ? l->in_lane : l->in_kind;
+    int64_t seq = 0;
+    while (added < l->limit && looked < room && statement_next(s)) {
+        seq = column_int(s, 0);
+        looked++;
         bool flies = view_find_flying(&l->flight, seq) != NULL;
-        if (!wants(l, state_of(s, place, flies)))
+        if (column_int(s, 2) == 0 || !wants(l, state_of(s, place, flies)))
             continue;
         l->refs[l->count++] = (struct view_ref){place, (enum store_kind)kind, (int)column_int(s, 1), seq};
         added++;
     }
+    if (looked == room)
+        stop_at(l, seq);
     pawl_status status = statement_end(s);
     cut(l);
     return status;
 }
 
+/* The lane that a list is about; -1: every lane, -2: none, because the stream is in another. */
+static int only_lane(const struct listing *l) {
+    if (str_absent(l->filter->stream))
+        return l->filter->lane;
+    uint32_t partition = partition_of(l->filter->stream, (uint32_t)l->op->settings.partition_count);
+    int lane = (int)lane_of(partition, (uint32_t)l->op->settings.lane_count);
+    return l->filter->lane == -1 || l->filter->lane == lane ? lane : -2;
+}
+
 static pawl_status list_messages(struct listing *l, int kind) {
-    const struct message_filter *filter = l->filter;
     pawl_status status = PAWL_OK;
-    int only = filter->lane;
-    if (!str_absent(filter->stream)) { /* a stream is in one lane */
-        uint32_t partition = partition_of(filter->stream, (uint32_t)l->op->settings.partition_count);
-        int lane = (int)lane_of(partition, (uint32_t)l->op->settings.lane_count);
-        if (only != -1 && only != lane)
-            return PAWL_OK;
-        only = lane;
-    }
+    int only = only_lane(l);
     for (int lane = 0; lane < l->op->settings.lane_count && status == PAWL_OK; lane++) {
         if (only != -1 && only != lane)
             continue;
@@ -94,16 +112,21 @@ static pawl_status list_messages(struct listing *l, int kind) {
 }
 
 static pawl_status list_aside(struct listing *l, int kind) {
-    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_ASIDE);
+    struct statement s = statement_begin(l->op, str_absent(l->filter->stream) ? SQLITE_Q_LIST_ASIDE
+                                                                              : SQLITE_Q_LIST_ASIDE_STREAM);
     bind_filter(&s, l, kind, l->filter->lane);
     return collect(l, &s, PLACE_ASIDE, kind);
 }
 
 static pawl_status list_dead(struct listing *l, int kind) {
-    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_DEAD);
+    bool cause = !str_absent(l->filter->fingerprint);
+    struct statement s = statement_begin(l->op, cause                           ? SQLITE_Q_LIST_DEAD_CAUSE
+                                                : str_absent(l->filter->stream) ? SQLITE_Q_LIST_DEAD
+                                                                                : SQLITE_Q_LIST_DEAD_STREAM);
     bind_filter(&s, l, kind, l->filter->lane);
-    bind_text(&s, l->filter->fingerprint);
     bind_int(&s, l->filter->before_ms);
+    if (cause)
+        bind_text(&s, l->filter->fingerprint);
     return collect(l, &s, PLACE_DEAD, kind);
 }
 
@@ -114,13 +137,40 @@ static pawl_status list_history(struct listing *l, int kind) {
     return collect(l, &s, PLACE_HISTORY, kind);
 }
 
+static bool text_fits(pawl_str wanted, pawl_str text) {
+    return str_absent(wanted) || (!str_absent(text) && str_equal(wanted, text));
+}
+
+/* What is in flight is known: nothing else is looked at. */
+static pawl_status list_leased(struct listing *l) {
+    const struct message_filter *filter = l->filter;
+    pawl_status status = PAWL_OK;
+    size_t looked = 0;
+    for (size_t i = 0; i < l->flight.count && l->count < l->limit && status == PAWL_OK; i++) {
+        const struct view_ref *ref = &l->flight.at[i].ref;
+        struct view_row row;
+        bool found = false;
+        if (ref->seq <= filter->after_seq || (filter->kind != 0 && filter->kind != ref->kind) ||
+            (filter->lane != -1 && filter->lane != ref->lane))
+            continue;
+        if (looked++ == l->scan) {
+            l->until_seq = ref->seq - 1;
+            break;
+        }
+        status = view_load(l->op, ref, &l->flight, l->op->scratch, &row, &found);
+        if (status == PAWL_OK && found && text_fits(filter->stream, row.row.item.stream) &&
+            text_fits(filter->type, row.row.item.type) && text_fits(filter->topic, row.row.item.topic))
+            l->refs[l->count++] = *ref;
+    }
+    return status;
+}
+
 static pawl_status list_kind(struct listing *l, int kind) {
     pawl_status status = PAWL_OK;
     bool any_fingerprint = str_absent(l->filter->fingerprint); /* only dead letters have one */
-    if (any_fingerprint && (wants(l, STATE_READY) || wants(l, STATE_LEASED)))
+    if (any_fingerprint && wants(l, STATE_READY))
         status = list_messages(l, kind);
-    bool aside = wants(l, STATE_LEASED) || wants(l, STATE_SCHEDULED) || wants(l, STATE_BLOCKED);
-    if (status == PAWL_OK && any_fingerprint && aside)
+    if (status == PAWL_OK && any_fingerprint && (wants(l, STATE_SCHEDULED) || wants(l, STATE_BLOCKED)))
         status = list_aside(l, kind);
     if (status == PAWL_OK && wants(l, STATE_DEAD))
         status = list_dead(l, kind);
@@ -129,10 +179,24 @@ static pawl_status list_kind(struct listing *l, int kind) {
     return status;
 }
 
+/* How many rows each table is looked at. Without a condition on the rows each of them fits, and a page is
+ * filled. */
+static void share_scan(struct listing *l) {
+    const struct message_filter *filter = l->filter;
+    size_t kinds = filter->kind == 0 ? KIND_COUNT : 1;
+    size_t lanes = only_lane(l) == -1 ? (size_t)l->op->settings.lane_count : 1;
+    bool plain = str_absent(filter->stream) && str_absent(filter->type) && str_absent(filter->topic) &&
+                 filter->before_ms == 0;
+    size_t least = plain ? l->limit : 1;
+    l->scan = filter->scan_max > 0 ? (size_t)filter->scan_max : PAWL_LIST_SCAN;
+    l->in_kind = l->scan / kinds > least ? l->scan / kinds : least;
+    l->in_lane = l->scan / (kinds * lanes) > least ? l->scan / (kinds * lanes) : least;
+}
+
 static pawl_status load_refs(struct operation *op, const struct view_ref *refs, size_t count,
                              const struct flight_list *flight, struct arena *arena,
                              struct message_rows *out) {
-    struct message_rows list = {arena_array(arena, count, sizeof(*list.rows)), 0};
+    struct message_rows list = {.rows = arena_array(arena, count, sizeof(*list.rows))};
     pawl_status status = list.rows != NULL ? PAWL_OK : operation_no_memory(op);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         struct view_row row;
@@ -147,14 +211,24 @@ static pawl_status load_refs(struct operation *op, const struct view_ref *refs, 
 
 static pawl_status list_all(struct operation *op, const struct message_filter *filter, struct arena *arena,
                             struct message_rows *out) {
-    struct listing l = {.op = op, .filter = filter, .below_seq = INT64_MAX};
+    struct listing l = {.op = op, .filter = filter, .below_seq = INT64_MAX, .until_seq = INT64_MAX};
     l.limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
     l.refs = arena_array(op->scratch, 2 * l.limit, sizeof(*l.refs));
+    share_scan(&l);
     pawl_status status = l.refs != NULL ? view_load_flight(op, &l.flight) : operation_no_memory(op);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+    if (status == PAWL_OK && filter->state == STATE_LEASED && str_absent(filter->fingerprint))
+        status = list_leased(&l);
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && filter->state != STATE_LEASED; kind++)
         if (filter->kind == 0 || (int)filter->kind == kind)
             status = list_kind(&l, kind);
-    return status != PAWL_OK ? status : load_refs(op, l.refs, l.count, &l.flight, arena, out);
+    int64_t next = l.until_seq == INT64_MAX ? 0 : l.until_seq;
+    if (status == PAWL_OK && l.count == l.limit)
+        next = l.refs[l.limit - 1].seq;
+    if (status == PAWL_OK)
+        status = load_refs(op, l.refs, l.count, &l.flight, arena, out);
+    if (status == PAWL_OK)
+        out->next_seq = next;
+    return status;
 }
 
 pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
