@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/up_server.h"
 #include "cli/worker_setup.h"
 
 enum { LINE_MS = 500, LINE_BYTES = 240 };
@@ -135,9 +136,13 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (config.observe)
         fputs("pawl: no handler is given, so nothing is handled; add --on 'order.*=exec:./handle.sh'\n",
               stderr);
+    /* The command's own handle is open across the fork, but the other process never uses it. */
+    bool serve = options_bool(&cli->arguments.options, OPTION_SERVE) && !up.until_idle;
+    pid_t server = serve ? up_server_start(cli) : -1;
     status = worker_setup(cli, &config, &up.worker, err);
     if (status == PAWL_OK)
         status = run_shown(&up, err);
+    up_server_stop(server);
     pawl_worker_free(up.worker);
     pthread_mutex_destroy(&up.lock);
     return status;
@@ -145,14 +150,16 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 const struct command command_up = {
     .path = "up",
-    .summary = "Run a worker in the foreground and show what it does",
+    .summary = "Run a worker and the server in the foreground and show what they do",
     .flags = WORKER_FLAGS,
-    .options = WORKER_OPTIONS,
+    .options = WORKER_OPTIONS | UP_SERVER_OPTIONS,
     .database = DATABASE_MAKE,
     .writes = true,
     .details =
         "Like pawl worker, with a status line when standard error is a terminal. A missing SQLite file is "
-        "made. Without a handler it only watches.",
+        "made. Without a handler it only watches. Beside it runs pawl server, on 127.0.0.1:7295 unless "
+        "--listen says otherwise: its first start prints the dashboard's address with the operator's token. "
+        "It ends with the worker; --serve=false and --until-idle leave it out.",
     .example = "pawl up --on 'order.*=exec:./handle.sh'\n"
                "DATABASE_URL=postgres://db/app pawl up --handlers handlers.ini",
     .run = run,

@@ -3,10 +3,12 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import time
+import urllib.request
 import uuid
 
 import cli_support
@@ -369,10 +371,25 @@ class UpTest(WorkerTest):
 
     def test_up_without_a_handler_only_watches(self):
         self.ok("send", "T")
-        self.process = subprocess.Popen([Setup.pawl, "up", *FAST], env=self.env, cwd=self.dir, stderr=subprocess.PIPE)
+        self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--serve=false"], env=self.env, cwd=self.dir, stderr=subprocess.PIPE)
         self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
         self.stop()
         self.assertEqual(self.counts()["ready"], 1)
+
+    def test_up_also_serves(self):
+        state = self.dir / "state"
+        with open(self.dir / "up.log", "wb") as log:
+            self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--listen", "127.0.0.1:0"], cwd=self.dir, stderr=log,
+                                            env={**self.env, "XDG_STATE_HOME": str(state)})
+        said = lambda: (self.dir / "up.log").read_text()
+        self.wait(lambda: "#token=" in said(), what="the address with the token")
+        address = re.search(r"(http://\S+)#token=", said()).group(1)
+        self.assertEqual(urllib.request.urlopen(address + "healthz", timeout=20).read(), b"ok\n")
+        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.stop()
+        self.assertIn("event=server_stopped", said())
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(address + "healthz", timeout=20)
 
 
 if __name__ == "__main__":
