@@ -35,6 +35,7 @@ async function request(method, path, body, signal, headers) {
 
 export const get = (path, signal) => request("GET", path, undefined, signal);
 export const post = (path, body) => request("POST", path, body);
+export const put = (path, body) => request("PUT", path, body);
 export const drop = (path) => request("DELETE", path);
 export const signIn = (token) => request("POST", "/v1/session", undefined, undefined, { authorization: "Bearer " + token });
 

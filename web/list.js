@@ -57,7 +57,7 @@ export function listPage(view, list) {
   return view.watch(box, (read) => read(withQuery(list.route, parameters)), (data) => [
     data.items.length > 0
       ? table(list.label, list.columns, data.items, list.keyOf)
-      : empty(filtered ? "Nothing fits these filters." : list.none, filtered && h("a", { href: list.path }, "Clear filters")),
+      : empty(data.next ? "Nothing fits so far: the next page looks further." : filtered ? "Nothing fits these filters." : list.none, filtered && h("a", { href: list.path }, "Clear filters")),
     pager(view, list.path, filters, data.next),
   ], list.watch);
 }

@@ -1,6 +1,8 @@
 // The pages, in the order of the navigation; `one` shows a single thing and stands in no navigation.
+import { showAlerts } from "./pages/alerts.js";
 import { showAudit } from "./pages/audit.js";
 import { showDead } from "./pages/dead.js";
+import { showDoctor } from "./pages/doctor.js";
 import { showEvents } from "./pages/events.js";
 import { showInstances } from "./pages/instances.js";
 import { showJob } from "./pages/job.js";
@@ -11,6 +13,8 @@ import { showOverview } from "./pages/overview.js";
 import { showPartitions } from "./pages/partitions.js";
 import { showPauses } from "./pages/pauses.js";
 import { showPerspectives } from "./pages/perspectives.js";
+import { showRun } from "./pages/run.js";
+import { showRuns } from "./pages/runs.js";
 import { showSchedules } from "./pages/schedules.js";
 import { showStream } from "./pages/stream.js";
 import { showTask } from "./pages/task.js";
@@ -27,10 +31,14 @@ export const pages = [
   { name: "tasks", title: "Tasks", show: showTasks },
   { name: "tasks", one: true, title: "Task", show: showTask },
   { name: "schedules", title: "Schedules", show: showSchedules },
+  { name: "runs", title: "Runs", show: showRuns },
+  { name: "runs", one: true, title: "Run", show: showRun },
   { name: "perspectives", title: "Perspectives", show: showPerspectives },
   { name: "events", title: "Events", show: showEvents },
   { name: "instances", title: "Instances", show: showInstances },
   { name: "partitions", title: "Partitions", show: showPartitions },
   { name: "pauses", title: "Pauses", show: showPauses },
+  { name: "alerts", title: "Alerts", show: showAlerts },
   { name: "audit", title: "Audit", show: showAudit },
+  { name: "doctor", title: "Doctor", show: showDoctor },
 ];

@@ -73,64 +73,6 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK && !run_view_ended(&run) ? say_health(cli, &run, err) : status;
 }
 
-static const struct column partition_columns[] = {
-    {.key = "run", .type = CELL_INT},
-    {.key = "partition", .type = CELL_TEXT, .cut = true},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "paused", .type = CELL_BOOL, .show = SHOW_WIDE},
-    {.key = "generation", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "next_page", .type = CELL_INT, .drop = 3},
-    {.key = "next_offset", .type = CELL_INT},
-    {.key = "cursor", .type = CELL_JSON, .cut = true, .drop = 4},
-    {.key = "items", .type = CELL_INT},
-    {.key = "total", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "repeats", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "pages", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "skipped", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "page_last", .type = CELL_DURATION, .drop = 5},
-    {.key = "page_mean", .type = CELL_DURATION, .show = SHOW_WIDE},
-    {.key = "page_max", .type = CELL_DURATION, .drop = 6},
-    {.key = "slow_pages", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "updated", .type = CELL_TIME, .drop = 2},
-    {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
-    {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
-};
-enum { PARTITION_COLUMNS = sizeof partition_columns / sizeof *partition_columns };
-
-static void partition_cells(const struct partition_row *row, struct cell *cells) {
-    bool fetched = row->pages > 0;
-    struct cell made[PARTITION_COLUMNS] = {
-        cell_int(row->run),
-        cell_text(row->name),
-        cell_cstr(part_state_name(row->state)),
-        cell_bool(row->paused),
-        cell_int(row->generation),
-        cell_int(row->page),
-        cell_int(row->offset),
-        cell_text(row->cursor),
-        cell_int(row->items),
-        row->total < 0 ? cell_none() : cell_int(row->total),
-        cell_int(row->repeats),
-        cell_int(row->pages),
-        cell_int(row->skipped),
-        fetched ? cell_duration(row->fetch_ms_last) : cell_none(),
-        fetched ? cell_duration(row->fetch_ms / row->pages) : cell_none(),
-        fetched ? cell_duration(row->fetch_ms_max) : cell_none(),
-        cell_int(row->slow),
-        cell_time(row->started_ms),
-        cell_time(row->updated_ms),
-        cell_time(row->ended_ms),
-        row->job > 0 ? cell_int(row->job) : cell_none(),
-        cell_text(row->error),
-        cell_text(row->params),
-    };
-    for (int i = 0; i < PARTITION_COLUMNS; i++)
-        cells[i] = made[i];
-}
-
 static pawl_status partitions(struct cli *cli, pawl_error *err) {
     const struct flag_value *state = cli_flag(cli, FLAG_PART_STATE), *stuck = cli_flag(cli, FLAG_STUCK);
     struct partitions_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
@@ -151,10 +93,10 @@ static pawl_status partitions(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     cli->output.now_ms = found.now_ms;
-    output_list_begin(&cli->output, partition_columns, PARTITION_COLUMNS);
+    output_list_begin(&cli->output, run_partition_columns, PARTITION_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
         struct cell cells[PARTITION_COLUMNS];
-        partition_cells(&found.partitions[i], cells);
+        run_view_partition_cells(&found.partitions[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no partitions", err);

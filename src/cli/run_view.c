@@ -24,41 +24,52 @@ bool run_view_ended(const struct run_row *run) {
     return run->state == RUN_IS_COMPLETED || run->state == RUN_IS_FAILED || run->state == RUN_IS_CANCELLED;
 }
 
-pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena, struct run_row *run,
-                          int64_t *now_ms, pawl_error *err) {
+pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *arena, struct run_row *run,
+                             int64_t *now_ms, pawl_error *err) {
     struct runs_filter filter = {.limit = 1};
     struct run_list found = {0};
     pawl_status status = PAWL_OK;
-    if (str_to_i64(str_from(word), 1, INT64_MAX, &filter.id))
-        status = cli->store->ops->runs->runs(cli->store, &filter, arena, &found, err);
+    if (str_to_i64(word, 1, INT64_MAX, &filter.id))
+        status = store->ops->runs->runs(store, &filter, arena, &found, err);
     if (status == PAWL_OK && found.count == 0) {
         filter.id = 0;
-        filter.key = str_from(word);
-        status = cli->store->ops->runs->runs(cli->store, &filter, arena, &found, err);
+        filter.key = word;
+        status = store->ops->runs->runs(store, &filter, arena, &found, err);
     }
     if (status != PAWL_OK)
         return status;
     if (found.count == 0)
-        return error_set(err, PAWL_NOT_FOUND, "run", "there is no run %s; pawl run list shows them", word);
+        return error_set(err, PAWL_NOT_FOUND, "run", "there is no run %.*s; pawl run list shows them",
+                         STR_ARG(word));
     *run = found.runs[0];
     *now_ms = found.now_ms;
     return PAWL_OK;
 }
 
-pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
-                               struct partition_row *partition, pawl_error *err) {
+pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena, struct run_row *run,
+                          int64_t *now_ms, pawl_error *err) {
+    return run_view_find_in(cli->store, str_from(word), arena, run, now_ms, err);
+}
+
+pawl_status run_view_partition_in(struct store *store, const struct run_row *run, pawl_str name,
+                                  struct arena *arena, struct partition_row *partition, pawl_error *err) {
     struct partitions_filter filter = {
-        .run = run->id, .name = str_from(name), .after_run = -1, .after_part = -1, .limit = 1};
+        .run = run->id, .name = name, .after_run = -1, .after_part = -1, .limit = 1};
     struct partition_list found = {0};
-    pawl_status status = cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &found, err);
+    pawl_status status = store->ops->runs->partitions(store, &filter, arena, &found, err);
     if (status != PAWL_OK)
         return status;
     if (found.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "run",
-                         "the run %" PRId64 " has no partition %s; pawl run partitions shows them", run->id,
-                         name);
+                         "the run %" PRId64 " has no partition %.*s; pawl run partitions shows them", run->id,
+                         STR_ARG(name));
     *partition = found.partitions[0];
     return PAWL_OK;
+}
+
+pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
+                               struct partition_row *partition, pawl_error *err) {
+    return run_view_partition_in(cli->store, run, str_from(name), cli->arena, partition, err);
 }
 
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,
@@ -181,5 +192,62 @@ void run_view_cells(struct arena *arena, const struct run_row *run, const struct
         cell_text(run->params),
     };
     for (int i = 0; i < RUN_COLUMNS; i++)
+        cells[i] = made[i];
+}
+
+const struct column run_partition_columns[PARTITION_COLUMNS] = {
+    {.key = "run", .type = CELL_INT},
+    {.key = "partition", .type = CELL_TEXT, .cut = true},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "paused", .type = CELL_BOOL, .show = SHOW_WIDE},
+    {.key = "generation", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "next_page", .type = CELL_INT, .drop = 3},
+    {.key = "next_offset", .type = CELL_INT},
+    {.key = "cursor", .type = CELL_JSON, .cut = true, .drop = 4},
+    {.key = "items", .type = CELL_INT},
+    {.key = "total", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "repeats", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "pages", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "skipped", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "page_last", .type = CELL_DURATION, .drop = 5},
+    {.key = "page_mean", .type = CELL_DURATION, .show = SHOW_WIDE},
+    {.key = "page_max", .type = CELL_DURATION, .drop = 6},
+    {.key = "slow_pages", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
+    {.key = "updated", .type = CELL_TIME, .drop = 2},
+    {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
+    {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
+};
+
+void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]) {
+    bool fetched = row->pages > 0;
+    struct cell made[PARTITION_COLUMNS] = {
+        cell_int(row->run),
+        cell_text(row->name),
+        cell_cstr(part_state_name(row->state)),
+        cell_bool(row->paused),
+        cell_int(row->generation),
+        cell_int(row->page),
+        cell_int(row->offset),
+        cell_text(row->cursor),
+        cell_int(row->items),
+        row->total < 0 ? cell_none() : cell_int(row->total),
+        cell_int(row->repeats),
+        cell_int(row->pages),
+        cell_int(row->skipped),
+        fetched ? cell_duration(row->fetch_ms_last) : cell_none(),
+        fetched ? cell_duration(row->fetch_ms / row->pages) : cell_none(),
+        fetched ? cell_duration(row->fetch_ms_max) : cell_none(),
+        cell_int(row->slow),
+        cell_time(row->started_ms),
+        cell_time(row->updated_ms),
+        cell_time(row->ended_ms),
+        row->job > 0 ? cell_int(row->job) : cell_none(),
+        cell_text(row->error),
+        cell_text(row->params),
+    };
+    for (int i = 0; i < PARTITION_COLUMNS; i++)
         cells[i] = made[i];
 }

@@ -9,6 +9,13 @@
 PAWL_MUSTCHECK pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena,
                                          struct run_row *run, int64_t *now_ms, pawl_error *err);
 
+/* The same for who has a store and no command line. */
+PAWL_MUSTCHECK pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *arena,
+                                            struct run_row *run, int64_t *now_ms, pawl_error *err);
+PAWL_MUSTCHECK pawl_status run_view_partition_in(struct store *store, const struct run_row *run,
+                                                 pawl_str name, struct arena *arena,
+                                                 struct partition_row *partition, pawl_error *err);
+
 /* The partition of a run by name. */
 PAWL_MUSTCHECK pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
                                               struct partition_row *partition, pawl_error *err);
@@ -29,5 +36,9 @@ enum { RUN_COLUMNS = 36 };
 extern const struct column run_columns[RUN_COLUMNS];
 void run_view_cells(struct arena *arena, const struct run_row *run, const struct run_gauge *gauge,
                     struct cell cells[static RUN_COLUMNS]);
+
+enum { PARTITION_COLUMNS = 23 };
+extern const struct column run_partition_columns[PARTITION_COLUMNS];
+void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]);
 
 #endif

@@ -104,6 +104,8 @@ extern const struct route_table schedule_routes;
 extern const struct route_table note_routes;
 extern const struct route_table tool_routes;
 extern const struct route_table operation_routes;
+extern const struct route_table run_routes;
+extern const struct route_table doctor_routes;
 extern const struct route_table lease_routes;
 extern const struct route_table alert_routes;
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "server/checkup.h"
 #include "server/exchange.h"
 #include "server/idempotency.h"
 #include "server/operation.h"
@@ -59,9 +60,10 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     server->sampler = sampler_new(server);
     server->streams = streams_new(server);
     server->operations = operations_new(server);
+    server->checkup = checkup_new(server);
     server->stats = calloc(1, sizeof *server->stats);
     if (worker.role == NULL || server->keys == NULL || server->sampler == NULL || server->streams == NULL ||
-        server->stats == NULL || server->operations == NULL)
+        server->stats == NULL || server->operations == NULL || server->checkup == NULL)
         return no_memory(err);
     stats_init(server->stats);
     sigemptyset(&stop);
@@ -76,6 +78,8 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
                                         &server->config.log, err);
     if (status == PAWL_OK)
         status = http_desk_open(&server->back_desk, &server->config.store, 1, &server->config.log, err);
+    if (status == PAWL_OK)
+        status = http_desk_open(&server->doctor_desk, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK && server->config.lease_api)
         status =
             http_desk_open(&server->lease_desk, &worker, PAWL_HTTP_LEASE_THREADS, &server->config.log, err);
@@ -101,6 +105,7 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     server->started_ms = clock_boot_ms();
     server->tls = config->tls_cert != NULL;
     server->config.store.role = role_name(server, "server");
+    server->config.store.small_cache = true; /* every desk has a store */
     server->token_file = config->token_file;
     pawl_status status = server->config.store.role != NULL ? check_config(config, err) : no_memory(err);
     if (status == PAWL_OK)
@@ -196,6 +201,7 @@ static void wind_up(struct server *server) {
     http_desk_close(&server->store_desk);
     http_desk_close(&server->lease_desk);
     http_desk_close(&server->back_desk);
+    http_desk_close(&server->doctor_desk);
     take_done(server);
     streams_end(server->streams);
     int64_t until_ms = clock_boot_ms() + PAWL_HTTP_STOP_MS;
@@ -217,12 +223,14 @@ void server_close(struct server *server) {
         http_desk_close(&server->store_desk);
         http_desk_close(&server->lease_desk);
         http_desk_close(&server->back_desk);
+        http_desk_close(&server->doctor_desk);
     }
     http_stop(server);
     streams_free(server->streams);
     sampler_free(server->sampler);
     keys_free(server->keys);
     operations_free(server->operations);
+    checkup_free(server->checkup);
     free(server->stats);
     if (server->listen_fd >= 0)
         close(server->listen_fd);

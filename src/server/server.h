@@ -47,15 +47,17 @@ struct server {
     struct http_desk store_desk; /* questions and actions */
     struct http_desk lease_desk; /* the worker's role; no threads unless the lease API is on */
     struct http_desk back_desk;  /* operations over many things, one after the other */
-    pthread_mutex_t lock;        /* of done */
-    struct errand *done;         /* the latest first */
-    struct links *links;         /* open connections; the loop's own */
-    struct keys *keys;           /* answers to requests with an Idempotency-Key; the loop's own */
+    struct http_desk doctor_desk;
+    pthread_mutex_t lock; /* of done */
+    struct errand *done;  /* the latest first */
+    struct links *links;  /* open connections; the loop's own */
+    struct keys *keys;    /* answers to requests with an Idempotency-Key; the loop's own */
     struct sampler *sampler;
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
     struct operations *operations;
     struct alert_watch *alerts; /* NULL: it does not watch */
+    struct checkup *checkup;
 };
 
 /* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */

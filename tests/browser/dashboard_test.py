@@ -4,6 +4,7 @@ Skipped (77) when tools/npm-ci has not been run or there is no Chromium.
 
 Usage: dashboard_test.py PAWL HELPER ROOT sqlite|postgres PICTURES
 """
+import json
 import os
 import pathlib
 import shutil
@@ -23,7 +24,16 @@ test -e fixed && exit 0
 echo "no such customer 4711" >&2
 exit 65
 """
-TOOLS = '{"tools": {"say": {"exec": "/bin/cat"}}}'
+# A page of a run: ten items, slowly; the partition "closed" fails.
+PAGE = """#!/usr/bin/env python3
+import json, sys, time
+asked = json.load(sys.stdin)
+time.sleep(0.3)
+if asked["part"] == "closed":
+    sys.exit("the shop is closed")
+left = max(0, asked["total"] - asked["offset"])
+print(json.dumps({"data": [{"sku": f"{asked['part']}-{asked['offset'] + i}"} for i in range(min(left, asked["limit"]))]}))
+"""
 
 
 class Stage(ServerTest):
@@ -61,6 +71,13 @@ class Stage(ServerTest):
         answer = self.request("PUT", "/v1/schedules/nightly", {"task": "report", "cron": "0 3 * * *", "zone": "Europe/Zurich"})
         self.assertEqual(answer.status, 200, answer)
 
+    def run(self, key, parts, total, closed):
+        names = [{"id": f"shelf {i}", "total": total} for i in range(parts)] + ([{"id": "closed", "total": total}] if closed else [])
+        page = {"uses": "page", "by": "offset", "end": "short", "size": 10, "attempts": 1, "answer": {"items": "data", "key": "sku"},
+                "with": {"part": "${item.id}", "total": "${item.total}", "offset": "${run.offset}", "limit": "${run.limit}"}}
+        answer = self.request("POST", "/v1/runs", {"document": {"name": "catalogue", "partitions": names, "page": page, "concurrency": 2}, "key": key})
+        self.assertEqual(answer.status, 200, answer)
+
     def perspectives(self):
         example = Setup.root / "examples" / "perspectives"
         for statement in (example / "tables.sql").read_text().split(";"):
@@ -81,7 +98,9 @@ class Stage(ServerTest):
     def stage(self):
         self.env["PGOPTIONS"] = f"-c search_path={self.schema}"
         self.migrate()
-        (self.dir / "tools.json").write_text(TOOLS)
+        (self.dir / "page").write_text(PAGE)
+        (self.dir / "page").chmod(0o755)
+        (self.dir / "tools.json").write_text(json.dumps({"tools": {"say": {"exec": "/bin/cat"}, "page": {"exec": str(self.dir / "page")}}}))
         self.start_server("--tools", str(self.dir / "tools.json"), migrate=False)
         self.perspectives()
         self.work()
@@ -91,6 +110,10 @@ class Stage(ServerTest):
         while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 70:
             self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
             time.sleep(0.2)
+        answer = self.request("PUT", "/v1/alerts/too-much-dead", {"metric": "outbox_dead", "threshold": 50, "for_ms": 0})
+        self.assertEqual(answer.status, 200, answer)
+        self.run("small", 3, 20, False)
+        self.run("catalogue 7", 30, 300, True)
         self.post("/v1/pauses", {"scope": "topic", "name": "letters", "reason": "the printer is broken"})
 
     def walk(self, chromium, pictures):

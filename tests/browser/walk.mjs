@@ -30,9 +30,10 @@ async function signIn() {
 async function everyPage() {
   const message = (await api("/v1/messages?state=dead&limit=1")).items[0];
   const job = (await api("/v1/jobs?limit=1")).items[0];
+  const run = (await api("/v1/runs?limit=1")).items[0];
   const places = { overview: "", messages: "messages", message: "messages/" + message.id, stream: "streams/" + encodeURIComponent(message.stream),
                    dead: "dead", jobs: "jobs", job: "jobs/" + job.id, tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events",
-                   instances: "instances", partitions: "partitions", pauses: "pauses", audit: "audit", empty: "messages?type=nothing.like.this", missing: "nowhere" };
+                   instances: "instances", partitions: "partitions", pauses: "pauses", audit: "audit", runs: "runs", run: "runs/" + run.id, doctor: "doctor", alerts: "alerts", empty: "messages?type=nothing.like.this", missing: "nowhere" };
   for (const [name, place] of Object.entries(places)) {
     await browser.visit("/ui/" + place);
     if (!["missing", "empty", "task"].includes(name) && (await page.locator(".failure, [data-key=empty]").count()) > 0)
@@ -179,6 +180,48 @@ async function cancelJob() {
   browser.wrong = browser.wrong.filter((line) => !line.includes("404")); // the browser reports that the job is gone
 }
 
+async function runGoesOn() {
+  const run = (await api("/v1/runs?limit=1")).items[0];
+  await browser.visit("/ui/runs/" + run.id);
+  await browser.until("partitions that are done or under way", async () => (await page.locator(".parts .part-active, .parts .part-done").count()) > 0);
+  const items = () => page.locator(".facts div", { hasText: "Items" }).first().textContent();
+  const before = await items();
+  await browser.until("items that grow", async () => (await items()) !== before);
+  await button("Pause").click();
+  await page.locator(".facts .badge", { hasText: "paused" }).waitFor();
+  await button("Resume").click();
+  await browser.until("a run that goes on", async () => !(await api("/v1/runs/" + run.id)).paused);
+  await browser.until("a partition that failed", async () => (await page.locator(".parts .part-failed").count()) > 0);
+  await browser.inspect("run-failed-part");
+  await button("Retry what failed").click();
+  await page.locator(".note", { hasText: "tried again" }).waitFor();
+  await button("Cancel").click();
+  await agree("Cancel the run");
+  await browser.until("a cancelled run", async () => (await api("/v1/runs/" + run.id)).state === "cancelled");
+}
+
+async function doctorLooks() {
+  await browser.visit("/ui/doctor");
+  await browser.until("a report", async () => (await page.locator("[data-key=healthy], .findings").count()) > 0);
+  await button("Look again").click();
+  await page.locator(".note", { hasText: "looks again" }).waitFor();
+}
+
+async function alertFires() {
+  await browser.visit("/ui/alerts");
+  await browser.until("a rule that fires", async () => (await row("too-much-dead").locator(".badge", { hasText: "firing" }).count()) > 0);
+  await browser.visit("/ui/");
+  await page.locator(".alarms li", { hasText: "too-much-dead" }).waitFor();
+  await browser.inspect("overview-alarm");
+  await browser.visit("/ui/alerts");
+  await page.getByRole("button", { name: "Silence: too-much-dead" }).click();
+  await agree("Silence");
+  await page.getByRole("button", { name: "End silence: too-much-dead" }).waitFor();
+  if (!(await api("/v1/alerts/too-much-dead")).silence_until_ms) throw new Error("it is not silent");
+  await page.getByRole("button", { name: "Switch off: too-much-dead" }).click();
+  await row("too-much-dead").locator(".badge", { hasText: "off" }).waitFor();
+}
+
 async function auditKnows() {
   await browser.visit("/ui/audit");
   const shown = (await page.locator("tbody").textContent()) || "";
@@ -253,7 +296,7 @@ async function viewerSeesOnly() {
 }
 
 const cases = { signIn, everyPage, everyLink, valuesMove, hiddenPagePauses, timesSwitch, filtersAndPages, pauseStream, schedule,
-                pausePerspective, cancelJob, redrive, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
+                pausePerspective, runGoesOn, doctorLooks, alertFires, cancelJob, redrive, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
 let failed = 0, number = 0;
 console.log(`1..${Object.keys(cases).length}`);
 for (const [name, run] of Object.entries(cases)) {

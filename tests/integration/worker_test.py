@@ -381,6 +381,7 @@ class UpTest(WorkerTest):
         with open(self.dir / "up.log", "wb") as log:
             self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--listen", "127.0.0.1:0"], cwd=self.dir, stderr=log,
                                             env={**self.env, "XDG_STATE_HOME": str(state)})
+        self.process.stderr = open(self.dir / "up.log", "rb")  # stop() and the end of the test read it
         said = lambda: (self.dir / "up.log").read_text()
         self.wait(lambda: "#token=" in said(), what="the address with the token")
         address = re.search(r"(http://\S+)#token=", said()).group(1)

@@ -258,6 +258,55 @@ class Routes(ServerTest):
         self.call("DELETE", "/v1/alerts/{name}", name="mine")
         self.call("GET", "/v1/alerts/{name}", name="mine", status=404)
 
+    def runs(self):
+        document = {"name": "shop", "partitions": ["a", {"id": "b 2", "total": 60}], "page": {"uses": "echo", "size": 10}}
+        begun = self.call("POST", "/v1/runs", {"document": document, "key": "shop/1", "params": {"password": "secret"}})
+        self.assertEqual((begun["answer"], begun["key"]), ("started", "shop/1"))
+        self.assertEqual(self.call("POST", "/v1/runs", {"document": document, "key": "shop/1"})["answer"], "duplicate")
+        self.call("POST", "/v1/runs", {"document": {"name": "shop"}}, status=400)
+        run = begun["run"]
+        listed = self.call("GET", "/v1/runs", query="?open=true&limit=1")
+        self.assertEqual([(row["id"], row["partitions"], row["permille"]) for row in listed["items"]], [(run, 2, 0)])
+        self.assertEqual(self.call("GET", "/v1/runs", query="?cursor=" + listed["next"] + "&open=true&limit=1")["items"], [])
+        self.assertEqual(self.call("GET", "/v1/runs", query="?state=completed")["items"], [])
+        shown = self.call("GET", "/v1/runs/{run}", run="shop/1")
+        self.assertEqual((shown["id"], shown["state"], shown["params"]), (run, "running", {"password": "***"}))
+        self.call("GET", "/v1/runs/{run}", run="none", status=404)
+        page = self.call("GET", "/v1/runs/{run}/partitions", query="?limit=1", run=run)
+        self.assertEqual(page["items"][0]["partition"], "a")
+        rest = self.call("GET", "/v1/runs/{run}/partitions", query="?limit=1&cursor=" + page["next"], run=run)["items"]
+        self.assertEqual((rest[0]["partition"], rest[0]["total"]), ("b 2", 60))
+        self.assertEqual(self.call("GET", "/v1/runs/stuck", query="?quiet_ms=3600000")["items"], [])
+        self.assertEqual(self.call("GET", "/v1/runs/{run}/items", run=run)["items"], [])
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/pause", run=run)["answer"], "applied")
+        self.assertTrue(self.call("GET", "/v1/runs/{run}", run=run)["paused"])
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/resume", run=run)["answer"], "applied")
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/partitions/{name}/retry", run=run, name="b 2")["count"], 1)
+        self.call("POST", "/v1/runs/{run}/partitions/{name}/reset", {"offset": 20}, run=run, name="b 2")
+        part = self.call("GET", "/v1/runs/{run}/partitions", query="?state=active", run=run)["items"][1]
+        self.assertEqual((part["next_offset"], part["generation"]), (20, 2))
+        self.call("POST", "/v1/runs/{run}/retry", run=run, status=409)
+        self.call("POST", "/v1/jobs/{id}/cancel", id=part["job"])  # its partition fails with it
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/retry", run=run)["count"], 1)
+        self.call("POST", "/v1/runs/{run}/partitions/{name}/retry", run=run, name="c", status=404)
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/cancel", run=run)["answer"], "applied")
+        self.call("POST", "/v1/runs/{run}/pause", run=run, status=409)
+        statement = "SELECT 1" if Setup.dialect == "sqlite" else "INSERT INTO t SELECT 1 FROM json_array_elements($1)"
+        self.call("PUT", "/v1/statements/{name}", {"sql": statement}, name="shelf")
+        self.assertEqual([row["name"] for row in self.call("GET", "/v1/statements")["items"]], ["shelf"])
+        self.call("DELETE", "/v1/statements/{name}", name="shelf")
+
+    def doctor(self):
+        self.assertIn(self.call("GET", "/v1/doctor")["state"], ("never", "done"))
+        self.call("POST", "/v1/doctor")
+        deadline = time.monotonic() + SECONDS_MAX
+        while (report := self.call("GET", "/v1/doctor"))["state"] == "never" or report["looking"]:
+            self.assertLess(time.monotonic(), deadline, report)
+            time.sleep(0.05)
+        findings = self.call("GET", "/v1/doctor/findings")["items"]
+        self.assertEqual((report["state"], report["faults"] + report["warnings"]), ("done", len(findings)))
+        self.assertGreaterEqual(len(self.call("GET", "/v1/doctor/checks")["items"]), 25)
+
 
 class RoutesTest(Routes):
 
@@ -281,6 +330,8 @@ class RoutesTest(Routes):
         self.jobs()
         self.tasks()
         self.alerts()
+        self.runs()
+        self.doctor()
         every = {(method.upper(), path) for path, item in self.document["paths"].items() for method in item}
         # The stream has tests of its own; a version of a perspective is switched in those of perspectives.
         missing = every - self.seen - {("GET", "/v1/stream"), ("POST", "/v1/perspectives/{name}/switch")}

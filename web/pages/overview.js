@@ -7,6 +7,7 @@ import { onSample } from "../live.js";
 import { failure, loading } from "../states.js";
 import { table } from "../table.js";
 import { moment } from "../time.js";
+import { valueOf } from "./alerts.js";
 
 const KEPT = 300; // points of a line
 
@@ -79,8 +80,16 @@ const queueColumns = [
   ...ages,
 ];
 
-function draw(box, sample, points) {
-  render(box, tiles(sample, points),
+// The alerts that fire, above everything else; nothing when none does.
+function alarms(firing) {
+  return firing.length > 0 && h("section", { class: "alarms", role: "status", "aria-label": "Firing alerts", "data-key": "alarms" },
+    h("h2", null, h("a", { href: "/ui/alerts" }, firing.length === 1 ? "1 alert fires" : `${number(firing.length)} alerts fire`)),
+    h("ul", null, firing.map((rule) => h("li", { "data-key": rule.name }, h("strong", null, rule.name),
+      `: ${valueOf(rule.metric, rule.value)}, ${rule.side} ${valueOf(rule.metric, rule.threshold)}, since `, moment(rule.since_ms)))));
+}
+
+function draw(box, sample, points, firing) {
+  render(box, alarms(firing), tiles(sample, points),
     h("h2", null, "Messages and events"), table("Kinds", kindColumns, sample.kinds, (row) => row.kind),
     h("h2", null, "Job queues"),
     sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue)
@@ -88,13 +97,21 @@ function draw(box, sample, points) {
     h("p", { class: "quiet" }, "As of ", moment(sample.now_ms), "."));
 }
 
+const ALERTS_MS = 5000; // between two looks at the rules
+
+async function firingOf(signal) {
+  const rules = await get("/v1/alerts", signal);
+  return rules.items.filter((rule) => rule.state === "firing");
+}
+
 export async function showOverview(view) {
-  let points = [];
+  let points = [], firing = [], looked_ms = Date.now();
   render(view.box, loading());
   try {
-    const overview = await get("/v1/overview", view.signal);
+    const [overview, alerts] = await Promise.all([get("/v1/overview", view.signal), firingOf(view.signal)]);
     points = pointsOf(overview.series);
-    if (overview.latest) draw(view.box, overview.latest, points);
+    firing = alerts;
+    if (overview.latest) draw(view.box, overview.latest, points, firing);
   } catch (problem) {
     if (!view.signal.aborted) render(view.box, failure(problem, () => showOverview(view)));
     return;
@@ -102,6 +119,9 @@ export async function showOverview(view) {
   onSample((sample) => {
     const point = pointOf(sample), last = points[points.length - 1];
     if (!last || point.at_ms > last.at_ms) points = [...points, point].slice(-KEPT);
-    draw(view.box, sample, points);
+    draw(view.box, sample, points, firing);
+    if (Date.now() - looked_ms < ALERTS_MS) return;
+    looked_ms = Date.now();
+    firingOf(view.signal).then((alerts) => (firing = alerts), () => {}); // a failure is told by what fails besides
   }, view.signal);
 }

@@ -1,0 +1,191 @@
+/* The doctor in the background: its last report, and what is asked about it. */
+#include "server/checkup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "server/call.h"
+#include "server/fields.h"
+#include "server/server.h"
+#include "work/doctor.h"
+
+enum checkup_state { CHECKUP_NEVER, CHECKUP_DONE, CHECKUP_FAILED };
+
+struct checkup {
+    struct errand errand; /* first: the desk gives it back */
+    struct server *server;
+    pthread_mutex_t lock; /* of what follows */
+    bool looking;
+    enum checkup_state state; /* of the last look */
+    int64_t looked_ms, took_ms;
+    struct doctor_report report;
+    char error[sizeof((pawl_error *)0)->text];
+    struct arena *arena; /* of the report */
+};
+
+struct checkup *checkup_new(struct server *server) {
+    struct checkup *checkup = calloc(1, sizeof *checkup);
+    if (checkup == NULL)
+        return NULL;
+    checkup->server = server;
+    pthread_mutex_init(&checkup->lock, NULL);
+    return checkup;
+}
+
+void checkup_free(struct checkup *checkup) {
+    if (checkup == NULL)
+        return;
+    arena_free(checkup->arena);
+    pthread_mutex_destroy(&checkup->lock);
+    free(checkup);
+}
+
+/* ---- Looking: in the thread of the doctor's desk */
+
+static pawl_status look(struct store *store, struct arena *arena, struct doctor_report *report,
+                        pawl_error *err) {
+    const struct doctor_input input = {.job_lease_ms = PAWL_JOB_LEASE_MS_DEFAULT};
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "doctor", "no memory for a report");
+    return doctor_run(store, &input, arena, report, err);
+}
+
+static void run(struct errand *errand, struct store *store, const pawl_error *opened) {
+    struct checkup *checkup = (struct checkup *)errand;
+    struct arena *arena = arena_create(PAWL_HTTP_ARENA_BYTES_MAX), *old;
+    struct doctor_report report = {.count = 0};
+    pawl_error err = *opened;
+    int64_t began_ms = clock_boot_ms();
+    pawl_status status = store != NULL ? look(store, arena, &report, &err) : PAWL_UNAVAILABLE;
+    pthread_mutex_lock(&checkup->lock);
+    checkup->looking = false;
+    checkup->state = status == PAWL_OK ? CHECKUP_DONE : CHECKUP_FAILED;
+    checkup->looked_ms = clock_wall_ms();
+    checkup->took_ms = clock_boot_ms() - began_ms;
+    old = status == PAWL_OK ? checkup->arena : arena;
+    if (status == PAWL_OK) {
+        checkup->arena = arena;
+        checkup->report = report;
+    } else {
+        snprintf(checkup->error, sizeof checkup->error, "%s", err.text);
+    }
+    pthread_mutex_unlock(&checkup->lock);
+    arena_free(old);
+    server_hand_back(checkup->server, errand);
+}
+
+static void done(struct errand *errand) { (void)errand; /* the report stays */ }
+
+/* Has the doctor look, unless it does. With the lock held. */
+static void begin(struct checkup *checkup) {
+    if (checkup->looking)
+        return;
+    checkup->looking = true;
+    checkup->errand.run = run;
+    checkup->errand.done = done;
+    http_desk_put(&checkup->server->doctor_desk, &checkup->errand);
+}
+
+/* ---- Asking */
+
+static const struct column state_columns[] = {
+    {.key = "state", .type = CELL_TEXT},   {.key = "looking", .type = CELL_BOOL},
+    {.key = "looked", .type = CELL_TIME},  {.key = "took", .type = CELL_DURATION},
+    {.key = "checks", .type = CELL_INT},   {.key = "faults", .type = CELL_INT},
+    {.key = "warnings", .type = CELL_INT}, {.key = "error", .type = CELL_TEXT}};
+
+static void write_state(struct call *call, const struct checkup *checkup) {
+    static const char *const states[] = {"never", "done", "failed"};
+    bool known = checkup->arena != NULL, failed = checkup->state == CHECKUP_FAILED;
+    call_record(call, (struct cell[]){cell_cstr(states[checkup->state]), cell_bool(checkup->looking),
+                                      cell_time(checkup->looked_ms),
+                                      checkup->looked_ms > 0 ? cell_duration(checkup->took_ms) : cell_none(),
+                                      known ? cell_int((int64_t)checkup->report.checks) : cell_none(),
+                                      known ? cell_int((int64_t)checkup->report.faults) : cell_none(),
+                                      known ? cell_int((int64_t)checkup->report.warnings) : cell_none(),
+                                      failed ? cell_cstr(checkup->error) : cell_none()});
+}
+
+/* Old reports are made anew, for whoever asks again. */
+static pawl_status show(struct call *call, pawl_error *err) {
+    struct checkup *checkup = call->server->checkup;
+    (void)err;
+    pthread_mutex_lock(&checkup->lock);
+    if (checkup->state == CHECKUP_NEVER || clock_wall_ms() - checkup->looked_ms >= PAWL_HTTP_DOCTOR_MS)
+        begin(checkup);
+    write_state(call, checkup);
+    pthread_mutex_unlock(&checkup->lock);
+    return PAWL_OK;
+}
+
+static pawl_status look_again(struct call *call, pawl_error *err) {
+    struct checkup *checkup = call->server->checkup;
+    (void)err;
+    pthread_mutex_lock(&checkup->lock);
+    begin(checkup);
+    write_state(call, checkup);
+    pthread_mutex_unlock(&checkup->lock);
+    return PAWL_OK;
+}
+
+static const char *severity_name(enum doctor_severity severity) {
+    return severity == DOCTOR_FAULT ? "fault" : "warning";
+}
+
+static const struct column finding_columns[] = {{.key = "severity", .type = CELL_TEXT},
+                                                {.key = "check", .type = CELL_TEXT},
+                                                {.key = "found", .type = CELL_TEXT},
+                                                {.key = "why", .type = CELL_TEXT},
+                                                {.key = "next", .type = CELL_TEXT}};
+
+static pawl_status findings(struct call *call, pawl_error *err) {
+    struct checkup *checkup = call->server->checkup;
+    pthread_mutex_lock(&checkup->lock);
+    call_list(call);
+    for (size_t i = 0; i < checkup->report.count; i++) {
+        const struct doctor_finding *finding = &checkup->report.findings[i];
+        call_row(call, (struct cell[]){cell_cstr(severity_name(finding->check->severity)),
+                                       cell_cstr(finding->check->name), cell_text(finding->found),
+                                       cell_cstr(finding->check->why), cell_cstr(finding->check->next)});
+    }
+    pawl_status status = call_list_end(call, NULL, err);
+    pthread_mutex_unlock(&checkup->lock);
+    return status;
+}
+
+static const struct column check_columns[] = {{.key = "check", .type = CELL_TEXT},
+                                              {.key = "severity", .type = CELL_TEXT},
+                                              {.key = "stores", .type = CELL_TEXT},
+                                              {.key = "why", .type = CELL_TEXT},
+                                              {.key = "next", .type = CELL_TEXT}};
+
+static pawl_status checks(struct call *call, pawl_error *err) {
+    call_list(call);
+    for (size_t i = 0; i < doctor_checks_count; i++) {
+        const struct doctor_check *check = &doctor_checks[i];
+        call_row(call,
+                 (struct cell[]){cell_cstr(check->name), cell_cstr(severity_name(check->severity)),
+                                 cell_cstr(check->stores), cell_cstr(check->why), cell_cstr(check->next)});
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static const struct route routes[] = {
+    {READS("/v1/doctor", "readDoctor"), .tag = "doctor", .desk = DESK_LOOP,
+     .summary = "How the doctor's last look ended; one that is a minute old is followed by another",
+     .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
+    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor"), .tag = "doctor", .desk = DESK_LOOP,
+     .summary = "Have the doctor look again; ask readDoctor when it has", .shape = ANSWER_RECORD,
+     .unaudited = true, COLUMNS(state_columns), .status = 202, .run = look_again},
+    {READS("/v1/doctor/findings", "listFindings"), .tag = "doctor", .desk = DESK_LOOP,
+     .summary = "What endangers the work, why, and what to do; faults first", COLUMNS(finding_columns),
+     .run = findings},
+    {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .desk = DESK_LOOP,
+     .summary = "What the doctor looks at", COLUMNS(check_columns), .run = checks},
+};
+
+const struct route_table doctor_routes = ROUTE_TABLE(routes);
