@@ -91,11 +91,8 @@ static bool lease_over(const struct history *h, const struct history_message *m,
     return m->lease_until_ms <= now_ms || i->lease_until_ms <= now_ms || i->evicted;
 }
 
-/* Whether the holder may no longer count on what it was given: its lease or its instance's is over, it left,
- * or an earlier message of the stream was lost under it. */
-bool history_grant_over(struct history *h, const struct history_message *m, int64_t now_ms) {
-    if (!m->granted || lease_over(h, m, now_ms) || h->instances[m->instance].left)
-        return true;
+/* Whether an earlier message of the stream was lost in the same hands. */
+static bool behind_lost(struct history *h, const struct history_message *m, int64_t now_ms) {
     const struct history_stream *s = history_stream_of(h, m);
     for (size_t i = s != NULL ? s->first_open : 0; s != NULL && (int)i < m->position; i++) {
         const struct history_message *e = &h->messages[s->messages[i]];
@@ -103,6 +100,13 @@ bool history_grant_over(struct history *h, const struct history_message *m, int6
             return true;
     }
     return false;
+}
+
+/* Whether the holder may no longer count on what it was given: its lease or its instance's is over, it left,
+ * or an earlier message of the stream was lost under it. */
+bool history_grant_over(struct history *h, const struct history_message *m, int64_t now_ms) {
+    return !m->granted || lease_over(h, m, now_ms) || h->instances[m->instance].left ||
+           behind_lost(h, m, now_ms);
 }
 
 /* The grant ended without a report: a death, unless its holder left in good order. What was in the same hands
@@ -133,12 +137,15 @@ void history_instance_left(struct history *h, int instance, int64_t now_ms) {
     h->instances[instance].left = true;
 }
 
+/* The last first: what became of a message depends on those before it. */
 static void take_behind(struct history *h, int message, int64_t token, int64_t now_ms, bool lost) {
     const struct history_message *m = &h->messages[message];
     struct history_stream *s = history_stream_of(h, m);
-    for (size_t i = (size_t)m->position + 1; s != NULL && i < s->count; i++) {
-        if (token == 0 || h->messages[s->messages[i]].token == token)
-            lose(h, s->messages[i], now_ms, lost);
+    for (size_t i = s != NULL ? s->count : 0; i-- > (size_t)m->position + 1;) {
+        const struct history_message *later = &h->messages[s->messages[i]];
+        bool with_it = lost || (!h->instances[later->instance].left && behind_lost(h, later, now_ms));
+        if (token == 0 || later->token == token)
+            lose(h, s->messages[i], now_ms, with_it);
     }
 }
 
