@@ -1,5 +1,6 @@
 /* pawl status: how much waits, how old it is, how fast it moves, and who works on it. */
 #include <inttypes.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -29,7 +30,7 @@ static const struct column columns[] = {
     {.key = "failed_per_s", .type = CELL_INT, .drop = 5},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0], CLOCK_AHEAD_MS_SAID = 1000 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], RATES = 3 /* the last */, CLOCK_AHEAD_MS_SAID = 1000 };
 
 static const struct column worker_columns[] = {
     {.key = "worker", .type = CELL_UUID},
@@ -165,6 +166,15 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
     return status;
 }
 
+/* Rates are shown to whoever asked for them, and then before anything that can be left out. */
+static void shown_columns(bool rates, struct column shown[static COLUMNS]) {
+    memcpy(shown, columns, sizeof columns);
+    for (size_t i = COLUMNS - RATES; i < COLUMNS; i++) {
+        shown[i].drop = 0;
+        shown[i].show = rates ? SHOW_ALWAYS : SHOW_WIDE;
+    }
+}
+
 static pawl_status print_table(struct cli *cli, const struct view *view, pawl_error *err) {
     output_say(&cli->output, "instances: %" PRId64 " active, %" PRId64 " silent, %" PRId64 " evicted\n",
                view->instances[0], view->instances[1], view->instances[2]);
@@ -172,7 +182,9 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
         output_say(&cli->output, "clock: this machine is %" PRId64 " ms %s the database\n",
                    view->clock_ahead_ms > 0 ? view->clock_ahead_ms : -view->clock_ahead_ms,
                    view->clock_ahead_ms > 0 ? "ahead of" : "behind");
-    output_list_begin(&cli->output, columns, COLUMNS);
+    struct column shown[COLUMNS];
+    shown_columns(view->rates, shown);
+    output_list_begin(&cli->output, shown, COLUMNS);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         struct cell cells[COLUMNS];
         kind_cells((enum store_kind)kind, view, cells);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "cli/commands.h"
 #include "cli/up_server.h"
 #include "cli/worker_setup.h"
@@ -71,7 +72,8 @@ static void make_line(struct up *up, const struct counts *counts, char line[stat
     snprintf(line, LINE_BYTES,
              "%s  waiting %" PRId64 " (oldest %s)  running %" PRId64 "  done %" PRId64
              " (%.0f/s)  failed %" PRId64 "  retrying %" PRId64 "  dead %" PRId64,
-             metrics.state, ready, age, leased, metrics.completed, rate, metrics.failed, aside, dead);
+             metrics.state[0] != '\0' ? metrics.state : "STARTING", ready, age, leased, metrics.completed,
+             rate, metrics.failed, aside, dead);
     size_t len = strlen(line);
     if (metrics.jobs.processed + metrics.jobs.running > 0)
         snprintf(line + len, LINE_BYTES - len, "  jobs done %" PRId64 " (%" PRId64 " running)",
@@ -102,7 +104,7 @@ static void *show_status(void *self) {
 
 static pawl_status run_shown(struct up *up, pawl_error *err) {
     pthread_t thread;
-    bool shown = up->terminal && pthread_create(&thread, NULL, show_status, up) == 0;
+    bool shown = up->terminal && thread_start(&thread, show_status, up) == 0;
     pawl_status status = worker_setup_run(up->cli, up->worker, err);
     atomic_store(&up->ending, true);
     if (shown)

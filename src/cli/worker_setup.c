@@ -114,5 +114,8 @@ pawl_status worker_setup_run(struct cli *cli, pawl_worker *worker, pawl_error *e
     pawl_status status = pawl_worker_run(worker, &forced, err);
     if (status == PAWL_OK && forced)
         cli->exit_code = WORKER_EXIT_FORCED;
+    if (status == PAWL_CONFLICT &&
+        cli->arguments.options.values[OPTION_WORKER_ID].source != OPTION_FROM_DEFAULT)
+        cli->hint = "Leave --worker-id out, and each start draws one.";
     return status;
 }

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "handler/spawn.h"
 
 struct order {
@@ -64,12 +65,7 @@ pawl_status keeper_create(const char *name, struct keeper **keeper, pawl_error *
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->asked, NULL);
     pthread_cond_init(&made->answered, NULL);
-    /* Signals are the program's business: it may want them in another thread, or later. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = pthread_create(&made->thread, NULL, keeper_main, made);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int code = thread_start(&made->thread, keeper_main, made);
     if (code != 0) {
         free(made);
         return error_errno(err, PAWL_NO_MEMORY, "keeper", code, "no thread for child processes");

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -253,6 +254,14 @@ class StopTest(WorkerTest):
         counts = self.counts()
         self.assertEqual((counts["done"], counts["leased"], counts["failed"]), (0, 0, 0))
 
+    def test_with_perspectives(self):
+        """Whatever threads a worker has, the signal is its own."""
+        self.start("--kinds", "perspectives")
+        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        time.sleep(0.2)
+        self.stop()
+        self.assertEqual(self.ok("instances", "list"), [])
+
     def test_second_signal(self):
         self.begin()
         self.process.send_signal(signal.SIGTERM)
@@ -314,6 +323,7 @@ class BadInputTest(WorkerTest):
         self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the first worker")
         second = self.run_pawl("worker", "--on", f"*=exec:{handler}", "--worker-id", ABSENT)
         self.assertEqual(second.code, EXIT_CODES["conflict"], second)
+        self.assertIn("Leave --worker-id out", second.err)
         self.ok("send", "T")
         self.wait(lambda: self.counts()["done"] == 1, what="the first worker's work")
         self.stop()
@@ -368,6 +378,29 @@ class UpTest(WorkerTest):
         result = self.run_pawl("up", *FAST, "--until-idle", "--kinds", "jobs")  # pipelines need no handler
         self.assertEqual(result.code, 0, result)
         self.assertNotIn("nothing is handled", result.err)
+
+    def test_up_on_a_terminal(self):
+        """A status line, and Ctrl-C drains as SIGTERM does."""
+        handler = self.script("exit 0")
+        self.ok("send", "T", "--count", "5")
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            os.execvpe(Setup.pawl, [Setup.pawl, "up", *FAST, "--serve=false", "--log-level", "warn", "--on", f"*=exec:{handler}"], self.env)
+        seen, asked, deadline = b"", False, time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                seen += os.read(terminal, 4096)
+            except OSError:  # it has gone
+                break
+            if not asked and b"done 5" in seen:
+                os.write(terminal, b"\x03")
+                asked = True
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
+        self.assertIn(b"waiting 0 (oldest 0)  running 0  done 5", seen)
+        self.assertIn(b"pawl: done 5, failed attempts 0, dead letters 0, given back 0", seen)
+        self.assertEqual(self.ok("instances", "list"), [])
 
     def test_up_without_a_handler_only_watches(self):
         self.ok("send", "T")
