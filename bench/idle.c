@@ -8,7 +8,9 @@
 #include "pg.h"
 #include "shift.h"
 
-enum { SETTLE_SECONDS = 12 }; /* an idle backend tells the server of its transactions up to 10 s late */
+/* An idle backend tells the server of its transactions up to 10 s late; the last of the start come after 2 s.
+ */
+enum { SETTLE_SECONDS = 20 };
 
 static pawl_outcome nothing(const pawl_message *message, pawl_result *result, void *self) {
     (void)message;

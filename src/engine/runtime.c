@@ -69,6 +69,7 @@ static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
         threads[i]->wake_fd = runtime->wake_fd;
         threads[i]->config = runtime->config.store;
     }
+    runtime->control->early = true; /* it registers as soon as the other has seen that the store is there */
     runtime->work->ready = runtime->config.ready;
     runtime->work->ready_self = runtime->config.self;
     return pool_open(runtime->pool, runtime->config.engine.slots, runtime->wake_fd, err);

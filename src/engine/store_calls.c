@@ -28,6 +28,14 @@ static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
     return PAWL_OK;
 }
 
+/* Ahead of the first call, so that several threads connect side by side; whoever calls is told of a failure.
+ */
+void store_call_connect(struct store_thread *thread) {
+    pawl_error ignored;
+    pawl_status status = ensure_open(thread, &ignored);
+    (void)status;
+}
+
 /* After a failure that may be the connection's the handle is not trusted any more. */
 static void after(struct store_thread *thread, pawl_status status) {
     bool doubtful = status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_INTERNAL;

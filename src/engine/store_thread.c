@@ -72,6 +72,8 @@ static struct call *next_call(struct store_thread *thread) {
 
 static void *thread_main(void *self) {
     struct store_thread *thread = self;
+    if (thread->early)
+        store_call_connect(thread);
     for (struct call *call; (call = next_call(thread)) != NULL;) {
         store_call_run(thread, call);
         pthread_mutex_lock(&thread->lock);

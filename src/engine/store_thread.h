@@ -69,6 +69,7 @@ struct store_thread {
     pthread_cond_t work;
     struct call *todo_head, *todo_tail, *done_head, *done_tail;
     bool closing, closed;
+    bool early; /* connects before it is asked to */
     int wake_fd;
     struct store_config config; /* texts are borrowed */
     bool (*ready)(void *self);  /* a check of the user's; may be NULL */
@@ -87,7 +88,8 @@ bool store_thread_close(struct store_thread *thread, int64_t wait_ms);
 void store_thread_call(struct store_thread *thread, struct call *call);
 struct call *store_thread_take(struct store_thread *thread);
 
-/* store_calls.c: carries out one call. */
+/* store_calls.c: carries out one call, or only what comes before the first. */
+void store_call_connect(struct store_thread *thread);
 void store_call_run(struct store_thread *thread, struct call *call);
 
 #endif
