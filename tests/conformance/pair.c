@@ -76,7 +76,7 @@ static void instance_deed(struct pair *pair, int kinds, int slot, int deed) {
         struct beat_result beat;
         pawl_error err = {0};
         pawl_status status = deed < 2   ? core->instance_register(pair->store[s], &in, &grant, &err)
-                             : deed > 2 ? core->heartbeat(pair->store[s], in.id, &beat, &err)
+                             : deed > 2 ? core->heartbeat(pair->store[s], in.id, -1, &beat, &err)
                                         : core->instance_evict(pair->store[s], in.id, &err);
         (void)pair_ok(pair, s, status, &err);
     }
