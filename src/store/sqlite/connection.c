@@ -81,6 +81,12 @@ pawl_status connection_failure(struct sqlite_store *store, int rc, const char *o
     case SQLITE_LOCKED:
         return error_set(err, PAWL_BUSY, op, "another writer held %s for more than %" PRId64 " ms",
                          store->path, store->timeout_ms);
+    case SQLITE_PROTOCOL: /* when a transaction begins: SQLite has tried for seconds, and nothing happened */
+        return error_set(
+            err, PAWL_BUSY, op,
+            "another process holds the locks of the log of %s and does not move on; it was stopped, "
+            "or the machine is very busy",
+            store->path);
     case SQLITE_FULL:
         return error_set(err, PAWL_UNAVAILABLE, op, "no space to write %s (%s): free some and try again",
                          store->path, what);

@@ -9,8 +9,8 @@
 /* What SQLite says of a statement that is not ours. */
 static pawl_status failure(struct operation *op, int rc, pawl_error *err) {
     int kind = rc & 0xff;
-    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED || kind == SQLITE_NOMEM || kind == SQLITE_IOERR ||
-        kind == SQLITE_FULL || kind == SQLITE_CORRUPT || kind == SQLITE_INTERRUPT)
+    if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED || kind == SQLITE_PROTOCOL || kind == SQLITE_NOMEM ||
+        kind == SQLITE_IOERR || kind == SQLITE_FULL || kind == SQLITE_CORRUPT || kind == SQLITE_INTERRUPT)
         return connection_failure(op->store, rc, op->name, err);
     return error_set(err, PAWL_INVALID, op->name, "%s", sqlite3_errmsg(op->store->db));
 }
