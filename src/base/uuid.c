@@ -161,3 +161,16 @@ int64_t uuid_time_ms(pawl_uuid id) {
         time_ms = time_ms << 8 | id.b[i];
     return time_ms;
 }
+
+bool uuid_range(pawl_str text, pawl_uuid *low, pawl_uuid *high) {
+    static const char form[] = "00000000-0000-0000-0000-000000000000";
+    char lows[UUID_TEXT_BYTES], highs[UUID_TEXT_BYTES];
+    if (text.len == 0 || text.len > sizeof form - 1)
+        return false;
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        lows[i] = i < text.len ? text.ptr[i] : form[i];
+        highs[i] = i < text.len ? text.ptr[i] : (char)(form[i] == '-' ? '-' : 'f');
+    }
+    pawl_str from = {lows, sizeof form - 1}, to = {highs, sizeof form - 1};
+    return uuid_parse(from, low) && uuid_parse(to, high);
+}

@@ -40,6 +40,9 @@ char *uuid_format(pawl_uuid id, char text[static UUID_TEXT_BYTES]);
 /* Any UUID version, any letter case, with its hyphens. False leaves *id alone. */
 PAWL_MUSTCHECK bool uuid_parse(pawl_str text, pawl_uuid *id);
 
+/* The lowest and the highest id that begin with the text; false: no id does. */
+PAWL_MUSTCHECK bool uuid_range(pawl_str text, pawl_uuid *low, pawl_uuid *high);
+
 int uuid_compare(pawl_uuid a, pawl_uuid b);
 bool uuid_equal(pawl_uuid a, pawl_uuid b);
 pawl_uuid uuid_nil(void);

@@ -117,9 +117,22 @@ static pawl_status check_set(struct cli *cli, pawl_error *err) {
     return read_words(cli, &change, err);
 }
 
+/* Stale follows the instance lease: nobody's row goes while he may be only slow. */
+static pawl_status derive(struct cli *cli, struct settings_change *change, pawl_error *err) {
+    struct settings now;
+    if (change->instance_lease_ms < 0 || change->stale_ms >= 0)
+        return PAWL_OK;
+    pawl_status status = cli->store->ops->core.settings_read(cli->store, &now, err);
+    if (status == PAWL_OK && now.stale_ms < 2 * change->instance_lease_ms)
+        change->stale_ms = 2 * change->instance_lease_ms;
+    return status;
+}
+
 static pawl_status set(struct cli *cli, pawl_error *err) {
     struct settings_change change;
     pawl_status status = read_words(cli, &change, err);
+    if (status == PAWL_OK)
+        status = derive(cli, &change, err);
     if (status == PAWL_OK)
         status = cli->store->ops->core.settings_change(cli->store, &change, err);
     return status == PAWL_OK ? show(cli, err) : status;

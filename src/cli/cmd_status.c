@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/names.h"
+#include "cli/queue_view.h"
 
 static const struct column columns[] = {
     {.key = "kind", .type = CELL_TEXT},
@@ -51,6 +52,7 @@ struct view {
     struct counts before; /* some time ago, when rates were asked for */
     bool rates;
     struct instance_rows rows;
+    struct queue_stats queue;
     int64_t instances[3];   /* active, silent, evicted */
     int64_t clock_ahead_ms; /* this machine's clock against the database's; negative: behind */
 };
@@ -132,7 +134,12 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
                                           {.key = "instances_silent", .type = CELL_INT},
                                           {.key = "instances_evicted", .type = CELL_INT},
                                           {.key = "kinds", .type = CELL_JSON},
-                                          {.key = "workers", .type = CELL_JSON}};
+                                          {.key = "workers", .type = CELL_JSON},
+                                          {.key = "jobs_ready", .type = CELL_INT},
+                                          {.key = "jobs_running", .type = CELL_INT},
+                                          {.key = "priority_distribution", .type = CELL_JSON},
+                                          {.key = "total_runs", .type = CELL_INT},
+                                          {.key = "successful_runs", .type = CELL_INT}};
     struct buf kinds, workers;
     buf_init(&kinds, 0);
     buf_init(&workers, 0);
@@ -152,10 +159,13 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
         output_cells_json(&workers, worker_columns, WORKER_COLUMNS, cells);
     }
     buf_append_char(&workers, ']');
-    struct cell cells[] = {cell_time(view->counts.now_ms), cell_int(view->clock_ahead_ms),
-                           cell_int(view->instances[0]),   cell_int(view->instances[1]),
-                           cell_int(view->instances[2]),   cell_text(buf_str(&kinds)),
-                           cell_text(buf_str(&workers))};
+    struct cell cells[] = {
+        cell_time(view->counts.now_ms),         cell_int(view->clock_ahead_ms),
+        cell_int(view->instances[0]),           cell_int(view->instances[1]),
+        cell_int(view->instances[2]),           cell_text(buf_str(&kinds)),
+        cell_text(buf_str(&workers)),           cell_int(view->queue.ready_now),
+        cell_int(view->queue.currently_leased), cell_text(buf_str(&view->queue.priorities)),
+        cell_int(view->queue.total_runs),       cell_int(view->queue.successful_runs)};
     pawl_status status = buf_status(&kinds, "status", err);
     if (status == PAWL_OK)
         status = buf_status(&workers, "status", err);
@@ -182,6 +192,12 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
         output_say(&cli->output, "clock: this machine is %" PRId64 " ms %s the database\n",
                    view->clock_ahead_ms > 0 ? view->clock_ahead_ms : -view->clock_ahead_ms,
                    view->clock_ahead_ms > 0 ? "ahead of" : "behind");
+    if (view->queue.total_pending > 0 || view->queue.total_runs > 0)
+        output_say(&cli->output,
+                   "jobs: %" PRId64 " ready, %" PRId64 " running, by priority %s; last hour %" PRId64
+                   " of %" PRId64 " executions succeeded\n",
+                   view->queue.ready_now, view->queue.currently_leased, view->queue.priorities.ptr,
+                   view->queue.successful_runs, view->queue.total_runs);
     struct column shown[COLUMNS];
     shown_columns(view->rates, shown);
     output_list_begin(&cli->output, shown, COLUMNS);
@@ -221,7 +237,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return status;
     for (size_t i = 0; i < view.rows.count; i++)
         view.instances[instance_standing(&view, &view.rows.rows[i])]++;
-    return output_is_json(&cli->output) ? print_json(cli, &view, err) : print_table(cli, &view, err);
+    status = queue_stats_read(cli->store, cli->arena, QUEUE_PAGES_STATUS, &view.queue, err);
+    if (status == PAWL_OK)
+        status = output_is_json(&cli->output) ? print_json(cli, &view, err) : print_table(cli, &view, err);
+    queue_stats_free(&view.queue);
+    return status;
 }
 
 const struct command command_status = {

@@ -5,6 +5,8 @@
 #include "cli/command.h"
 
 extern const struct command command_actions;
+extern const struct command command_cleanup, command_monitor, command_queue, command_rebalance,
+    command_workers;
 extern const struct command command_alerts_disable;
 extern const struct command command_alerts_enable;
 extern const struct command command_alerts_history;

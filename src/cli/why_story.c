@@ -21,7 +21,7 @@ struct story {
     char blocker[UUID_TEXT_BYTES];
 };
 
-static void append_time(struct buf *buf, int64_t wall_ms, int64_t now_ms) {
+void why_moment(struct buf *buf, int64_t wall_ms, int64_t now_ms) {
     char iso[CLOCK_ISO_BYTES];
     char age[OUTPUT_AGE_BYTES];
     clock_format_iso(wall_ms, iso);
@@ -49,7 +49,7 @@ static void tell_opening(struct story *story) {
         grid_escape(story->text, item->stream);
     }
     buf_append_cstr(story->text, ") was put ");
-    append_time(story->text, item->put_ms, story->why->now_ms);
+    why_moment(story->text, item->put_ms, story->why->now_ms);
     buf_append_cstr(story->text, ". ");
 }
 
@@ -121,7 +121,7 @@ static void tell_leased(struct story *story) {
     if (why->cause == WHY_RUNNING) {
         buf_printf(story->text, "It is running: attempt %d, leased by instance %s until ",
                    why->row.item.attempt, story->instance);
-        append_time(story->text, why->until_ms, why->now_ms);
+        why_moment(story->text, why->until_ms, why->now_ms);
         buf_append_char(story->text, '.');
         buf_printf(story->next,
                    "Nothing; if that instance hangs, pawl instances evict %s takes the work away.",
@@ -129,7 +129,7 @@ static void tell_leased(struct story *story) {
         return;
     }
     buf_printf(story->text, "It was leased by instance %s, but the lease ended ", story->instance);
-    append_time(story->text, why->until_ms, why->now_ms);
+    why_moment(story->text, why->until_ms, why->now_ms);
     buf_append_cstr(story->text, ". It is taken back at the next claim, and a death is counted.");
     buf_append_cstr(story->next,
                     "Nothing if a worker is running; otherwise start one (pawl instances shows them).");
@@ -165,7 +165,7 @@ static void tell_waiting(struct story *story) {
     else
         buf_printf(story->text, "It waits for its next attempt (%s, %d failed so far), due ",
                    reason != NULL ? reason : "aside", why->row.attempts);
-    append_time(story->text, why->until_ms != 0 ? why->until_ms : why->row.scheduled_ms, why->now_ms);
+    why_moment(story->text, why->until_ms != 0 ? why->until_ms : why->row.scheduled_ms, why->now_ms);
     buf_append_char(story->text, '.');
     append_error(story->text, why->row.error);
     buf_append_cstr(story->next, "Nothing if a worker is running: it is claimed when it is due.");
@@ -175,7 +175,7 @@ static void tell_ended(struct story *story) {
     const struct why *why = story->why;
     if (why->cause == WHY_DONE) {
         buf_append_cstr(story->text, "It is done since ");
-        append_time(story->text, why->row.ended_ms, why->now_ms);
+        why_moment(story->text, why->row.ended_ms, why->now_ms);
         buf_append_char(story->text, '.');
         buf_append_cstr(story->next, "Nothing.");
         return;
@@ -189,7 +189,7 @@ static void tell_ended(struct story *story) {
     int reason = why->row.reason;
     bool parked = reason == DEAD_PARKED;
     buf_append_cstr(story->text, "It is a dead letter since ");
-    append_time(story->text, why->row.ended_ms, why->now_ms);
+    why_moment(story->text, why->row.ended_ms, why->now_ms);
     if (reason >= DEAD_ATTEMPTS && reason <= DEAD_PARKED)
         buf_printf(story->text, ": %s", causes[reason]);
     buf_append_char(story->text, '.');

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/names.h"
+#include "cli/why_job.h"
 #include "cli/work_view.h"
 #include "server/call.h"
 #include "server/fields.h"
@@ -50,15 +51,14 @@ static pawl_status show(struct call *call, pawl_error *err) {
 /* ---- Why */
 
 static const struct column why_columns[] = {
-    {.key = "id", .type = CELL_INT},      {.key = "cause", .type = CELL_TEXT},
-    {.key = "state", .type = CELL_TEXT},  {.key = "until", .type = CELL_TIME},
-    {.key = "ahead", .type = CELL_INT},   {.key = "limit", .type = CELL_INT},
-    {.key = "running", .type = CELL_INT}, {.key = "wait_key", .type = CELL_TEXT},
-    {.key = "error", .type = CELL_TEXT},  {.key = "now", .type = CELL_TIME}};
+    {.key = "id", .type = CELL_INT},           {.key = "cause", .type = CELL_TEXT},
+    {.key = "state", .type = CELL_TEXT},       {.key = "until", .type = CELL_TIME},
+    {.key = "ahead", .type = CELL_INT},        {.key = "limit", .type = CELL_INT},
+    {.key = "running", .type = CELL_INT},      {.key = "wait_key", .type = CELL_TEXT},
+    {.key = "error", .type = CELL_TEXT},       {.key = "now", .type = CELL_TIME},
+    {.key = "explanation", .type = CELL_TEXT}, {.key = "next", .type = CELL_TEXT}};
 
 static pawl_status explain(struct call *call, pawl_error *err) {
-    static const char *const causes[] = {"",     "running", "lease over", "ready", "no worker", "concurrency",
-                                         "rate", "later",   "waiting",    "dead"};
     struct job_why why;
     int64_t id = call_int(call, "id", 0);
     pawl_status status = call->store->ops->jobs->why(call->store, id, call->arena, &why, err);
@@ -68,13 +68,24 @@ static pawl_status explain(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     bool limited = why.cause == JOB_WHY_CONCURRENCY;
-    call_record(call,
-                (struct cell[]){cell_int(id), cell_cstr(causes[why.cause]),
-                                cell_cstr(job_state_name(why.row.state)), cell_time(why.until_ms),
-                                cell_int(why.ahead), limited ? cell_int(why.limit) : cell_none(),
-                                limited ? cell_int(why.running) : cell_none(), cell_text(why.row.wait_key),
-                                cell_text(why.row.error), cell_time(why.now_ms)});
-    return PAWL_OK;
+    struct buf texts[2]; /* what holds, what to do */
+    buf_init(&texts[0], 0);
+    buf_init(&texts[1], 0);
+    job_story(&why, &texts[0], &texts[1]);
+    status = buf_status(&texts[0], "why", err);
+    if (status == PAWL_OK)
+        status = buf_status(&texts[1], "why", err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_int(id), cell_cstr(job_cause_name(why.cause)),
+                                          cell_cstr(job_state_name(why.row.state)), cell_time(why.until_ms),
+                                          cell_int(why.ahead), limited ? cell_int(why.limit) : cell_none(),
+                                          limited ? cell_int(why.running) : cell_none(),
+                                          cell_text(why.row.wait_key), cell_text(why.row.error),
+                                          cell_time(why.now_ms), cell_text(buf_str(&texts[0])),
+                                          cell_text(buf_str(&texts[1]))});
+    buf_free(&texts[0]);
+    buf_free(&texts[1]);
+    return status;
 }
 
 static pawl_status steps(struct call *call, pawl_error *err) {

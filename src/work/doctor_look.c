@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/limits.h"
 #include "base/str.h"
 
 enum {
@@ -42,8 +43,12 @@ void look_session_shared(const struct doctor_facts *facts, struct buf *found) {
 void look_stale_short(const struct doctor_facts *facts, struct buf *found) {
     const struct settings *settings = &facts->settings;
     if (settings->stale_ms < 2 * settings->instance_lease_ms)
-        buf_printf(found, "stale is %" PRId64 " ms, the instance lease is %" PRId64 " ms", settings->stale_ms,
-                   settings->instance_lease_ms);
+        buf_printf(found,
+                   "stale is %" PRId64 " ms, the instance lease is %" PRId64 " ms: make it %" PRId64
+                   " ms or more",
+                   settings->stale_ms, settings->instance_lease_ms,
+                   settings->instance_lease_ms > PAWL_STALE_MS_DEFAULT / 2 ? 2 * settings->instance_lease_ms
+                                                                           : PAWL_STALE_MS_DEFAULT);
 }
 
 void look_attempts_one(const struct doctor_facts *facts, struct buf *found) {
@@ -61,6 +66,25 @@ void look_history_long(const struct doctor_facts *facts, struct buf *found) {
         buf_printf(found, "the history is kept for %" PRId64 " ms", facts->settings.history_ms);
 }
 
+/* What to give work that takes so long; beyond five minutes only renewing helps. */
+static const char *lease_advice(int64_t longest_ms) {
+    return longest_ms < 30000    ? "2 minutes are enough"
+           : longest_ms < 120000 ? "give it 5 minutes"
+           : longest_ms < 300000 ? "give it 10 minutes"
+                                 : "it must be renewed while it runs, which pawl worker does";
+}
+
+/* So many partitions for so many workers: fewer leave some of them without their share. */
+void look_partitions_few(const struct doctor_facts *facts, struct buf *found) {
+    int workers = 0;
+    for (size_t i = 0; i < facts->instances.count; i++)
+        workers += doctor_alive(facts, &facts->instances.rows[i]) && facts->instances.rows[i].kinds != 0;
+    int wanted = workers <= 5 ? 1000 : workers <= 20 ? 10000 : workers <= 100 ? 50000 : 100000;
+    if (workers > 5 && facts->settings.partition_count < wanted)
+        buf_printf(found, "%d workers share %d partitions; %d are advised", workers,
+                   facts->settings.partition_count, wanted);
+}
+
 void look_lease_short(const struct doctor_facts *facts, struct buf *found) {
     int64_t longest_ms = 0;
     for (size_t i = 0; i < facts->executions.count; i++) {
@@ -69,8 +93,9 @@ void look_lease_short(const struct doctor_facts *facts, struct buf *found) {
             longest_ms = run->finished_ms - run->started_ms;
     }
     if (longest_ms > facts->input->job_lease_ms / SHARE_OF_LEASE)
-        buf_printf(found, "one of the last %zu executions took %" PRId64 " ms, the lease is %" PRId64 " ms",
-                   facts->executions.count, longest_ms, facts->input->job_lease_ms);
+        buf_printf(found,
+                   "one of the last %zu executions took %" PRId64 " ms, the lease is %" PRId64 " ms: %s",
+                   facts->executions.count, longest_ms, facts->input->job_lease_ms, lease_advice(longest_ms));
 }
 
 /* How many live instances work on any of the kinds. */

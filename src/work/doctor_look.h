@@ -11,6 +11,7 @@ void look_stale_short(const struct doctor_facts *facts, struct buf *found);
 void look_attempts_one(const struct doctor_facts *facts, struct buf *found);
 void look_dedupe_short(const struct doctor_facts *facts, struct buf *found);
 void look_history_long(const struct doctor_facts *facts, struct buf *found);
+void look_partitions_few(const struct doctor_facts *facts, struct buf *found);
 void look_lease_short(const struct doctor_facts *facts, struct buf *found);
 void look_workers_missing(const struct doctor_facts *facts, struct buf *found);
 void look_instances_silent(const struct doctor_facts *facts, struct buf *found);

@@ -261,6 +261,7 @@ static void instances_and_lanes_say_what_they_hold(void **state) {
     assert_int_equal(instance_row(c, 1).beat_age_ms, 7000);
 }
 
+/* covers: M75 */
 static void why_names_the_state_of_the_message(void **state) {
     struct conf *c = *state;
     struct item_list held = one_of_each(c);
@@ -288,6 +289,7 @@ static void why_names_the_state_of_the_message(void **state) {
     expect(c, PAWL_NOT_FOUND, c->view->why(c->store, message_id(99), c->arena, &unknown, &c->err));
 }
 
+/* covers: M75 */
 static void why_names_the_owner_that_is_missing_silent_or_handing_over(void **state) {
     struct conf *c = *state;
     pawl_str stream = stream_on(c, c->lanes - 1, 0);

@@ -85,7 +85,7 @@ class HelpTest(CliTest):
             (["send", "T", "--payload-limit", "17MiB"], "--payload-limit"),
             (["messages", "show", "0189"], "a whole UUID is needed"),
             (["messages", "show"], "needs more words"),
-            (["why", ABSENT[:-1] + "g"], "a whole UUID is needed"),
+            (["why", "cat", "12"], "is not a kind"),
             (["messages", "-o", "table", "-o", "json"], "two outputs"),
             (["messages", "-o", "xml"], "xml"),
             (["messages", "--limit", "-1"], "not a whole number"),
@@ -108,7 +108,7 @@ class HelpTest(CliTest):
         self.assertEqual(os.listdir(self.dir), [], "wrong usage made a file")
 
     def test_errors_as_json(self):
-        for args in (["-o", "json", "sned"], ["sned", "--output=ndjson"], ["-ojson", "why", "12"]):
+        for args in (["-o", "json", "sned"], ["sned", "--output=ndjson"], ["-ojson", "why", "cat", "12"]):
             result = self.run_pawl(*args)
             error = json.loads(result.err)
             self.assertEqual(error["exit_code"], result.code)

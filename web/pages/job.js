@@ -24,21 +24,9 @@ const stepColumns = [
   { name: "Error", cell: (row) => row.error || "–" },
 ];
 
-const CAUSES = {
-  running: "A worker runs it now.",
-  "lease over": "Its worker has gone silent; another takes it soon.",
-  ready: "It is ready: a worker takes it as soon as what is ahead has started.",
-  "no worker": "No worker works on its queue. Start one: pawl worker.",
-  concurrency: "As many jobs of its key run as may run at once.",
-  rate: "As many jobs of its key were started as may start for now.",
-  later: "It is not due yet.",
-  waiting: "It waits for a signal.",
-  dead: "It has used its attempts, or its error is permanent: retry or discard it.",
-};
-
 function story(why) {
   return h("section", { class: "why", "aria-label": "Why" }, h("h2", null, "Why"),
-    h("p", null, CAUSES[why.cause] || why.cause),
+    h("p", null, why.explanation), h("p", null, why.next),
     facts([["Until", why.until_ms && moment(why.until_ms)], ["Jobs ahead", why.ahead > 0 && number(why.ahead)],
            ["Limit", why.limit > 0 && `${number(why.running)} of ${number(why.limit)} running`], ["Waits for", why.wait_key]]));
 }

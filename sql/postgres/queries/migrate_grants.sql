@@ -45,7 +45,7 @@ BEGIN
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
-                       'dead_discard', 'instance_evict', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
+                       'dead_discard', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
                        'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'perspective_register',
