@@ -146,6 +146,13 @@ static void signal_news(struct job_side *side) {
     pthread_cond_signal(&side->slots.news);
 }
 
+bool job_side_lost(struct job_side *side) {
+    pthread_mutex_lock(&side->slots.lock);
+    bool lost = uuid_is_nil(side->instance);
+    pthread_mutex_unlock(&side->slots.lock);
+    return lost;
+}
+
 void job_side_instance(struct job_side *side, pawl_uuid instance) {
     pthread_mutex_lock(&side->slots.lock);
     side->instance = instance;

@@ -270,8 +270,10 @@ static void answered(struct runtime *runtime, struct call *call) {
     }
     bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
     runtime_step(runtime, event);
-    if (beat)
+    if (beat) {
         runtime_ask_cancel(runtime, &call->pauses);
+        runtime_jobs_revive(runtime);
+    }
     if (!kept)
         call_free(call);
 }

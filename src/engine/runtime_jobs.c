@@ -44,6 +44,14 @@ void runtime_jobs_stop(struct runtime *runtime) {
         job_side_stop(runtime->jobs, runtime->stops_seen > 1);
 }
 
+/* An instance whose lease was over, and that nobody had put out, lives again with its next beat: its id
+ * stays, so nothing else would tell the job side. */
+void runtime_jobs_revive(struct runtime *runtime) {
+    pawl_uuid instance = engine_metrics(runtime->core).instance;
+    if (runtime->jobs != NULL && !uuid_is_nil(instance) && job_side_lost(runtime->jobs))
+        job_side_instance(runtime->jobs, instance);
+}
+
 void runtime_jobs_wake(struct runtime *runtime) {
     if (runtime->jobs != NULL)
         job_side_wake(runtime->jobs);

@@ -386,6 +386,18 @@ class Jobs(unittest.TestCase):
         self.pawl("task", "delete", "tick")
         self.assertEqual(self.pawl("schedule", "list"), [])
 
+    # covers: J53 J56
+    def test_a_worker_that_was_silent_goes_on(self):
+        process = self.worker("--on", "note=exec:/bin/true", lease="500ms")
+        for _ in range(6):
+            self.until(lambda: len(self.pawl("instances", "list")) == 1)
+            self.pawl("job", "enqueue", "note", "{}", "--count", "3", "--max-attempts", "100")
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(0.8)  # its lease is over, and nobody is there to put it out
+            process.send_signal(signal.SIGCONT)
+            self.until(self.gone, 20)
+        self.stop(process)
+
     # covers: J14 B4.12
     def test_a_stop_lets_the_job_finish(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 1500}}]})
