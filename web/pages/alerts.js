@@ -9,7 +9,12 @@ import { moment } from "../time.js";
 
 const HOUR_MS = 3600000;
 
-export const valueOf = (metric, value) => (value === null ? "–" : metric.endsWith("_ms") ? duration(value) : number(value));
+// The end of a metric's name says what it is counted in.
+export function valueOf(metric, value) {
+  if (value === null) return "–";
+  if (metric.endsWith("_s")) return duration(value * 1000);
+  return metric.endsWith("_percent") ? number(value) + " %" : number(value);
+}
 
 function actions(row, again) {
   const path = "/v1/alerts/" + encodeURIComponent(row.name);
