@@ -97,6 +97,7 @@ class Stage(ServerTest):
 
     def stage(self):
         self.env["PGOPTIONS"] = f"-c search_path={self.schema}"
+        self.env["PAWL_ALERT_INTERVAL"] = "1s"
         self.migrate()
         (self.dir / "page").write_text(PAGE)
         (self.dir / "page").chmod(0o755)
