@@ -35,7 +35,7 @@ function actions(row, again) {
 
 const columns = (view, again) => [
   { name: "Rule", cell: (row) => row.name },
-  { name: "State", cell: (row) => [badge(row.state), row.silence_until_ms && [" silent until ", moment(row.silence_until_ms)]] },
+  { name: "State", cell: (row) => [badge(row.state), row.silence_until_ms && [row.state === "silenced" ? " until " : " silent until ", moment(row.silence_until_ms)]] },
   { name: "Severity", cell: (row) => row.severity, wide: true },
   { name: "Value", cell: (row) => valueOf(row.metric, row.value), right: true },
   { name: "Fires", cell: (row) => `${row.side} ${valueOf(row.metric, row.threshold)}${row.for_ms > 0 ? ` for ${duration(row.for_ms)}` : ""}` },
