@@ -15,24 +15,8 @@
 #include "domain/errclass.h"
 #include "work/pipeline_job.h"
 #include "work/pipeline_nested.h"
+#include "work/pipeline_task.h"
 #include "work/pipeline_wait.h"
-
-enum { LOOK_MS = 50 };
-
-/* One step while it runs, with memory of its own. */
-struct step_task {
-    struct run *run;
-    size_t step, item;
-    struct arena *arena;
-    const struct tree *with;
-    pthread_t thread;
-    bool busy, ended;
-    pawl_status status;
-    pawl_error error;
-    const struct tree *output;
-    int64_t retry_after_ms, duration_ms;
-    int attempts;
-};
 
 struct run {
     const struct pipeline_run_in *in;
@@ -43,7 +27,7 @@ struct run {
     struct step_record *records;
     size_t record_count, record_capacity;
     struct wait_state waits;
-    struct step_task tasks[PIPELINE_PARALLEL_MAX];
+    struct pipeline_task tasks[PIPELINE_PARALLEL_MAX];
     size_t running;
     pthread_mutex_t lock;
     pthread_cond_t ended;
@@ -150,74 +134,18 @@ static pawl_status put_step(struct run *run, const struct job_step *step, pawl_e
     return status;
 }
 
-static bool is_permanent(pawl_status status) {
-    return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
-}
-
-/* Waits between tries of a step; false: there is no time left for another. */
-static bool pause_step(const struct step_task *task, int64_t wait_ms, int64_t deadline_ms) {
-    int64_t until_ms = clock_boot_ms() + wait_ms;
-    if (until_ms >= deadline_ms)
-        return false;
-    while (!cancelled(task->run)) {
-        int64_t left_ms = until_ms - clock_boot_ms();
-        if (left_ms <= 0)
-            return true;
-        nanosleep(&(struct timespec){0, (long)(left_ms < LOOK_MS ? left_ms : LOOK_MS) * 1000000L}, NULL);
-    }
-    return false;
-}
-
-static void call_tool(struct step_task *task) {
-    struct run *run = task->run;
-    const struct pipeline_step *step = &run->job.pipeline->steps[task->step];
-    const struct job *job = run->in->job;
-    int64_t job_deadline_ms = run->in->deadline_ms > 0 ? run->in->deadline_ms : INT64_MAX;
-    int64_t began_ms = clock_boot_ms();
-    char key[160];
-    snprintf(key, sizeof(key), "job:%lld:%.*s:%zu", (long long)job->id, STR_ARG(step->id), task->item);
-    for (task->attempts = 1;; task->attempts++) {
-        struct tool_answer answer = {0};
-        int64_t deadline_ms = clock_boot_ms() + step->timeout_ms;
-        struct tool_call call = {.uses = step->uses,
-                                 .arguments = task->with,
-                                 .deadline_ms = deadline_ms < job_deadline_ms ? deadline_ms : job_deadline_ms,
-                                 .cancel = run->in->cancel,
-                                 .traceparent = job->traceparent,
-                                 .idempotency_key = str_from(key),
-                                 .context = (void *)run->in};
-        task->status = tools_call(run->in->world->tools, &call, task->arena, &answer, &task->error);
-        task->output = answer.output;
-        task->retry_after_ms = answer.retry_after_ms;
-        if (task->status == PAWL_OK || task->status == PAWL_STALE || is_permanent(task->status) ||
-            task->attempts >= step->attempts)
-            break;
-        int64_t wait_ms =
-            retry_wait_ms(&step->backoff, task->attempts, (uint64_t)clock_boot_us() * 2654435761u);
-        if (!pause_step(task, wait_ms > task->retry_after_ms ? wait_ms : task->retry_after_ms,
-                        job_deadline_ms))
-            break;
-    }
-    task->duration_ms = clock_boot_ms() - began_ms;
-}
-
-static void *step_main(void *self) {
-    struct step_task *task = self;
-    call_tool(task);
-    pthread_mutex_lock(&task->run->lock);
-    task->ended = true;
-    pthread_cond_signal(&task->run->ended);
-    pthread_mutex_unlock(&task->run->lock);
-    return NULL;
-}
-
 static pawl_status start_step(struct run *run, const struct step_ready *ready, pawl_error *err) {
-    struct step_task *task = run->tasks;
+    struct pipeline_task *task = run->tasks;
     struct buf text;
     while (task->busy)
         task++;
-    *task =
-        (struct step_task){.run = run, .step = ready->step, .item = ready->item, .arena = arena_create(0)};
+    *task = (struct pipeline_task){.in = run->in,
+                                   .planned = &run->job.pipeline->steps[ready->step],
+                                   .lock = &run->lock,
+                                   .ended_signal = &run->ended,
+                                   .step = ready->step,
+                                   .item = ready->item,
+                                   .arena = arena_create(0)};
     if (task->arena == NULL)
         return no_memory(err);
     /* The plan's memory is reused while the step runs: it gets a copy. */
@@ -227,7 +155,7 @@ static pawl_status start_step(struct run *run, const struct step_ready *ready, p
     if (status == PAWL_OK)
         status = tree_parse(task->arena, buf_str(&text), NULL, &task->with, err);
     buf_free(&text);
-    int code = status == PAWL_OK ? pthread_create(&task->thread, NULL, step_main, task) : 0;
+    int code = status == PAWL_OK ? pipeline_task_start(task) : 0;
     if (status == PAWL_OK && code != 0)
         status = error_errno(err, PAWL_NO_MEMORY, "pipeline", code, "no thread for a step");
     if (status == PAWL_OK)
@@ -250,7 +178,7 @@ static struct step_record *record_of(struct run *run, size_t step, size_t item) 
     return NULL;
 }
 
-static void write_timing(struct run *run, const struct step_task *task) {
+static void write_timing(struct run *run, const struct pipeline_task *task) {
     buf_append_cstr(&run->timings, run->timings.len > 1 ? ",{\"step\":" : "{\"step\":");
     json_quote(&run->timings, run->job.pipeline->steps[task->step].id);
     buf_printf(&run->timings, ",\"index\":%zu,\"state\":\"%s\",\"attempts\":%d,\"duration_ms\":%lld}",
@@ -259,7 +187,7 @@ static void write_timing(struct run *run, const struct step_task *task) {
 }
 
 /* A step has ended: its result is written down, and what it means for the job. */
-static pawl_status end_step(struct run *run, struct step_task *task, pawl_error *err) {
+static pawl_status end_step(struct run *run, struct pipeline_task *task, pawl_error *err) {
     struct buf input, output;
     char input_hash[SHA256_TEXT_BYTES] = "", output_hash[SHA256_TEXT_BYTES] = "";
     buf_init(&input, 0);
@@ -293,7 +221,7 @@ static pawl_status end_step(struct run *run, struct step_task *task, pawl_error 
             status = tree_parse(run->arena, buf_str(&output), NULL, &record->output, err);
         else
             record->error = str_from(arena_strdup(run->arena, task->error.text));
-        if (task->status != PAWL_OK && is_permanent(task->status))
+        if (task->status != PAWL_OK && pipeline_is_permanent(task->status))
             run->permanent = true;
         else if (task->status != PAWL_OK)
             run->retryable = true;
@@ -311,7 +239,7 @@ static pawl_status collect(struct run *run, bool wait, size_t *ended, pawl_error
     pawl_status status = PAWL_OK;
     *ended = 0;
     while (run->running > 0) {
-        struct step_task *done = NULL;
+        struct pipeline_task *done = NULL;
         pthread_mutex_lock(&run->lock);
         while (done == NULL) {
             for (size_t i = 0; i < PIPELINE_PARALLEL_MAX && done == NULL; i++) {
@@ -422,7 +350,7 @@ static pawl_str hash_of(struct run *run, pawl_str text) {
 }
 
 static void fail(struct run *run, struct job_result_in *result, pawl_status status, const char *text) {
-    result->end = is_permanent(status) ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->end = pipeline_is_permanent(status) ? JOB_END_PERMANENT : JOB_END_RETRY;
     result->error = str_from(arena_strdup(run->arena, text));
     result->refused = run->job.refused;
 }
