@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -94,6 +95,15 @@ bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value) {
         return false;
     *value = number;
     return true;
+}
+
+void str_join(char *list, size_t size, const char *const *words) {
+    size_t len = 0;
+    list[0] = '\0';
+    for (size_t i = 0; words[i] != NULL && len < size; i++) {
+        int wrote = snprintf(list + len, size - len, "%s%s", i > 0 ? ", " : "", words[i]);
+        len += wrote > 0 ? (size_t)wrote : 0;
+    }
 }
 
 int hex_digit(char c) {

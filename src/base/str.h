@@ -39,6 +39,9 @@ PAWL_MUSTCHECK pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str 
 PAWL_MUSTCHECK bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value);
 PAWL_MUSTCHECK bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value);
 
+/* words (ends with NULL) as "a, b, c"; what does not fit is cut. */
+void str_join(char *list, size_t size, const char *const *words);
+
 /* 0 to 15, or -1 when it is no hexadecimal digit. */
 int hex_digit(char c);
 

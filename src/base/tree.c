@@ -15,6 +15,17 @@ const char *tree_kind_name(enum tree_kind kind) {
     return names[kind];
 }
 
+const struct tree *tree_stray(const struct tree *tree, const char *const *keys) {
+    for (size_t i = 0; i < tree->count; i++) {
+        size_t k = 0;
+        while (keys[k] != NULL && !str_equal_cstr(tree->items[i]->key, keys[k]))
+            k++;
+        if (keys[k] == NULL)
+            return tree->items[i];
+    }
+    return NULL;
+}
+
 size_t tree_index(const struct tree *tree, pawl_str key) {
     size_t low = 0;
     size_t high = tree->count;

@@ -45,6 +45,9 @@ void tree_write(struct buf *buf, const struct tree *tree);
 const struct tree *tree_get(const struct tree *tree, pawl_str key);
 const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
 
+/* The first member of an object whose key is none of keys (ends with NULL), or NULL. */
+const struct tree *tree_stray(const struct tree *tree, const char *const *keys);
+
 /* Where a key stands in sorted; count when it does not. tree is an object. */
 size_t tree_index(const struct tree *tree, pawl_str key);
 

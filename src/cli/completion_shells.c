@@ -45,13 +45,20 @@ static void bash_name(struct buf *buf, const struct command *command, const stru
 }
 
 /* A branch for the value after a flag. */
-static void bash_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
-    (void)command;
+/* The head of the case that completes a flag's value; false: there is nothing to offer. */
+static bool value_head(struct buf *buf, const struct completion_flag *flag) {
     if (!flag->value || (flag->choices == NULL && !flag->file))
-        return;
+        return false;
     buf_printf(buf, "        %s", flag->name);
     if (flag->letter != 0)
         buf_printf(buf, "|-%c", flag->letter);
+    return true;
+}
+
+static void bash_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+    (void)command;
+    if (!value_head(buf, flag))
+        return;
     if (flag->file) {
         buf_append_cstr(buf, ") mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return ;;\n");
         return;
@@ -174,11 +181,8 @@ static void zsh_flag(struct buf *buf, const struct command *command, const struc
 
 static void zsh_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
     (void)command;
-    if (!flag->value || (flag->choices == NULL && !flag->file))
+    if (!value_head(buf, flag))
         return;
-    buf_printf(buf, "        %s", flag->name);
-    if (flag->letter != 0)
-        buf_printf(buf, "|-%c", flag->letter);
     if (flag->file) {
         buf_append_cstr(buf, ") _files; return ;;\n");
         return;

@@ -50,19 +50,13 @@ static pawl_status wrong_step(const struct reader *reader, const struct tree *pl
 /* A key that nobody reads is a slip that would go unnoticed. */
 static pawl_status check_keys(const struct tree *object, const char *const *keys, pawl_str step,
                               pawl_error *err) {
-    for (size_t i = 0; i < object->count; i++) {
-        size_t k = 0;
-        while (keys[k] != NULL && !str_equal_cstr(object->items[i]->key, keys[k]))
-            k++;
-        if (keys[k] != NULL)
-            continue;
-        char list[160] = "";
-        for (k = 0; keys[k] != NULL; k++)
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", k > 0 ? ", " : "", keys[k]);
-        return pipeline_wrong(object->items[i], step, err, "'%.*s' is not known here: there are %s",
-                              STR_ARG(object->items[i]->key), list);
-    }
-    return PAWL_OK;
+    const struct tree *stray = tree_stray(object, keys);
+    if (stray == NULL)
+        return PAWL_OK;
+    char list[160];
+    str_join(list, sizeof list, keys);
+    return pipeline_wrong(stray, step, err, "'%.*s' is not known here: there are %s", STR_ARG(stray->key),
+                          list);
 }
 
 static bool is_id(pawl_str id) {

@@ -26,19 +26,12 @@ pawl_status run_no_memory(pawl_error *err) { return error_set(err, PAWL_NO_MEMOR
 pawl_status run_keys(const struct tree *object, const char *what, const char *const *keys, pawl_error *err) {
     if (object->kind != TREE_OBJECT)
         return run_wrong(object, err, "%s must be an object", what);
-    for (size_t i = 0; i < object->count; i++) {
-        size_t k = 0;
-        while (keys[k] != NULL && !str_equal_cstr(object->items[i]->key, keys[k]))
-            k++;
-        if (keys[k] != NULL)
-            continue;
-        char list[240] = "";
-        for (k = 0; keys[k] != NULL; k++)
-            snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", k > 0 ? ", " : "", keys[k]);
-        return run_wrong(object->items[i], err, "'%.*s' is not known in %s: there are %s",
-                         STR_ARG(object->items[i]->key), what, list);
-    }
-    return PAWL_OK;
+    const struct tree *stray = tree_stray(object, keys);
+    if (stray == NULL)
+        return PAWL_OK;
+    char list[240];
+    str_join(list, sizeof list, keys);
+    return run_wrong(stray, err, "'%.*s' is not known in %s: there are %s", STR_ARG(stray->key), what, list);
 }
 
 pawl_status run_number(const struct tree *object, const char *key, int64_t min, int64_t max, int64_t *value,

@@ -166,16 +166,13 @@ static pawl_status check_members(const struct reader *reader, const struct tree 
                                  const char *const *known, pawl_error *err) {
     if (object->kind != TREE_OBJECT)
         return fault(reader, object, err, "this must be an object");
-    for (size_t i = 0; i < object->count; i++) {
-        size_t k = 0;
-        while (known[k] != NULL && !str_equal_cstr(object->items[i]->key, known[k]))
-            k++;
-        if (known[k] == NULL)
-            return error_set(err, PAWL_INVALID, "tools file", "%s:%u:%u: '%.*s' is not known here",
-                             reader->path, object->items[i]->line, object->items[i]->column,
-                             STR_ARG(object->items[i]->key));
-    }
-    return PAWL_OK;
+    const struct tree *stray = tree_stray(object, known);
+    if (stray == NULL)
+        return PAWL_OK;
+    char list[160];
+    str_join(list, sizeof list, known);
+    return error_set(err, PAWL_INVALID, "tools file", "%s:%u:%u: '%.*s' is not known here: there are %s",
+                     reader->path, stray->line, stray->column, STR_ARG(stray->key), list);
 }
 
 static pawl_status check_name(const struct reader *reader, const struct tree *at, bool dots,

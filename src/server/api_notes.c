@@ -1,5 +1,4 @@
 /* What people hold up and did, what was refused, and what holds for the whole schema. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -62,10 +61,8 @@ static pawl_status list_actions(struct call *call, pawl_error *err) {
         action_cells(&rows.rows[i], cells);
         call_row(call, cells);
     }
-    const char *next = rows.count == (size_t)limit
-                           ? arena_printf(call->arena, "%" PRId64, rows.rows[rows.count - 1].number)
-                           : NULL;
-    return call_list_end(call, next, err);
+    bool full = rows.count > 0 && rows.count == (size_t)limit;
+    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
 }
 
 /* ---- Refused ones */
@@ -83,10 +80,8 @@ static pawl_status list_refused(struct call *call, pawl_error *err) {
         refused_cells(&rows.rows[i], cells);
         call_row(call, cells);
     }
-    const char *next = rows.count == (size_t)limit
-                           ? arena_printf(call->arena, "%" PRId64, rows.rows[rows.count - 1].number)
-                           : NULL;
-    return call_list_end(call, next, err);
+    bool full = rows.count > 0 && rows.count == (size_t)limit;
+    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
 }
 
 static pawl_status forget_refused(struct call *call, pawl_error *err) {

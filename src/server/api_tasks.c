@@ -263,10 +263,8 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
         execution_cells(&found.runs[i], cells);
         call_row(call, cells);
     }
-    const char *next = found.count == (size_t)filter.limit
-                           ? arena_printf(call->arena, "%" PRId64, found.runs[found.count - 1].id)
-                           : NULL;
-    return call_list_end(call, next, err);
+    bool full = found.count > 0 && found.count == (size_t)filter.limit;
+    return call_list_end_number(call, full ? found.runs[found.count - 1].id : 0, err);
 }
 
 static const struct column verify_columns[] = {

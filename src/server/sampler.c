@@ -59,28 +59,25 @@ void sampler_free(struct sampler *sampler) {
     free(sampler);
 }
 
+/* The counts of a kind of message and of a queue of jobs have the same fields, but not the same type. */
+#define ADD_COUNTS(point, oldest_ms, counts)                                                                 \
+    do {                                                                                                     \
+        (point).ready += (counts)->ready;                                                                    \
+        (point).dead += (counts)->dead;                                                                      \
+        (point).done += (counts)->done;                                                                      \
+        (point).failed += (counts)->failed;                                                                  \
+        if ((counts)->oldest_ready_ms > 0 && ((oldest_ms) == 0 || (counts)->oldest_ready_ms < (oldest_ms)))  \
+            (oldest_ms) = (counts)->oldest_ready_ms;                                                         \
+    } while (0)
+
 static void add_point(struct sampler *sampler) {
     const struct overview *now = &sampler->now;
     struct point point = {.number = ++sampler->number, .at_ms = now->counts.now_ms};
     int64_t oldest_ms = 0;
-    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        const struct kind_counts *counts = &now->counts.kind[kind];
-        point.ready += counts->ready;
-        point.dead += counts->dead;
-        point.done += counts->done;
-        point.failed += counts->failed;
-        if (counts->oldest_ready_ms > 0 && (oldest_ms == 0 || counts->oldest_ready_ms < oldest_ms))
-            oldest_ms = counts->oldest_ready_ms;
-    }
-    for (size_t i = 0; i < now->queue_count; i++) {
-        const struct job_counts *counts = &now->queues[i].counts;
-        point.ready += counts->ready;
-        point.dead += counts->dead;
-        point.done += counts->done;
-        point.failed += counts->failed;
-        if (counts->oldest_ready_ms > 0 && (oldest_ms == 0 || counts->oldest_ready_ms < oldest_ms))
-            oldest_ms = counts->oldest_ready_ms;
-    }
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+        ADD_COUNTS(point, oldest_ms, &now->counts.kind[kind]);
+    for (size_t i = 0; i < now->queue_count; i++)
+        ADD_COUNTS(point, oldest_ms, &now->queues[i].counts);
     point.oldest_age_ms = oldest_ms > 0 && point.at_ms > oldest_ms ? point.at_ms - oldest_ms : 0;
     sampler->points[point.number % SAMPLES_KEPT] = point;
     if (sampler->point_count < SAMPLES_KEPT)

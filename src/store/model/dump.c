@@ -14,7 +14,7 @@ static void put_uuid(struct buf *buf, const char *name, pawl_uuid id) {
     buf_printf(buf, " %s=%s", name, uuid_is_nil(id) ? "-" : uuid_format(id, text));
 }
 
-static void put_text(struct buf *buf, const char *name, pawl_str text) {
+void model_dump_text(struct buf *buf, const char *name, pawl_str text) {
     buf_printf(buf, " %s=", name);
     if (str_absent(text))
         buf_append_char(buf, '-');
@@ -22,11 +22,11 @@ static void put_text(struct buf *buf, const char *name, pawl_str text) {
         json_quote(buf, text);
 }
 
-static void put_error(struct buf *buf, pawl_str error) {
+void model_dump_error(struct buf *buf, pawl_str error) {
     const char *end = error.len > 0 ? memchr(error.ptr, '\n', error.len) : NULL;
     if (end != NULL)
         error.len = (size_t)(end - error.ptr);
-    put_text(buf, "error", error);
+    model_dump_text(buf, "error", error);
 }
 
 static void dump_instances(const struct model *model, struct buf *buf) {
@@ -34,7 +34,7 @@ static void dump_instances(const struct model *model, struct buf *buf) {
         const struct instance *instance = model->instances[i];
         buf_append_cstr(buf, "instance");
         put_uuid(buf, "id", instance->id);
-        put_text(buf, "service", instance->service);
+        model_dump_text(buf, "service", instance->service);
         buf_printf(buf, " kinds=%d state=%s beat=%" PRId64 " lease_until=%" PRId64 "\n", instance->kinds,
                    instance->state == INSTANCE_ACTIVE ? "active" : "evicted", instance->beat_ms,
                    instance->lease_until_ms);
@@ -104,16 +104,16 @@ static void dump_record(const struct record *record, struct buf *buf) {
     }
     buf_printf(buf, " lane=%d", record->lane);
     put_uuid(buf, "id", record->id);
-    put_text(buf, "stream", record->stream);
+    model_dump_text(buf, "stream", record->stream);
     if (record->place == PLACE_MESSAGE) {
-        put_text(buf, "type", record->type);
-        put_text(buf, "payload", record->payload);
-        put_text(buf, "consumer", record->consumer);
+        model_dump_text(buf, "type", record->type);
+        model_dump_text(buf, "payload", record->payload);
+        model_dump_text(buf, "consumer", record->consumer);
         buf_printf(buf, " put_ms=%" PRId64 "\n", record->put_ms);
         return;
     }
     buf_printf(buf, " attempts=%d deaths=%d reason=%d", record->attempts, record->deaths, record->reason);
-    put_error(buf, record->error);
+    model_dump_error(buf, record->error);
     if (record->place == PLACE_DEAD)
         buf_printf(buf, " died=%" PRId64 "\n", record->ended_ms);
     else
@@ -150,7 +150,7 @@ static void dump_holds(const struct model *model, struct buf *buf) {
         const struct record *by =
             stream->by_seq != 0 ? model_record_find_seq(model, stream->kind, stream->by_seq) : NULL;
         buf_printf(buf, "hold kind=%d", (int)stream->kind);
-        put_text(buf, "stream", stream->alone ? (pawl_str){NULL, 0} : stream->key);
+        model_dump_text(buf, "stream", stream->alone ? (pawl_str){NULL, 0} : stream->key);
         buf_printf(buf, " lane=%d state=%d due=%" PRId64, stream->lane, stream->hold, stream->due_ms);
         put_uuid(buf, "by", by != NULL ? by->id : uuid_nil());
         buf_append_char(buf, '\n');
@@ -213,7 +213,7 @@ static void dump_dedupe(const struct model *model, struct buf *buf) {
     for (size_t i = 0; i < model->dedupe.count; i++) {
         const struct dedupe *dedupe = things[i];
         buf_append_cstr(buf, "dedupe");
-        put_text(buf, "consumer", dedupe->consumer);
+        model_dump_text(buf, "consumer", dedupe->consumer);
         put_uuid(buf, "id", dedupe->id);
         buf_append_char(buf, '\n');
     }
@@ -232,9 +232,9 @@ static void dump_receptors(const struct model *model, struct buf *buf) {
         const struct receptor *receptor = things[i];
         buf_append_cstr(buf, "receptor");
         put_uuid(buf, "event", receptor->event_id);
-        put_text(buf, "receptor", receptor->name);
+        model_dump_text(buf, "receptor", receptor->name);
         buf_printf(buf, " status=%d attempts=%d", receptor->status, receptor->attempts);
-        put_error(buf, receptor->error);
+        model_dump_error(buf, receptor->error);
         buf_append_char(buf, '\n');
     }
     free(things);
@@ -251,11 +251,11 @@ static void dump_checkpoints(const struct model *model, struct buf *buf) {
     for (size_t i = 0; i < model->checkpoints.count; i++) {
         const struct checkpoint *checkpoint = things[i];
         buf_append_cstr(buf, "checkpoint");
-        put_text(buf, "stream", checkpoint->stream);
-        put_text(buf, "perspective", checkpoint->perspective);
+        model_dump_text(buf, "stream", checkpoint->stream);
+        model_dump_text(buf, "perspective", checkpoint->perspective);
         buf_printf(buf, " version=%" PRId64 " status=%d attempts=%d", checkpoint->version,
                    (int)checkpoint->status, checkpoint->attempts);
-        put_error(buf, checkpoint->error);
+        model_dump_error(buf, checkpoint->error);
         buf_append_char(buf, '\n');
     }
     free(things);

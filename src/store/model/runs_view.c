@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "store/model/runs.h"
+#include "store/model/view.h"
 
 static bool matches(pawl_str wanted, pawl_str text) { return str_absent(wanted) || str_equal(wanted, text); }
 
@@ -179,59 +180,43 @@ const char *model_runs_fault(struct model *model) {
     return fault;
 }
 
-static void put_text(struct buf *buf, const char *name, pawl_str text) {
-    buf_printf(buf, " %s=", name);
-    if (str_absent(text))
-        buf_append_char(buf, '-');
-    else
-        json_quote(buf, text);
-}
-
-/* The first line of an error. */
-static void put_line(struct buf *buf, pawl_str error) {
-    const char *end = error.len > 0 ? memchr(error.ptr, '\n', error.len) : NULL;
-    if (end != NULL)
-        error.len = (size_t)(end - error.ptr);
-    put_text(buf, "error", error);
-}
-
 void model_runs_dump(struct model *model, struct buf *buf) {
     for (size_t i = 0; i < model->runs->runs.count; i++) {
         const struct run_row *run = PILE(model->runs->runs, struct run_row, i);
         buf_append_cstr(buf, "run");
-        put_text(buf, "key", run->key);
-        put_text(buf, "name", run->name);
+        model_dump_text(buf, "key", run->key);
+        model_dump_text(buf, "name", run->name);
         buf_printf(
             buf,
             " state=%d paused=%d round=%d partitions=%d remaining=%d done=%d failed=%d children_open=%d "
             "children_failed=%d",
             (int)run->state, run->paused, run->round, run->partitions, run->remaining, run->done, run->failed,
             run->children_open, run->children_failed);
-        put_line(buf, run->error);
+        model_dump_error(buf, run->error);
         buf_append_char(buf, '\n');
     }
     for (size_t i = 0; i < model->runs->partitions.count; i++) {
         const struct partition_row *part = PILE(model->runs->partitions, struct partition_row, i);
         const struct run_row *run = model_run_find(model, part->run);
         buf_append_cstr(buf, "partition");
-        put_text(buf, "run", run->key);
-        put_text(buf, "name", part->name);
+        model_dump_text(buf, "run", run->key);
+        model_dump_text(buf, "name", part->name);
         buf_printf(buf,
                    " state=%d paused=%d job=%d generation=%d page=%" PRId64 " offset=%" PRId64
                    " items=%" PRId64 " repeats=%" PRId64 " skipped=%" PRId64,
                    (int)part->state, part->paused, part->state == PART_ACTIVE && part->job != 0,
                    part->generation, part->page, part->offset, part->items, part->repeats, part->skipped);
-        put_text(buf, "cursor", part->cursor);
-        put_line(buf, part->error);
+        model_dump_text(buf, "cursor", part->cursor);
+        model_dump_error(buf, part->error);
         buf_append_char(buf, '\n');
     }
     for (size_t i = 0; i < model->runs->items.count; i++) {
         const struct mitem *item = PILE(model->runs->items, struct mitem, i);
         buf_append_cstr(buf, "item");
-        put_text(buf, "run", model_run_find(model, item->run)->key);
-        put_text(buf, "key", item->key);
+        model_dump_text(buf, "run", model_run_find(model, item->run)->key);
+        model_dump_text(buf, "key", item->key);
         buf_printf(buf, " part=%d", item->part);
-        put_text(buf, "payload", item->payload);
+        model_dump_text(buf, "payload", item->payload);
         buf_append_char(buf, '\n');
     }
 }

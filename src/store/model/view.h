@@ -21,6 +21,11 @@ PAWL_MUSTCHECK pawl_status model_row_copy(const struct record *record, struct ar
 /* The records with that id, by seq; free() the array. */
 struct records model_records_with_id(const struct model *model, pawl_uuid id);
 
+/* Fields of a line of the dump (docs/state-dump.md): ' name="text"', '-' when absent; of an error its first
+ * line. */
+void model_dump_text(struct buf *buf, const char *name, pawl_str text);
+void model_dump_error(struct buf *buf, pawl_str error);
+
 pawl_status model_counts(struct store *store, struct counts *out, pawl_error *err);
 pawl_status model_instances(struct store *store, struct arena *arena, struct instance_rows *out,
                             pawl_error *err);
@@ -40,8 +45,7 @@ pawl_status model_checkpoint_get(struct store *store, pawl_str stream, pawl_str 
                                  struct arena *arena, struct checkpoint_row *out, pawl_error *err);
 pawl_status model_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                             struct receptor_row **rows, size_t *count, pawl_error *err);
-pawl_status model_ailments(struct store *store, struct arena *arena, struct violations *out,
-                           pawl_error *err);
+pawl_status model_ailments(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status model_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status model_dump(struct store *store, struct buf *out, pawl_error *err);
 
