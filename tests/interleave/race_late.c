@@ -21,11 +21,8 @@ static void a_lower_number_that_commits_late_is_claimed_next(void **state) {
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
 }
 
-static void a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothing(void **state) {
-    struct scene *s = *state;
-    join(s, 1);
-    run(s, s->observer, "CREATE TABLE public.app (n integer)");
-    run(s, s->c, "BEGIN; INSERT INTO public.app VALUES (1)"); /* has an id, will not end */
+/* c has an id and stays open until its very end. */
+static void puts_go_on_beside_the_foreign_one(struct scene *s) {
     for (int n = 1; n <= 5; n++) {
         send_now(s, n, "x");
         const char *grant = run(s, s->b, sql_claim(s, 1, 10));
@@ -49,6 +46,27 @@ static void a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothin
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
     run(s, s->c, "COMMIT");
     assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "8");
+}
+
+static void open_foreign_one(struct scene *s) {
+    join(s, 1);
+    run(s, s->observer, "CREATE TABLE public.app (n integer)");
+    run(s, s->c, "BEGIN; INSERT INTO public.app VALUES (1)");
+}
+
+static void a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothing(void **state) {
+    open_foreign_one(*state);
+    puts_go_on_beside_the_foreign_one(*state);
+}
+
+static void nor_does_it_when_old_versions_of_the_lanes_pile_up(void **state) {
+    struct scene *s = *state;
+    open_foreign_one(s);
+    run(s, s->observer, /* none of these versions may go while the foreign one is open */
+        "DO $$ BEGIN FOR n IN 1 .. 1000 LOOP UPDATE pawl.lane SET moves = moves; END LOOP; END $$");
+    run(s, s->observer, "SELECT pg_stat_force_next_flush()");
+    puts_go_on_beside_the_foreign_one(s);
+    assert_string_equal(run(s, s->observer, "SELECT max(era) > 0 FROM pawl.lane"), "t");
 }
 
 static void transactions_that_follow_one_another_keep_their_order(void **state) {
@@ -239,6 +257,7 @@ static void a_message_lives_and_dies_with_the_applications_transaction(void **st
 static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_lower_number_that_commits_late_is_claimed_next),
     SCENE_TEST(a_foreign_transaction_that_stays_open_stops_nothing_and_hides_nothing),
+    SCENE_TEST(nor_does_it_when_old_versions_of_the_lanes_pile_up),
     SCENE_TEST(transactions_that_follow_one_another_keep_their_order),
     SCENE_TEST(more_late_commits_than_one_claim_takes_all_come_in_order),
     SCENE_TEST(a_late_commit_into_a_stream_in_flight_waits_aside),

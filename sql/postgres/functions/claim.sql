@@ -20,7 +20,9 @@ DECLARE
     v_left integer := p_max;
     v_overdue boolean;
     v_drained boolean;
+    v_piled boolean;
     v_lanes integer[];
+    v_places tid[]; -- where they were found
     v_tokens bigint[];
     v_starts bigint[];
     v_highs bigint[];
@@ -57,25 +59,33 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The lanes are read once: under a long-open transaction their old versions pile up. low_token keeps the claims that
-    -- ended out of sight. IS NOT DISTINCT keeps it on the primary key: the index on owners holds every version of every
-    -- lane. A lane with several claims is there several times, side by side.
+    -- The lanes are read once. Under a long-open transaction their old versions pile up: then every change begins a new
+    -- era, and a lane is looked for by its last one (lanes_piled). low_token keeps the claims that ended out of sight. IS
+    -- NOT DISTINCT keeps it on the primary key: the index on owners holds every version of every lane. A lane with several
+    -- claims is there several times, side by side.
+    v_piled := pg_stat_get_dead_tuples('pawl.lane'::regclass) > 2000;
     LOOP
-        SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
-               array_agg(x.lane) FILTER (WHERE x.visit),
-               array_agg(x.token) FILTER (WHERE x.visit),
-               array_agg(x.start) FILTER (WHERE x.visit),
-               array_agg(x.high) FILTER (WHERE x.visit),
-               array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
-          INTO v_overdue, v_drained, v_lanes, v_tokens, v_starts, v_highs, v_slow
-          FROM (SELECT l.lane, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= v_now AS overdue,
-                       CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                       NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000) AS visit
-                  FROM pawl.lane l
-                  LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
-                                      WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
-                                        AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
-                 WHERE l.kind = p_kind AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
+        IF v_piled THEN
+            SELECT p.* INTO v_overdue, v_drained, v_lanes, v_places, v_tokens, v_starts, v_highs, v_slow
+              FROM pawl.lanes_piled(p_instance, p_kind, v_now) p;
+        ELSE
+            SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
+                   array_agg(x.lane) FILTER (WHERE x.visit),
+                   array_agg(x.place) FILTER (WHERE x.visit),
+                   array_agg(x.token) FILTER (WHERE x.visit),
+                   array_agg(x.start) FILTER (WHERE x.visit),
+                   array_agg(x.high) FILTER (WHERE x.visit),
+                   array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
+              INTO v_overdue, v_drained, v_lanes, v_places, v_tokens, v_starts, v_highs, v_slow
+              FROM (SELECT l.lane, l.ctid AS place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= v_now AS overdue,
+                           CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
+                           NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000) AS visit
+                      FROM pawl.lane l
+                      LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
+                                          WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                            AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
+                     WHERE l.kind = p_kind AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
+        END IF;
         EXIT WHEN v_overdue IS NOT TRUE OR pawl.claims_expire(p_instance, p_kind, true, v_now) = 0;
     END LOOP;
     IF v_drained THEN
@@ -93,10 +103,11 @@ BEGIN
             v_from := coalesce(v_next[cardinality(v_next)], 0);
             SELECT array_agg(f.n) INTO v_next
               FROM (SELECT l.n
-                      FROM unnest(v_lanes, v_starts, v_highs, v_slow) WITH ORDINALITY AS l(lane, start, high, slow, n)
+                      FROM unnest(v_lanes, v_places, v_starts, v_highs, v_slow)
+                           WITH ORDINALITY AS l(lane, place, start, high, slow, n)
                      CROSS JOIN LATERAL (
                            SELECT coalesce(l.start, (SELECT pawl.lane_start(o.low, o.cut_seqs, o.cut_xids, o.open_xids, o.seen_xmax)
-                                                       FROM pawl.lane o WHERE o.kind = p_kind AND o.lane = l.lane)) AS start OFFSET 0) r
+                                                       FROM pawl.lane o WHERE o.ctid = l.place), l.high) AS start OFFSET 0) r
                      WHERE l.n > v_from
                        AND (EXISTS (SELECT 1 FROM pawl.message m
                                      WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
@@ -113,10 +124,10 @@ BEGIN
         CONTINUE WHEN v_lanes[v_next[v_at]] = v_lane.lane;
         -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
         SELECT l.* INTO v_lane FROM pawl.lane l
-         WHERE l.kind = p_kind AND l.lane = v_lanes[v_next[v_at]] AND l.owner IS NOT DISTINCT FROM p_instance AND NOT l.draining
-           AND l.token = v_tokens[v_next[v_at]]
+         WHERE l.ctid = v_places[v_next[v_at]] AND l.owner = p_instance AND NOT l.draining AND l.token = v_tokens[v_next[v_at]]
            FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
+        v_lane.era := v_lane.era + v_piled::integer;
         v_own := pg_current_xact_id()::text::bigint;
         -- Before the start is computed and before the read: what ends meanwhile is looked for next time.
         v_seen := pg_current_snapshot();

@@ -1,5 +1,5 @@
 -- lane_read: notes on a lane up to where it was read, and what that read could not see.
--- params: p_lane pawl.lane: the row as the caller read it under its lock; p_token bigint: of the grant, NULL: none;
+-- params: p_lane pawl.lane: the row as the caller read it under its lock (its era may be a new one); p_token bigint: of the grant, NULL: none;
 --         p_high bigint: the last seq read; p_xid xid8: an id drawn after that seq was seen,
 --         NULL: nothing was found; p_seen pg_snapshot: taken before the read; p_alone boolean: no id
 --         from the snapshot's xmax up to p_xid belongs to anybody else
@@ -55,7 +55,7 @@ BEGIN
         END LOOP;
     END IF;
     UPDATE pawl.lane l
-       SET token = coalesce(p_token, l.token), high = v_high, low = v_low, cut_seqs = v_seqs, cut_xids = v_xids,
+       SET token = coalesce(p_token, l.token), era = p_lane.era, high = v_high, low = v_low, cut_seqs = v_seqs, cut_xids = v_xids,
            open_xids = ARRAY(SELECT x.xid FROM pg_snapshot_xip(p_seen) AS x(xid) ORDER BY x.xid),
            seen_xmax = pg_snapshot_xmax(p_seen),
            low_token = coalesce((SELECT min(c.token) FROM pawl.claim c

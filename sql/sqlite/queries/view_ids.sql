@@ -1,7 +1,16 @@
 -- view_ids: ids of messages in a range, wherever they are.
 -- params: lowest id, highest id, limit
 -- returns: id, each once, ascending
-SELECT id FROM (SELECT DISTINCT id FROM message WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
+-- Waiting messages are indexed lane by lane: the next id is the least of the lanes' next ones.
+WITH RECURSIVE waiting (id) AS (
+    SELECT min((SELECT m.id FROM message m WHERE m.lane = l.lane AND m.id >= ?1 AND m.id <= ?2 ORDER BY m.id LIMIT 1))
+      FROM lane l WHERE l.kind = 1
+     UNION ALL
+    SELECT (SELECT min((SELECT m.id FROM message m
+                         WHERE m.lane = l.lane AND m.id > w.id AND m.id <= ?2 ORDER BY m.id LIMIT 1))
+              FROM lane l WHERE l.kind = 1)
+      FROM waiting w WHERE w.id IS NOT NULL LIMIT ?3)
+SELECT id FROM waiting WHERE id IS NOT NULL
  UNION SELECT id FROM (SELECT DISTINCT id FROM aside WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
  UNION SELECT id FROM (SELECT DISTINCT id FROM dead WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
  UNION SELECT id FROM (SELECT DISTINCT id FROM history WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
