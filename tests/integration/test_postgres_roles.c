@@ -25,7 +25,8 @@ static const struct {
     {"select * from pawl.view_messages(0::smallint, 0, null, null, null, null, -1, 0, 0, 10, 100)",
      ROLE_OPERATOR},
     {"select * from pawl.view_counts()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
-    {"select * from pawl.view_instances()", ROLE_VIEW | ROLE_OPERATOR},
+    /* a worker too: it measures for the alerts who is silent */
+    {"select * from pawl.view_instances()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
     {"select * from pawl.why(gen_random_uuid())", ROLE_VIEW | ROLE_OPERATOR},
     {"select * from pawl.messages", ROLE_VIEW | ROLE_OPERATOR},
     {"select * from pawl.instances", ROLE_VIEW | ROLE_OPERATOR},
