@@ -20,6 +20,7 @@ JOBS = max(LETTERS // 10, 1000) // 2 * 2
 ROUNDS = int(os.environ.get("PAWL_SCALE_ROUNDS", "20"))
 STREAMS = 500
 P95_MS_MAX = 300
+SANITIZED_TIMES = 5  # what a build with sanitizers may take more, beside other tests
 RESIDENT_KIB_MAX = 64 * 1024
 TRIES = 3  # another process may take the machine for a moment
 SEED_SECONDS_MAX = 1800
@@ -83,7 +84,7 @@ class ScaleTest(ServerTest):
         for _ in range(TRIES):
             took = percentile([ask() for _ in range(ROUNDS)], 0.95)
             best = took if best is None else min(best, took)
-            if best < P95_MS_MAX:
+            if best < self.p95_ms_max:
                 break
         return best
 
@@ -120,6 +121,9 @@ class ScaleTest(ServerTest):
         self.seed()
         print(f"# {MESSAGES} messages, {LETTERS} dead letters, {JOBS} jobs on {Setup.dialect}, in {time.monotonic() - began:.0f} s")
         process = self.start_server(migrate=False)
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+            sanitized = "libasan" in maps.read()
+        self.p95_ms_max = P95_MS_MAX * (SANITIZED_TIMES if sanitized else 1)
         connection = http.client.HTTPConnection(self.address, timeout=60)
         rows, self.wrong = [], set()
         for path in self.paths():
@@ -131,10 +135,8 @@ class ScaleTest(ServerTest):
             print(f"# {took:8.1f} ms  {what}")
         print(f"# {len(rows)} questions; at most {resident} KiB resident")
         self.assertEqual(self.wrong, set())
-        self.assertEqual([row for row in rows if row[0] >= P95_MS_MAX], [])
-        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
-            sanitized = "libasan" in maps.read()  # its shadow is not the server's memory
-        if not sanitized:
+        self.assertEqual([row for row in rows if row[0] >= self.p95_ms_max], [])
+        if not sanitized:  # its shadow is not the server's memory
             self.assertLess(resident, RESIDENT_KIB_MAX)
         groups = self.get("/v1/dead/groups?kind=outbox&limit=500")["items"]
         self.assertEqual(len(groups), 500 if LETTERS > 1000 else min(LETTERS, 500))
