@@ -114,7 +114,7 @@ def fields(tap, fleet, redis):
 
 def kills(tap, fleet, redis):
     """Workers and the broker die meanwhile: every event arrives, in order but for what comes twice."""
-    count = 600
+    count = 200
     fleet.pawl("job", "enqueue", "note", "{}", "--count", str(count))
     first = max(entry["id"] for entry in payloads(redis)) + 1
     fleet.start()
@@ -143,7 +143,7 @@ def length(tap, fleet, redis):
     """covers: J47"""
     fleet.settings.write_text(f"[transport events]\nurl = redis://127.0.0.1:{redis.port}\n"
                               "[spine other:events]\ntransport = events\nmax-length = 100\n")
-    fleet.pawl("job", "enqueue", "note", "{}", "--count", "1500")
+    fleet.pawl("job", "enqueue", "note", "{}", "--count", "500")
     fleet.start("--concurrency", "64")
     until(lambda: not fleet.pawl("job", "list", "--limit", "1") and len(entries(redis, "other:events")) >= 100)
     fleet.stop()
