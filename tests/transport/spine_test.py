@@ -145,7 +145,7 @@ def length(tap, fleet, redis):
                               "[spine other:events]\ntransport = events\nmax-length = 100\n")
     fleet.pawl("job", "enqueue", "note", "{}", "--count", "500")
     fleet.start("--concurrency", "64")
-    until(lambda: not fleet.pawl("job", "list", "--state", "ready", "--limit", "1") and len(entries(redis, "other:events")) >= 100)
+    until(lambda: not fleet.pawl("job", "list", "--job-state", "ready", "--limit", "1") and len(entries(redis, "other:events")) >= 100)
     fleet.stop()
     found = entries(redis, "other:events")
     tap.case(100 <= len(found) < 400, f"another name, and about 100 entries are kept: {len(found)}")
