@@ -343,15 +343,19 @@ class TimeTest(AdversityTest):
             before = self.effects()
             self.wait(lambda seen=before: self.effects() > seen + 5, 20, "some work")
             stopped = self.family(self.workers[turn % 2].pid)
-            for pid in stopped:
-                os.kill(pid, signal.SIGSTOP)
+            self.signal_all(stopped, signal.SIGSTOP)
             time.sleep(LEASE_MS / 1000 + 0.7)
-            for pid in stopped:
-                try:
-                    os.kill(pid, signal.SIGCONT)
-                except ProcessLookupError:
-                    pass
+            self.signal_all(stopped, signal.SIGCONT)
         self.judged()
+
+    @staticmethod
+    def signal_all(pids, number):
+        """A handler may have ended since it was seen."""
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
 
     @staticmethod
     def family(pid):
