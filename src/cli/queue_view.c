@@ -30,9 +30,9 @@ static pawl_status each_job(struct reader *reader, enum job_state state, pawl_er
             return status;
         for (size_t i = 0; i < rows.count; i++)
             reader->take(reader->self, &rows.rows[i]);
-        if (rows.count < (size_t)filter.limit)
+        if (rows.next_id == 0)
             return PAWL_OK;
-        filter.after_id = rows.rows[rows.count - 1].job.id;
+        filter.after_id = rows.next_id;
     }
     reader->all = false;
     return PAWL_OK;

@@ -8,6 +8,7 @@
 #include "base/uuid.h"
 #include "cli/fleet_view.h"
 #include "cli/grid.h"
+#include "cli/message_view.h"
 #include "cli/run_view.h"
 #include "cli/why_job.h"
 #include "cli/why_story.h"
@@ -68,15 +69,21 @@ static pawl_status tell_run(struct cli *cli, pawl_str word, struct why_told *tol
     return PAWL_OK;
 }
 
+static pawl_status take_id(void *self, const struct message_row *row, pawl_error *err) {
+    (void)err;
+    *(pawl_uuid *)self = row->item.id;
+    return PAWL_OK;
+}
+
 /* What holds up a stream is its first unfinished message. */
 static pawl_status tell_stream(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
-    struct message_filter filter = {.stream = word, .lane = -1, .limit = 1};
-    struct message_rows rows = {.count = 0};
+    struct message_filter filter = {.stream = word, .lane = -1};
+    pawl_uuid first = {0};
     struct why why;
-    pawl_status status = cli->store->ops->view.messages(cli->store, &filter, cli->arena, &rows, err);
-    if (status != PAWL_OK || rows.count == 0)
+    pawl_status status = messages_visit(cli->store, filter, 1, take_id, &first, err);
+    if (status != PAWL_OK || uuid_is_nil(first))
         return status;
-    status = cli->store->ops->view.why(cli->store, rows.rows[0].item.id, cli->arena, &why, err);
+    status = cli->store->ops->view.why(cli->store, first, cli->arena, &why, err);
     if (status != PAWL_OK)
         return status == PAWL_NOT_FOUND ? PAWL_OK : status;
     told->found = true;
@@ -167,7 +174,10 @@ static pawl_status tell_task(struct cli *cli, pawl_str word, struct why_told *to
     if (status != PAWL_OK || tasks.count == 0)
         return status;
     told->found = true;
-    status = ops->jobs(cli->store, &open, cli->arena, &jobs, err);
+    do { /* a page may end early, even empty */
+        open.after_id = jobs.next_id;
+        status = ops->jobs(cli->store, &open, cli->arena, &jobs, err);
+    } while (status == PAWL_OK && jobs.count == 0 && jobs.next_id > 0);
     if (status == PAWL_OK)
         status = ops->runs(cli->store, &last, cli->arena, &runs, err);
     if (status != PAWL_OK)

@@ -227,6 +227,15 @@ class WhyTest(OperateTest):
         self.refused(EXIT_CODES["conflict"], "names more than one thing: job, stream", "why", "1", "-o", "table")
 
 
+    def test_a_stream_behind_many_others_of_its_lane(self):
+        """A page of a list looks at so many rows and may end without one."""
+        full = self.ok("send", "a", "--stream", "full")
+        self.ok("send", "a", "--stream", "full", "--count", "10000")
+        last = self.ok("send", "a", "--stream", "last-95")
+        self.assertEqual(last["lane"], full["lane"])
+        self.assertIn("last-95", self.told("stream", "last-95")["explanation"])
+
+
 class MonitorTest(OperateTest):
 
     # covers: J34 J28 J39
