@@ -1,12 +1,17 @@
 /* Something that one instance does at a time. */
 #include "work/duty.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/uuid.h"
 
-/* How long a holder that died keeps others out, when nothing tells earlier. */
-enum { DUTY_MS = 15000 };
+enum {
+    DUTY_MS = 15000, /* how long a holder that died keeps others out, when nothing tells earlier */
+    BACKOFF_MS_MAX = 10000,
+    SLICE_MS = 20 /* a stop is noticed that late */
+};
 
 bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance) {
     pawl_error error = {0};
@@ -23,6 +28,17 @@ bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance) {
     duty->instance = instance;
     duty->renew_ms = now_ms + DUTY_MS / 3;
     return grant.held;
+}
+
+void duty_wait(const atomic_bool *stopping, int64_t wait_ms) {
+    int64_t until_ms = clock_boot_ms() + wait_ms;
+    while (!atomic_load(stopping) && clock_boot_ms() < until_ms)
+        nanosleep(&(struct timespec){0, SLICE_MS * 1000000}, NULL);
+}
+
+void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms) {
+    duty_wait(stopping, *backoff_ms);
+    *backoff_ms = *backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : *backoff_ms * 2;
 }
 
 void duty_leave(struct duty *duty, struct store *store) {

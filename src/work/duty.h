@@ -3,6 +3,8 @@
 #ifndef WORK_DUTY_H
 #define WORK_DUTY_H
 
+#include <stdatomic.h>
+
 #include "base/limits.h"
 #include "base/log.h"
 #include "store/store.h"
@@ -29,6 +31,13 @@ struct duty {
 /* Whether the duty is this instance's (nil: of course not), with enough time left to do something under it.
  * A store that does not answer: it is not. */
 bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance);
+
+/* Waits, or until the thread is told to stop. */
+void duty_wait(const atomic_bool *stopping, int64_t wait_ms);
+
+/* After a failure: waits, and longer the next time. Begin with DUTY_BACKOFF_MS. */
+enum { DUTY_BACKOFF_MS = 250 };
+void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms);
 
 /* Lets go of it, when it is held. */
 void duty_leave(struct duty *duty, struct store *store);

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -17,11 +16,8 @@
 
 enum {
     PAUSE_LOOK_MS = 1000,
-    LOOK_MS = 500,    /* between tries to get a duty that somebody else has */
-    RECEIVE_MS = 500, /* how long one receive waits: a stop is noticed that late */
-    BACKOFF_MS = 250, /* after a failure; doubled up to the most */
-    BACKOFF_MS_MAX = 10000,
-    SLICE_MS = 20
+    LOOK_MS = 500,   /* between tries to get a duty that somebody else has */
+    RECEIVE_MS = 500 /* how long one receive waits: a stop is noticed that late */
 };
 
 /* One subscription and the thread that reads it. */
@@ -51,12 +47,6 @@ struct inbox {
 
 static bool stopping(const struct reader *reader) { return atomic_load(&reader->inbox->stopping); }
 
-static void wait_ms(const struct reader *reader, int64_t ms) {
-    int64_t until_ms = clock_boot_ms() + ms;
-    while (!stopping(reader) && clock_boot_ms() < until_ms)
-        nanosleep(&(struct timespec){0, SLICE_MS * 1000000}, NULL);
-}
-
 static void session_close(struct reader *reader) {
     reader->transport->module->close(reader->session);
     reader->session = NULL;
@@ -67,8 +57,7 @@ static void fall_back(struct reader *reader, const char *what, const pawl_error 
     log_event(&reader->inbox->world.log, LOG_LEVEL_WARN, what, "transport=%s from=%.*s reason=%s",
               reader->transport->name, STR_ARG(reader->setting->from), error->text);
     session_close(reader);
-    wait_ms(reader, reader->backoff_ms);
-    reader->backoff_ms = reader->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : reader->backoff_ms * 2;
+    duty_back_off(&reader->inbox->stopping, &reader->backoff_ms);
 }
 
 /* Whether the duty is ours; what was read under another token is not ours to acknowledge. */
@@ -178,7 +167,7 @@ static void read_once(struct reader *reader, struct transport_delivery *deliveri
     if (status != PAWL_OK)
         fall_back(reader, "subscription_lost", &error);
     else
-        reader->backoff_ms = BACKOFF_MS;
+        reader->backoff_ms = DUTY_BACKOFF_MS;
 }
 
 static bool open_store(struct reader *reader) {
@@ -200,9 +189,9 @@ static void *read_all(void *self) {
             continue;
         if (!hold_duty(reader)) {
             session_close(reader);
-            wait_ms(reader, LOOK_MS);
+            duty_wait(&reader->inbox->stopping, LOOK_MS);
         } else if (is_paused(reader)) {
-            wait_ms(reader, LOOK_MS);
+            duty_wait(&reader->inbox->stopping, LOOK_MS);
         } else if (open_session(reader)) {
             read_once(reader, deliveries);
         }
@@ -224,7 +213,7 @@ static bool reader_init(struct inbox *inbox, struct reader *reader,
                               .group = str_absent(setting->group) ? service : setting->group,
                               .consumer = str_absent(setting->consumer) ? service : setting->consumer,
                               .topic = str_absent(setting->topic) ? setting->from : setting->topic,
-                              .backoff_ms = BACKOFF_MS};
+                              .backoff_ms = DUTY_BACKOFF_MS};
     int made = snprintf(reader->duty.name, sizeof(reader->duty.name), "subscribe %s %.*s %.*s",
                         reader->transport->name, STR_ARG(reader->group), STR_ARG(setting->from));
     return made > 0 && (size_t)made < sizeof(reader->duty.name);

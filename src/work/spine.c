@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -18,11 +17,9 @@
 
 enum {
     EVENTS_MAX = 100,
-    LOOK_MS = 500, /* between looks at an empty spine, and at a duty that somebody else has */
-    BACKOFF_MS = 250,
-    BACKOFF_MS_MAX = 10000,
-    STOP_MS = 2000,
-    SLICE_MS = 20
+    LOOK_MS = 500,    /* between looks at an empty spine, and at a duty that somebody else has */
+    REGISTER_MS = 20, /* between looks whether the worker has registered */
+    STOP_MS = 2000
 };
 
 struct spine {
@@ -46,18 +43,11 @@ struct load {
     struct transport_result results[EVENTS_MAX];
 };
 
-static void wait_ms(struct spine *spine, int64_t ms) {
-    int64_t until_ms = clock_boot_ms() + ms;
-    while (!atomic_load(&spine->stopping) && clock_boot_ms() < until_ms)
-        nanosleep(&(struct timespec){0, SLICE_MS * 1000000}, NULL);
-}
-
 static void fall_back(struct spine *spine, const char *reason) {
     log_event(&spine->world.log, LOG_LEVEL_WARN, "spine_not_passed_on", "transport=%s to=%.*s reason=%s",
               spine->world.settings->transports[spine->setting->transport].name, STR_ARG(spine->setting->to),
               reason);
-    wait_ms(spine, spine->backoff_ms);
-    spine->backoff_ms = spine->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : spine->backoff_ms * 2;
+    duty_back_off(&spine->stopping, &spine->backoff_ms);
 }
 
 /* Writes JSON into the arena. */
@@ -201,7 +191,7 @@ static bool turn(struct spine *spine, struct load *load) {
     }
     pawl_uuid instance = spine->world.instance(spine->world.self);
     while (uuid_is_nil(instance) && !atomic_load(&spine->stopping)) { /* it is about to register */
-        wait_ms(spine, SLICE_MS);
+        duty_wait(&spine->stopping, REGISTER_MS);
         instance = spine->world.instance(spine->world.self);
     }
     /* A worker that stops is no longer registered, but what it held is its own until the lease ends. */
@@ -213,7 +203,7 @@ static bool turn(struct spine *spine, struct load *load) {
         fall_back(spine, error.text);
         return false;
     }
-    spine->backoff_ms = BACKOFF_MS;
+    spine->backoff_ms = DUTY_BACKOFF_MS;
     return count > 0;
 }
 
@@ -224,7 +214,7 @@ static void *run(void *self) {
     bool able = load != NULL && spine->arena != NULL;
     while (able && !atomic_load(&spine->stopping)) {
         if (!turn(spine, load))
-            wait_ms(spine, LOOK_MS);
+            duty_wait(&spine->stopping, LOOK_MS);
     }
     int64_t until_ms = clock_boot_ms() + STOP_MS;
     while (able && clock_boot_ms() < until_ms && turn(spine, load))
@@ -252,7 +242,7 @@ pawl_status spine_start(const struct duty_world *world, struct spine **out, pawl
         return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
     spine->world = *world;
     spine->setting = setting;
-    spine->backoff_ms = BACKOFF_MS;
+    spine->backoff_ms = DUTY_BACKOFF_MS;
     snprintf(spine->duty.name, sizeof(spine->duty.name), "spine");
     spine->outlet = outlet_create(&world->settings->transports[setting->transport]);
     pawl_status status = spine->outlet != NULL ? PAWL_OK
