@@ -24,6 +24,11 @@ int64_t clock_boot_us(void) { return read_us(CLOCK_BOOTTIME); }
 
 int64_t clock_boot_ms(void) { return read_us(CLOCK_BOOTTIME) / 1000; }
 
+struct timespec clock_monotonic_after(int64_t wait_ms) {
+    int64_t at_us = read_us(CLOCK_MONOTONIC) + (wait_ms > 0 ? wait_ms : 0) * 1000;
+    return (struct timespec){(time_t)(at_us / 1000000), (long)(at_us % 1000000) * 1000};
+}
+
 int64_t clock_wall_ms(void) { return read_us(CLOCK_REALTIME) / 1000; }
 
 static int64_t real_now_ms(void *self) {

@@ -2,11 +2,16 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <time.h>
+
 #include "pawl.h"
 
 /* Since boot, counting suspend (CLOCK_BOOTTIME): the clock for durations and leases of one machine. */
 int64_t clock_boot_ms(void);
 int64_t clock_boot_us(void);
+
+/* So long from now, as pthread_cond_timedwait wants it of a condition on CLOCK_MONOTONIC; at least now. */
+struct timespec clock_monotonic_after(int64_t wait_ms);
 
 /* Since 1970 UTC; may jump. For display and logs, never for a decision. */
 int64_t clock_wall_ms(void);

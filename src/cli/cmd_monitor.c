@@ -105,7 +105,8 @@ static pawl_status watch(struct monitor *monitor, pawl_error *err) {
     int64_t due_ms = clock_boot_ms();
     for (int64_t looks = 1; status == PAWL_OK && !monitor->ended; looks++) {
         struct monitor_look *look = arena_alloc(arena, sizeof *look);
-        status = look != NULL ? monitor_look(monitor->cli->store, arena, look, err) : PAWL_NO_MEMORY;
+        status = look != NULL ? monitor_look(monitor->cli->store, arena, look, err)
+                              : error_set(err, PAWL_NO_MEMORY, "monitor", "out of memory");
         if (status != PAWL_OK)
             break;
         print(monitor, look, before.at_ms > 0 ? &before : NULL, &text);

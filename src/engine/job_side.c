@@ -412,11 +412,7 @@ static void wait_for_news(struct job_side *side, int64_t at_ms) {
     int64_t wait_ms = at_ms - clock_boot_ms();
     if (side->duty_ms > 0 && side->duty_ms - clock_boot_ms() < wait_ms)
         wait_ms = side->duty_ms - clock_boot_ms();
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + (wait_ms > 0 ? wait_ms : 0) % 1000 * 1000000;
-    until.tv_sec += (time_t)((wait_ms > 0 ? wait_ms : 0) / 1000 + ns / 1000000000);
-    until.tv_nsec = (long)(ns % 1000000000);
+    struct timespec until = clock_monotonic_after(wait_ms);
     if (wait_ms > 0 && !slots->woken)
         pthread_cond_timedwait(&slots->news, &slots->lock, &until);
     slots->woken = false;

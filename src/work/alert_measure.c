@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "work/alert_round.h"
 
@@ -120,7 +121,7 @@ pawl_status alert_measure(struct store *store, const struct alert_window *window
     struct facts *facts = arena_alloc(arena, sizeof *facts);
     int kinds = 0;
     if (facts == NULL)
-        return PAWL_NO_MEMORY;
+        return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
     memset(facts, 0, sizeof *facts);
     pawl_status status = read_facts(store, arena, facts, err);
     if (status != PAWL_OK)

@@ -145,13 +145,7 @@ static void *main_loop(void *self) {
     struct alert_watch *watch = self;
     pthread_mutex_lock(&watch->lock);
     while (!atomic_load(&watch->stop)) {
-        struct timespec until;
-        int64_t wait_ms = pause_ms(watch);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += wait_ms / 1000;
-        until.tv_nsec += wait_ms % 1000 * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        struct timespec until = clock_monotonic_after(pause_ms(watch));
         int waited = 0;
         while (!atomic_load(&watch->stop) && waited == 0)
             waited = pthread_cond_timedwait(&watch->wake, &watch->lock, &until);

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -83,14 +82,7 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
 
 /* True when there is work for us again; false at the end. */
 static bool wait_turn(struct perspectives *all, int64_t wait_ms, pawl_uuid *instance) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(wait_ms / 1000);
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = clock_monotonic_after(wait_ms);
     pthread_mutex_lock(&all->lock);
     while (!all->ending && uuid_equal(all->instance, *instance) && wait_ms > 0) {
         if (pthread_cond_timedwait(&all->changed, &all->lock, &until) == ETIMEDOUT)
