@@ -88,7 +88,7 @@ enum engine_event_type {
     EVENT_READY,
     EVENT_NOT_READY,
     EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside */
-    EVENT_BEAT,       /* status; beat, peers, peers_busy, lanes_short */
+    EVENT_BEAT,       /* status; beat, peers, peers_busy, peer_ends_ms, lanes_short */
     EVENT_LOOKED,     /* status; look */
     EVENT_BATCH,      /* status; result, grant */
     EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
@@ -128,9 +128,10 @@ struct engine_event {
     enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
     bool beside;             /* registered: a claim may be made while a batch is on its way */
     const struct beat_result *beat;
-    int peers;        /* other live instances */
-    bool peers_busy;  /* one of them has work in flight */
-    bool lanes_short; /* the instance owns fewer lanes than its share */
+    int peers;            /* other live instances */
+    bool peers_busy;      /* one of them has work in flight */
+    int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
+    bool lanes_short;     /* the instance owns fewer lanes than its share */
     const struct peers_look *look;
     const struct work_batch_result *result;
     void *grant; /* owns the memory of result->claimed; handed back by ACTION_FREE_GRANT */

@@ -134,6 +134,18 @@ void core_life_woken(struct engine_core *core) {
     core_life_busy(core);
 }
 
+/* A peer may have died with work waiting in its lanes and none in flight. Whoever beats in time is not due
+ * before our next beat; of one that is, the idle look once, when its lease ends. */
+static void watch_silent(struct engine_core *core, int64_t ends_ms) {
+    if (ends_ms <= 0 || core->now_ms + ends_ms > core->next_beat_ms)
+        return;
+    bool idle = core->was_idle && core->now_ms >= core->look_until_ms;
+    int64_t at_ms = core->now_ms + ends_ms + LOOK_SOON_MS;
+    if (idle || at_ms < core->next_look_ms)
+        core->next_look_ms = at_ms;
+    look_for(core, ends_ms + LOOK_BEHIND_MS);
+}
+
 void core_life_beat(struct engine_core *core, const struct engine_event *event) {
     core->beating = false;
     if (!core->registered || core->deregistering)
@@ -155,6 +167,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
     if (event->peers_busy || event->lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
+    watch_silent(core, event->peer_ends_ms);
     if (beat->lanes_taken > 0) {
         core->next_poll_ms = core->now_ms;
         core->next_look_ms = core->now_ms; /* what it took may have moved its share by one more */

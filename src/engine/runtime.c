@@ -225,6 +225,7 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.beat = &call->beat;
         event.peers = call->peers;
         event.peers_busy = call->peers_busy;
+        event.peer_ends_ms = call->peer_ends_ms;
         event.lanes_short = call->lanes_short;
         maintain_sometimes(runtime, call->status);
         break;

@@ -102,6 +102,9 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
             continue;
         call->peers++;
         call->peers_busy = call->peers_busy || row->claims > 0;
+        int64_t ends_ms = row->lease_until_ms - row->beat_ms - row->beat_age_ms;
+        if (ends_ms > 0 && (call->peer_ends_ms == 0 || ends_ms < call->peer_ends_ms))
+            call->peer_ends_ms = ends_ms;
         for (int kind = 1; kind <= KIND_COUNT; kind++)
             live[kind] += serves(row->kinds, kind);
     }

@@ -48,6 +48,7 @@ struct call {
     struct pause_rows pauses; /* beat and register; in the arena */
     int peers;
     bool peers_busy;
+    int64_t peer_ends_ms;
     bool lanes_short;
     enum store_answer answer;
     enum fail_outcome fate;

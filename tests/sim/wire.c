@@ -326,6 +326,7 @@ void wire_reply(struct world *world, struct wire *wire) {
         event.beat = &wire->beat;
         event.peers = wire->peers;
         event.peers_busy = wire->peers_busy;
+        event.peer_ends_ms = wire->peer_ends_ms;
         event.lanes_short = wire->lanes_short;
         break;
     case WIRE_LOOK:

@@ -79,6 +79,7 @@ struct wire {
     struct peers_look look;
     int peers;
     bool peers_busy, lanes_short, late;
+    int64_t peer_ends_ms;
     enum store_answer answer;
     enum fail_outcome fail;
 };

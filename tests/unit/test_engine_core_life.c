@@ -602,6 +602,30 @@ static void test_who_owns_too_few_lanes_keeps_looking(void **state) {
     driver_free(&d);
 }
 
+/* A peer that died with work waiting in its lanes, but none in flight, is noticed when its lease ends and not
+ * with the beat after that; one that beats in time costs nothing. */
+static void test_an_idle_worker_looks_when_a_silent_peers_lease_ends(void **state) {
+    (void)state;
+    struct driver d;
+    up_among_peers(&d);
+    while (d.beats < 2)
+        driver_wait(&d, 100);
+    int looks = d.looks;
+    struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
+    struct engine_event event = {.type = EVENT_BEAT, .beat = &beat, .peers = 3, .peer_ends_ms = 10000};
+    driver_step(&d, event);
+    while (d.beats < 3)
+        driver_wait(&d, 100);
+    assert_int_equal(d.looks, looks);
+    event.peer_ends_ms = 2000;
+    driver_step(&d, event);
+    driver_wait(&d, 1900);
+    assert_int_equal(d.looks, looks);
+    driver_wait(&d, 110);
+    assert_int_equal(d.looks, looks + 1);
+    driver_free(&d);
+}
+
 /* A peer that died while all were idle is noticed when work arrives, not when its lease ends. */
 static void test_work_that_arrives_makes_an_idle_fleet_look(void **state) {
     (void)state;
@@ -623,6 +647,7 @@ int main(void) {
         cmocka_unit_test(test_who_took_lanes_looks_at_once_whether_there_are_more),
         cmocka_unit_test(test_who_owns_too_few_lanes_keeps_looking),
         cmocka_unit_test(test_work_that_arrives_makes_an_idle_fleet_look),
+        cmocka_unit_test(test_an_idle_worker_looks_when_a_silent_peers_lease_ends),
         cmocka_unit_test(test_state_table),
         cmocka_unit_test(test_start_works_before_the_first_delay),
         cmocka_unit_test(test_not_ready_counts_warns_and_recovers),
