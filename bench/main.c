@@ -34,7 +34,8 @@ static const char usage[] =
     "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs,\n"
     "                   jobs-worker, append, project or runs\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
-    "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain) or sql (PostgreSQL: empty)\n"
+    "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain), sql (PostgreSQL: empty)\n"
+    "                   or row (notify: with a row each way)\n"
     "  --messages N     how many messages in all (default 10000)\n"
     "  --streams N      over how many streams (default 1000)\n"
     "  --batch N        messages per call (default 500)\n"
@@ -177,7 +178,8 @@ int main(int argc, char **argv) {
         .sql_dir = BENCH_SQL_DIR,
     };
     parse(&options, argc, argv);
-    if (strcmp(options.workload, "empty") != 0 && bench_side(&options) == NULL)
+    bool own_sides = strcmp(options.workload, "empty") == 0 || strcmp(options.workload, "notify") == 0;
+    if (!own_sides && bench_side(&options) == NULL)
         refuse("no such contestant for this store", options.side);
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
         if (strcmp(workloads[i].name, options.workload) == 0) {

@@ -302,10 +302,11 @@ def runs(lab):
 def latency(lab):
     count = lab.size(500, 100)
     reps = lab.reps()
-    pawl, floor, graphile, boss = [], [], [], []
+    pawl, floor, durable, graphile, boss = [], [], [], [], []
     for _ in range(reps):
         pawl.append(lab.measure("latency", lab.postgres(), samples=count, threads=4))
         floor.append(lab.measure("notify", lab.postgres(), samples=count))
+        durable.append(lab.measure("notify", lab.postgres(), samples=count, side="row"))
         graphile.append(lab.peer("graphile", mode="latency", items=count))
         boss.append(lab.peer("pgboss", mode="latency", items=count))
     rows = []
@@ -318,6 +319,8 @@ def latency(lab):
             allowed = max(10.0, 2 * line["other"])
             line["target"], line["target_text"], line["ok"] = allowed, f"≤ {allowed:.1f} ms", line["pawl"] <= allowed
         rows.append(line)
+        rows.append(row(f"100/s, {name}", mine, "the same with a row written each way",
+                        [each[f"{name}_us"] / 1000 for each in durable], unit="ms"))
         for peer, found in (("Graphile Worker", graphile), ("pg-boss with NOTIFY", boss)):
             if all(found):
                 rows.append(row(f"100/s, {name}", mine, peer, [each[f"{name}_ms"] for each in found], unit="ms"))

@@ -1,2 +1,2 @@
 -- notify: the smallest wake-up there is, in a transaction of its own.
-NOTIFY bench
+SELECT pg_notify($1, '')

@@ -1,2 +1,0 @@
--- listen: wakes when somebody notifies.
-LISTEN bench

@@ -1,0 +1,2 @@
+-- listen_back: wakes when somebody notifies on the way back.
+LISTEN back

@@ -1,0 +1,2 @@
+-- listen_there: wakes when somebody notifies on the way there.
+LISTEN there
