@@ -1,11 +1,10 @@
 /* Options from an INI file. */
-#include <errno.h>
 #include <ini.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/options_parts.h"
 #include "base/str.h"
@@ -90,41 +89,10 @@ static pawl_status check_lines(const char *path, pawl_str text, pawl_error *err)
     return PAWL_OK;
 }
 
-/* The whole file, NUL-terminated, in the arena. */
-static pawl_status load(struct arena *arena, const char *path, pawl_str *text, pawl_error *err) {
-    pawl_status status = PAWL_OK;
-    struct stat info;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_UNAVAILABLE, "options", errno,
-                           "cannot open the configuration file %s", path);
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size > PAWL_CONFIG_FILE_BYTES_MAX) {
-        status = error_set(err, PAWL_INVALID, "options", "%s is not a file of at most %d bytes", path,
-                           PAWL_CONFIG_FILE_BYTES_MAX);
-        goto done;
-    }
-    size_t size = (size_t)info.st_size;
-    char *bytes = arena_alloc(arena, size + 1);
-    if (bytes == NULL) {
-        status = error_set(err, PAWL_NO_MEMORY, "options", "no memory for %s", path);
-        goto done;
-    }
-    size_t len = fread(bytes, 1, size, file);
-    if (ferror(file)) {
-        status = error_errno(err, PAWL_UNAVAILABLE, "options", errno, "cannot read %s", path);
-        goto done;
-    }
-    *text = (pawl_str){bytes, len};
-done:
-    (void)fclose(file); /* read only: nothing can be lost */
-    return status;
-}
-
 pawl_status options_file_read(struct arena *arena, const char *path, struct options *options,
                               pawl_error *err) {
     pawl_str text = {NULL, 0};
-    pawl_status status = load(arena, path, &text, err);
+    pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     if (status != PAWL_OK)
         return status;
     status = check_lines(path, text, err);

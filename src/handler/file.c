@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/secret.h"
 #include "base/str.h"
@@ -181,39 +182,10 @@ static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *e
 
 static pawl_status read_lines(struct reader *reader, pawl_str text, pawl_error *err) {
     pawl_status status = PAWL_OK;
-    while (text.len > 0 && status == PAWL_OK) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t len = end != NULL ? (size_t)(end - text.ptr) : text.len;
-        pawl_str line = str_trim((pawl_str){text.ptr, len});
-        size_t used = end != NULL ? len + 1 : len;
-        text.ptr += used;
-        text.len -= used;
-        reader->line++;
-        if (line.len == 0 || line.ptr[0] == '#' || line.ptr[0] == ';')
-            continue;
+    pawl_str line;
+    while (status == PAWL_OK && file_line(&text, &reader->line, &line))
         status = line.ptr[0] == '[' ? section_begin(reader, line, err) : key_value(reader, line, err);
-    }
     return status == PAWL_OK ? section_end(reader, err) : status;
-}
-
-static pawl_status read_file(struct arena *arena, const char *path, pawl_str *text, pawl_error *err) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, "handlers file", errno,
-                           "%s cannot be read", path);
-    char *bytes = arena_alloc(arena, PAWL_CONFIG_FILE_BYTES_MAX + 1);
-    size_t len = bytes != NULL ? fread(bytes, 1, PAWL_CONFIG_FILE_BYTES_MAX + 1, file) : 0;
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (bytes == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
-    if (failed)
-        return error_set(err, PAWL_INVALID, "handlers file", "%s cannot be read", path);
-    if (len > PAWL_CONFIG_FILE_BYTES_MAX)
-        return error_set(err, PAWL_INVALID, "handlers file", "%s has more than %d bytes", path,
-                         PAWL_CONFIG_FILE_BYTES_MAX);
-    *text = (pawl_str){bytes, len};
-    return PAWL_OK;
 }
 
 pawl_status handler_table_add_file(struct handler_table *table, const char *path, pawl_error *err) {
@@ -221,7 +193,7 @@ pawl_status handler_table_add_file(struct handler_table *table, const char *path
     struct arena *arena = arena_create(2 * PAWL_CONFIG_FILE_BYTES_MAX);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
-    pawl_status status = read_file(arena, path, &text, err);
+    pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     size_t before = table->count;
     struct reader reader = {.table = table, .path = path};
     if (status == PAWL_OK)

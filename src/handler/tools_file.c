@@ -1,6 +1,5 @@
 /* The tools file: a JSON object of servers and tools. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/scope.h"
@@ -348,23 +348,13 @@ pawl_status tools_add_text(struct tools *tools, pawl_str text, const char *path,
 }
 
 pawl_status tools_add_file(struct tools *tools, const char *path, pawl_error *err) {
-    struct buf text;
-    char bytes[16384];
-    ssize_t got = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, "tools file", errno,
-                           "%s cannot be read", path);
-    buf_init(&text, TOOLS_FILE_BYTES_MAX);
-    while ((got = read(fd, bytes, sizeof(bytes))) > 0 && !text.failed)
-        buf_append(&text, bytes, (size_t)got);
-    close(fd);
-    pawl_status status = PAWL_OK;
-    if (got < 0 || text.failed)
-        status =
-            error_set(err, PAWL_INVALID, "tools file", "%s cannot be read, or is larger than 1 MiB", path);
+    pawl_str text = {NULL, 0};
+    struct arena *arena = arena_create(2 * TOOLS_FILE_BYTES_MAX);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools file", "out of memory");
+    pawl_status status = file_read(arena, path, TOOLS_FILE_BYTES_MAX, &text, err);
     if (status == PAWL_OK)
-        status = tools_add_text(tools, buf_str(&text), path, err);
-    buf_free(&text);
+        status = tools_add_text(tools, text, path, err);
+    arena_free(arena);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "server/assets.h"
@@ -313,31 +314,13 @@ void http_done(struct errand *errand) {
 
 /* ---- The daemon */
 
-static pawl_status file_text(struct server *server, const char *path, char **text, pawl_error *err) {
-    FILE *file = fopen(path, "re");
-    struct buf buf;
-    char part[4096];
-    size_t len;
-    if (file == NULL)
-        return error_errno(err, PAWL_NOT_FOUND, "server", errno, "cannot open %s", path);
-    buf_init(&buf, PAWL_CONFIG_FILE_BYTES_MAX);
-    while ((len = fread(part, 1, sizeof part, file)) > 0)
-        buf_append(&buf, part, len);
-    fclose(file);
-    pawl_status status = buf_status(&buf, "server", err);
-    if (status == PAWL_OK && (*text = arena_strdup(server->arena, buf.ptr)) == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "server", "no memory for %s", path);
-    buf_free(&buf);
-    return status;
-}
-
 pawl_status http_start(struct server *server, pawl_error *err) {
-    char *cert = NULL, *key = NULL;
+    pawl_str cert = {NULL, 0}, key = {NULL, 0};
     pawl_status status = PAWL_OK;
     if (server->tls) {
-        status = file_text(server, server->config.tls_cert, &cert, err);
+        status = file_read(server->arena, server->config.tls_cert, PAWL_CONFIG_FILE_BYTES_MAX, &cert, err);
         if (status == PAWL_OK)
-            status = file_text(server, server->config.tls_key, &key, err);
+            status = file_read(server->arena, server->config.tls_key, PAWL_CONFIG_FILE_BYTES_MAX, &key, err);
     }
     server->links = arena_alloc(server->arena, sizeof *server->links);
     if (status == PAWL_OK && server->links == NULL)
@@ -345,8 +328,9 @@ pawl_status http_start(struct server *server, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0u);
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, cert}, {MHD_OPTION_HTTPS_MEM_KEY, 0, key}, {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)cert.ptr},
+                                   {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key.ptr},
+                                   {MHD_OPTION_END, 0, NULL}};
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/secret.h"
 #include "base/str.h"
@@ -406,19 +407,11 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
     return PAWL_OK;
 }
 
-static pawl_status read_lines(struct reader *reader, FILE *file, pawl_error *err) {
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t len;
+static pawl_status read_lines(struct reader *reader, pawl_str text, pawl_error *err) {
     pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && (len = getline(&line, &size, file)) >= 0) {
-        pawl_str text = str_trim((pawl_str){line, (size_t)len});
-        reader->line++;
-        if (text.len == 0 || text.ptr[0] == '#' || text.ptr[0] == ';')
-            continue;
-        status = text.ptr[0] == '[' ? section_begin(reader, text, err) : key_value(reader, text, err);
-    }
-    free(line);
+    pawl_str line;
+    while (status == PAWL_OK && file_line(&text, &reader->line, &line))
+        status = line.ptr[0] == '[' ? section_begin(reader, line, err) : key_value(reader, line, err);
     return status == PAWL_OK ? section_end(reader, err) : status;
 }
 
@@ -428,16 +421,11 @@ pawl_status transport_settings_read(const char *path, struct transport_settings 
         transport_settings_free(settings);
         return error_set(err, PAWL_NO_MEMORY, "transports file", "out of memory");
     }
-    FILE *file = fopen(path, "re");
-    pawl_status status = PAWL_OK;
-    if (file == NULL)
-        status = error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, "transports file", errno,
-                             "%s cannot be read", path);
+    pawl_str text = {NULL, 0};
+    pawl_status status = file_read(settings->arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     struct reader reader = {.settings = settings, .path = path};
     if (status == PAWL_OK)
-        status = read_lines(&reader, file, err);
-    if (file != NULL)
-        fclose(file);
+        status = read_lines(&reader, text, err);
     if (status == PAWL_OK && settings->route_count + settings->subscription_count == 0 &&
         str_absent(settings->spine.to))
         status = error_set(err, PAWL_INVALID, "transports file",

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/tree.h"
@@ -168,24 +169,6 @@ pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_s
     return status == PAWL_OK ? PAWL_OK : error_set(err, status, OP, "%s: %s", path, inner.text);
 }
 
-static pawl_status read_text(struct arena *arena, const char *path, pawl_str *text, pawl_error *err) {
-    size_t max = 4 * (size_t)PAWL_PERSPECTIVE_SQL_BYTES_MAX;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, OP, errno,
-                           "%s cannot be read", path);
-    char *bytes = arena_alloc(arena, max + 1);
-    size_t len = bytes != NULL ? fread(bytes, 1, max + 1, file) : 0;
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (bytes == NULL)
-        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
-    if (failed || len > max)
-        return error_set(err, PAWL_INVALID, OP, "%s cannot be read, or has more than %zu bytes", path, max);
-    *text = (pawl_str){bytes, len};
-    return PAWL_OK;
-}
-
 pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
                                      struct arena *arena, struct perspective_registered *out,
                                      pawl_error *err) {
@@ -204,7 +187,7 @@ static pawl_status register_file(struct store *store, struct arena *arena, const
     struct perspective_new in;
     struct perspective_registered out;
     pawl_str text;
-    pawl_status status = read_text(arena, path, &text, err);
+    pawl_status status = file_read(arena, path, 4 * (size_t)PAWL_PERSPECTIVE_SQL_BYTES_MAX, &text, err);
     if (status == PAWL_OK)
         status = perspective_file_parse(arena, path, text, store->dialect, &in, err);
     if (status == PAWL_OK)

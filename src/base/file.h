@@ -1,0 +1,16 @@
+/* A whole small file as text. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/arena.h"
+
+/* Its bytes in the arena, with a NUL behind them. PAWL_NOT_FOUND, or PAWL_INVALID: it is a directory, too
+ * large or cannot be read. */
+pawl_status file_read(struct arena *arena, const char *path, size_t bytes_max, pawl_str *text,
+                      pawl_error *err);
+
+/* The next line that says something: not empty and no comment (# or ;), without the blanks around it. *number
+ * counts all of them, from 1. False when there is none. */
+bool file_line(pawl_str *rest, int *number, pawl_str *line);
+
+#endif
