@@ -19,6 +19,7 @@
 
 struct order {
     const struct spawn_request *request;
+    int place;
     pid_t pid;
     int pidfd;
     pawl_status status;
@@ -50,6 +51,10 @@ static void *keeper_main(void *self) {
             continue;
         }
         order->status = spawn(order->request, &order->pid, &order->pidfd, &order->error);
+        /* Here, under the lock it was started with: whoever sweeps orphans may have the lock before the one
+         * who asked, and would end a child that it does not find in the table. */
+        if (order->status == PAWL_OK)
+            keeper->pids[order->place] = order->pid;
         order->done = true;
         pthread_cond_broadcast(&keeper->answered);
     }
@@ -136,7 +141,7 @@ static pawl_status ask(struct keeper *keeper, const struct child_request *reques
         status = environment_plain(&env, request->pairs, request->pair_count, keeper->names[place], err);
     if (status == PAWL_OK) {
         struct spawn_request wanted = {request->argv, env.list, fds[0], fds[1], fds[2]};
-        struct order order = {.request = &wanted};
+        struct order order = {.request = &wanted, .place = place};
         keeper->order = &order;
         pthread_cond_signal(&keeper->asked);
         while (!order.done)
@@ -147,7 +152,6 @@ static pawl_status ask(struct keeper *keeper, const struct child_request *reques
         if (status != PAWL_OK && err != NULL)
             *err = order.error;
         if (status == PAWL_OK) {
-            keeper->pids[place] = order.pid;
             child->pid = order.pid;
             child->pidfd = order.pidfd;
             child->slot = place;
