@@ -23,6 +23,11 @@ static void next(struct buf *found) {
         buf_append_cstr(found, "; ");
 }
 
+/* "1 dead job", "2 dead jobs". */
+static void counted(struct buf *found, int64_t count, const char *one, const char *many) {
+    buf_printf(found, "%" PRId64 " %s", count, count == 1 ? one : many);
+}
+
 void look_clock_skew(const struct doctor_facts *facts, struct buf *found) {
     if (facts->settings.test_now_ms == 0 &&
         (facts->clock_ahead_ms > CLOCK_AHEAD_MS_MAX || facts->clock_ahead_ms < -CLOCK_AHEAD_MS_MAX))
@@ -113,8 +118,9 @@ void look_workers_missing(const struct doctor_facts *facts, struct buf *found) {
         if (waiting == 0 || alive(facts, KIND_BIT(kind)) > 0)
             continue;
         next(found);
-        buf_printf(found, "%" PRId64 " messages of the %s wait and no live worker serves it", waiting,
-                   kind_words[kind]);
+        counted(found, waiting, "message", "messages");
+        buf_printf(found, " of the %s %s and no live worker serves it", kind_words[kind],
+                   waiting == 1 ? "waits" : "wait");
     }
 }
 
@@ -125,7 +131,8 @@ void look_instances_silent(const struct doctor_facts *facts, struct buf *found) 
         silent += row->state == INSTANCE_ACTIVE && !doctor_alive(facts, row);
     }
     if (silent > 0)
-        buf_printf(found, "%zu instances are registered and silent", silent);
+        counted(found, (int64_t)silent, "instance is registered and silent",
+                "instances are registered and silent");
 }
 
 void look_lanes_silent(const struct doctor_facts *facts, struct buf *found) {
@@ -135,7 +142,7 @@ void look_lanes_silent(const struct doctor_facts *facts, struct buf *found) {
             if (!doctor_alive(facts, &facts->instances.rows[i]))
                 lanes += facts->instances.rows[i].lanes[kind];
     if (lanes > 0)
-        buf_printf(found, "%d lanes belong to silent instances", lanes);
+        counted(found, lanes, "lane belongs to a silent instance", "lanes belong to silent instances");
 }
 
 void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found) {
@@ -144,8 +151,10 @@ void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found) {
         if (counts->lanes_free == 0 || counts->ready == 0 || alive(facts, KIND_BIT(kind)) == 0)
             continue;
         next(found);
-        buf_printf(found, "%d lanes of the %s have no owner while %" PRId64 " messages wait",
-                   counts->lanes_free, kind_words[kind], counts->ready);
+        counted(found, counts->lanes_free, "lane", "lanes");
+        buf_printf(found, " of the %s %s no owner while ", kind_words[kind],
+                   counts->lanes_free == 1 ? "has" : "have");
+        counted(found, counts->ready, "message waits", "messages wait");
     }
 }
 
@@ -154,8 +163,8 @@ void look_claims_overdue(const struct doctor_facts *facts, struct buf *found) {
         if (facts->counts.kind[kind].claims_overdue == 0)
             continue;
         next(found);
-        buf_printf(found, "%" PRId64 " claims of the %s are over their lease",
-                   facts->counts.kind[kind].claims_overdue, kind_words[kind]);
+        counted(found, facts->counts.kind[kind].claims_overdue, "claim", "claims");
+        buf_printf(found, " of the %s over the lease", kind_words[kind]);
     }
 }
 
@@ -175,8 +184,8 @@ void look_dead_letters(const struct doctor_facts *facts, struct buf *found) {
         if (facts->counts.kind[kind].dead == 0)
             continue;
         next(found);
-        buf_printf(found, "%" PRId64 " dead letters in the %s", facts->counts.kind[kind].dead,
-                   kind_words[kind]);
+        counted(found, facts->counts.kind[kind].dead, "dead letter", "dead letters");
+        buf_printf(found, " in the %s", kind_words[kind]);
     }
 }
 
@@ -186,8 +195,9 @@ void look_jobs_unserved(const struct doctor_facts *facts, struct buf *found) {
         if (queue->ready == 0)
             continue;
         next(found);
-        buf_printf(found, "%" PRId64 " jobs of queue %.*s are ready and no live worker takes jobs",
-                   queue->ready, STR_ARG(queue->queue));
+        counted(found, queue->ready, "job", "jobs");
+        buf_printf(found, " of queue %.*s %s ready and no live worker takes jobs", STR_ARG(queue->queue),
+                   queue->ready == 1 ? "is" : "are");
     }
 }
 
@@ -207,8 +217,8 @@ void look_jobs_dead(const struct doctor_facts *facts, struct buf *found) {
         if (facts->jobs.queues[i].dead == 0)
             continue;
         next(found);
-        buf_printf(found, "%" PRId64 " dead jobs in queue %.*s", facts->jobs.queues[i].dead,
-                   STR_ARG(facts->jobs.queues[i].queue));
+        counted(found, facts->jobs.queues[i].dead, "dead job", "dead jobs");
+        buf_printf(found, " in queue %.*s", STR_ARG(facts->jobs.queues[i].queue));
     }
 }
 
@@ -238,8 +248,9 @@ void look_perspectives_failed(const struct doctor_facts *facts, struct buf *foun
         if (row->failed == 0)
             continue;
         next(found);
-        buf_printf(found, "%.*s has %" PRId64 " failed checkpoints, %" PRId64 " of them stopped",
-                   STR_ARG(row->key), row->failed, row->stopped);
+        buf_printf(found, "%.*s has ", STR_ARG(row->key));
+        counted(found, row->failed, "failed checkpoint", "failed checkpoints");
+        buf_printf(found, ", stopped: %" PRId64, row->stopped);
     }
 }
 
@@ -258,8 +269,9 @@ void look_perspectives_lag(const struct doctor_facts *facts, struct buf *found) 
         if (row->lag_ms <= BACKLOG_MS_MAX)
             continue;
         next(found);
-        buf_printf(found, "%.*s is %" PRId64 " events and %" PRId64 " s behind", STR_ARG(row->key),
-                   row->lag_events, row->lag_ms / 1000);
+        buf_printf(found, "%.*s is ", STR_ARG(row->key));
+        counted(found, row->lag_events, "event", "events");
+        buf_printf(found, " and %" PRId64 " s behind", row->lag_ms / 1000);
     }
 }
 
@@ -273,7 +285,8 @@ void look_paused(const struct doctor_facts *facts, struct buf *found) {
 
 void look_refused(const struct doctor_facts *facts, struct buf *found) {
     if (facts->refused.count > 0)
-        buf_printf(found, "%zu deliveries were refused and kept", facts->refused.count);
+        counted(found, (int64_t)facts->refused.count, "delivery was refused and kept",
+                "deliveries were refused and kept");
 }
 
 void look_runs_failed(const struct doctor_facts *facts, struct buf *found) {
@@ -281,8 +294,8 @@ void look_runs_failed(const struct doctor_facts *facts, struct buf *found) {
         if (facts->runs.runs[i].failed == 0)
             continue;
         next(found);
-        buf_printf(found, "run %" PRId64 " has %d failed partitions", facts->runs.runs[i].id,
-                   facts->runs.runs[i].failed);
+        buf_printf(found, "run %" PRId64 " has ", facts->runs.runs[i].id);
+        counted(found, facts->runs.runs[i].failed, "failed partition", "failed partitions");
     }
 }
 
