@@ -8,6 +8,9 @@ export const rate = (value) => (value === null || value === undefined ? "–" : 
 export const compact = (value) => (Math.abs(value) < 100000 ? number(value) : short.format(value));
 export const percent = (value) => (value === null ? "–" : tenths.format(value * 100) + " %");
 
+// "1 job", "2 jobs".
+export const counted = (value, one, many = one + "s") => `${number(value)} ${value === 1 ? one : many}`;
+
 const UNITS = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000]];
 
 export function duration(ms) {

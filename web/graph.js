@@ -1,7 +1,7 @@
 // Steps that wait for one another, drawn from left to right: a column holds what can run at the same time.
 import { svg } from "./dom.js";
 
-const BOX_WIDTH = 150, BOX_HEIGHT = 46, GAP_X = 46, GAP_Y = 14, EDGE = 4, TEXT_MAX = 19;
+const BOX_WIDTH = 150, BOX_HEIGHT = 62, GAP_X = 46, GAP_Y = 14, EDGE = 4, TEXT_MAX = 21;
 
 // How many steps come before each, on the longest way; steps stand after what they wait for.
 function columnsOf(steps) {
@@ -12,8 +12,8 @@ function columnsOf(steps) {
 
 const cut = (text) => (text.length > TEXT_MAX ? text.slice(0, TEXT_MAX - 1) + "…" : text);
 
-// steps: {step, uses, needs}; say(step) is the second line of a box.
-export function graph(label, steps, say) {
+// steps: {step, uses, needs, time, tone}: time is how long it took, in words; tone how it ended.
+export function graph(label, steps) {
   const depth = columnsOf(steps), filled = [], places = new Map();
   for (const step of steps) {
     const column = depth.get(step.step);
@@ -29,9 +29,10 @@ export function graph(label, steps, say) {
   }));
   const boxes = steps.map((step) => {
     const { x, y } = places.get(step.step);
-    return svg("g", null, svg("rect", { x, y, width: BOX_WIDTH, height: BOX_HEIGHT, rx: 8 }),
-      svg("text", { x: x + 10, y: y + 19 }, cut(step.step)), svg("text", { class: "small", x: x + 10, y: y + 37 }, cut(say(step))));
+    return svg("g", { class: step.tone || null }, svg("rect", { x, y, width: BOX_WIDTH, height: BOX_HEIGHT, rx: 8 }),
+      svg("text", { x: x + 10, y: y + 19 }, cut(step.step)), svg("text", { class: "small", x: x + 10, y: y + 36 }, cut(step.uses)),
+      svg("text", { class: "small", x: x + 10, y: y + 53 }, cut(step.time)));
   });
-  const words = steps.map((step) => `${step.step} (${say(step)})` + (step.needs.length > 0 ? " after " + step.needs.join(" and ") : "")).join("; ");
+  const words = steps.map((step) => `${step.step} (${step.uses}, ${step.time})` + (step.needs.length > 0 ? " after " + step.needs.join(" and ") : "")).join("; ");
   return svg("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${label}: ${words}` }, lines, boxes);
 }

@@ -34,7 +34,7 @@ export function filterForm(view, path, fields) {
       Object.values(values).some(Boolean) && h("a", { href: path }, "Clear filters")));
 }
 
-function pager(view, path, filters, next) {
+export function pager(view, path, filters, next) {
   const cursor = view.query.get("cursor");
   if (!cursor && !next) return null;
   return h("nav", { class: "pager", "aria-label": "Pages", "data-key": "pager" },

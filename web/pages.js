@@ -13,10 +13,12 @@ import { showOverview } from "./pages/overview.js";
 import { showPartitions } from "./pages/partitions.js";
 import { showPauses } from "./pages/pauses.js";
 import { showPerspectives } from "./pages/perspectives.js";
+import { showPipelines } from "./pages/pipelines.js";
 import { showRun } from "./pages/run.js";
 import { showRuns } from "./pages/runs.js";
 import { showSchedules } from "./pages/schedules.js";
 import { showStream } from "./pages/stream.js";
+import { showStreams } from "./pages/streams.js";
 import { showTask } from "./pages/task.js";
 import { showTasks } from "./pages/tasks.js";
 
@@ -24,12 +26,14 @@ export const pages = [
   { name: "", title: "Overview", show: showOverview },
   { name: "messages", title: "Messages", show: showMessages },
   { name: "messages", one: true, title: "Message", show: showMessage },
+  { name: "streams", title: "Streams", show: showStreams },
   { name: "streams", one: true, title: "Stream", show: showStream },
   { name: "dead", title: "Dead letters", show: showDead },
   { name: "jobs", title: "Jobs", show: showJobs },
   { name: "jobs", one: true, title: "Job", show: showJob },
   { name: "tasks", title: "Tasks", show: showTasks },
   { name: "tasks", one: true, title: "Task", show: showTask },
+  { name: "pipelines", title: "Pipelines", show: showPipelines },
   { name: "schedules", title: "Schedules", show: showSchedules },
   { name: "runs", title: "Runs", show: showRuns },
   { name: "runs", one: true, title: "Run", show: showRun },

@@ -10,7 +10,7 @@ export function table(label, columns, rows, keyOf) {
       h("thead", null, h("tr", null, columns.map((column) => h("th", { scope: "col", class: kind(column) }, column.name)))),
       h("tbody", null, rows.map((row) =>
         h("tr", { "data-key": "r" + keyOf(row) }, columns.map((column) =>
-          h("td", { class: kind(column), "data-name": column.name }, column.cell(row))))))));
+          h("td", { class: kind(column), "data-name": column.name }, h("div", null, column.cell(row)))))))));
 }
 
 // The members of one thing, as pairs.

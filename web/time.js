@@ -4,7 +4,10 @@ import { duration } from "./format.js";
 
 const MODES = ["relative", "utc", "local"];
 const KEY = "pawl-times";
+const SAME_MS = 2000; // what seems to come so soon has just happened: a sample is read every second
+const SEEN = 30; // samples by which the clocks are compared
 let ahead_ms = 0; // how far the database's clock is ahead of this one
+const seen_ms = [];
 
 function stored() {
   try {
@@ -23,12 +26,15 @@ function local(date) {
          `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`;
 }
 
+// The database's clock.
+export const nowMs = () => Date.now() + ahead_ms;
+
 function text(ms) {
   const date = new Date(ms);
   if (mode === "utc") return date.toISOString().slice(0, 19).replace("T", " ") + " UTC";
   if (mode === "local") return local(date);
-  const past_ms = Date.now() + ahead_ms - ms;
-  if (Math.abs(past_ms) < 1000) return "now";
+  const past_ms = nowMs() - ms;
+  if (past_ms < 1000 && past_ms > -SAME_MS) return "now";
   return past_ms > 0 ? duration(past_ms) + " ago" : "in " + duration(-past_ms);
 }
 
@@ -45,8 +51,11 @@ function again() {
   }
 }
 
+// A sample is older than now by the time it was on its way: the freshest of the last ones tells the clock best.
 export function clockOf(now_ms) {
-  ahead_ms = now_ms - Date.now();
+  seen_ms.push(now_ms - Date.now());
+  if (seen_ms.length > SEEN) seen_ms.shift();
+  ahead_ms = Math.max(...seen_ms);
 }
 
 export function startTimes(select) {

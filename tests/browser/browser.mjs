@@ -8,6 +8,8 @@ const require = createRequire(import.meta.url);
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 export const WAIT_MS = 20000;
 
+const PICTURE_MAX = 2400; // pixels from the top: what comes below repeats itself
+
 export class Browser {
   static async open(executable, origin, pictures) {
     const self = new Browser();
@@ -56,7 +58,9 @@ export class Browser {
       const wide = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (wide > 0) this.wrong.push(`${this.page.url()}: ${look}: ${wide} px wider than the screen`);
       fs.mkdirSync(this.pictures, { recursive: true });
-      await this.page.screenshot({ path: path.join(this.pictures, `${name}-${look}.png`), fullPage: look !== "narrow" });
+      const tall = await this.page.evaluate(() => document.documentElement.scrollHeight);
+      await this.page.screenshot({ path: path.join(this.pictures, `${name}-${look}.png`), fullPage: true,
+                                   clip: { x: 0, y: 0, width, height: Math.min(Math.max(tall, height), PICTURE_MAX) } });
     }
     await this.page.setViewportSize({ width: 1280, height: 900 });
     await this.page.emulateMedia({ colorScheme: "light" });

@@ -48,9 +48,11 @@ class Stage(ServerTest):
         handler.chmod(0o755)
         log = open(self.dir / "worker.log", "wb")
         self.addCleanup(log.close)
+        handlers = self.dir / "handlers.ini"
+        handlers.write_text(f"[bad.*]\nexec = {handler}\n[held.*]\nexec = {handler}\non-dead = block\n[*]\nexec = /bin/true\n")
         worker = subprocess.Popen([Setup.pawl, "worker", "--kinds", "outbox,inbox,jobs,perspectives", "--poll", "200ms",
-                                   "--on", f"bad.*=exec:{handler}", "--on", "*=exec:/bin/true", "--tools",
-                                   str(self.dir / "tools.json")], env=self.env, cwd=self.dir, stderr=log)
+                                   "--handlers", str(handlers), "--tools", str(self.dir / "tools.json")],
+                                  env=self.env, cwd=self.dir, stderr=log)
         self.addCleanup(worker.wait, 60)
         self.addCleanup(worker.terminate)
 
@@ -106,13 +108,16 @@ class Stage(ServerTest):
         self.perspectives()
         self.work()
         self.send("bad", "order", 70)
+        held = [{"type": "held.order", "stream": "held/1", "payload": {"amount": i}} for i in range(3)]
+        self.post("/v1/messages", {"messages": held})
         self.worker_start()
         deadline = time.monotonic() + 60
-        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 70:
+        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 71:
             self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
             time.sleep(0.2)
         answer = self.request("PUT", "/v1/alerts/too-much-dead", {"metric": "outbox_dead", "threshold": 50, "for_ms": 0})
         self.assertEqual(answer.status, 200, answer)
+        self.post("/v1/tasks/report/run", {})
         self.run("small", 3, 20, False)
         self.run("catalogue 7", 30, 300, True)
         self.post("/v1/pauses", {"scope": "topic", "name": "letters", "reason": "the printer is broken"})

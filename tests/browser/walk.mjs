@@ -31,16 +31,45 @@ async function everyPage() {
   const message = (await api("/v1/messages?state=dead&limit=1")).items[0];
   const job = (await api("/v1/jobs?limit=1")).items[0];
   const run = (await api("/v1/runs?limit=1")).items[0];
-  const places = { overview: "", messages: "messages", message: "messages/" + message.id, stream: "streams/" + encodeURIComponent(message.stream),
-                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events",
+  const ran = (await browser.until("an execution", async () => (await api("/v1/executions?task=report")).items))[0];
+  const places = { overview: "", messages: "messages", "messages-dead": "messages?state=dead&type=bad.order", message: "messages/" + message.id, streams: "streams", stream: "streams/" + encodeURIComponent(message.stream),
+                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, "job-ran": "jobs/" + ran.job_id, pipelines: "pipelines", tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events",
                    instances: "instances", partitions: "partitions", pauses: "pauses", audit: "audit", runs: "runs", run: "runs/" + run.id, doctor: "doctor", alerts: "alerts", empty: "messages?type=nothing.like.this", missing: "nowhere" };
   for (const [name, place] of Object.entries(places)) {
     await browser.visit("/ui/" + place);
-    if (!["missing", "empty", "task"].includes(name) && (await page.locator(".failure, [data-key=empty]").count()) > 0)
+    if (!["missing", "empty"].includes(name) && (await page.locator(".failure, [data-key=empty]").count()) > 0)
       throw new Error(`${page.url()}: ${await text(".failure, [data-key=empty]")}`);
     if (name === "overview") await new Promise((resolve) => setTimeout(resolve, 8000)); // lines need points
     await browser.inspect(name);
   }
+}
+
+// The steps of a task that ran say how long they took; so do those of its job, which has a timeline too.
+async function stepsAreTimed() {
+  const times = async () => (await page.locator(".graph g text:nth-of-type(3)").allTextContents());
+  for (const place of ["pipelines", "tasks/report"]) {
+    await browser.visit("/ui/" + place);
+    const shown = await times();
+    if (shown.length !== 4 || !shown.every((text) => /\d (ms|s)/.test(text))) throw new Error(`${place}: ${shown}`);
+  }
+  await page.locator("tbody a").first().click();
+  await page.getByRole("heading", { level: 1, name: /^Job/ }).waitFor();
+  await browser.settled();
+  if ((await times()).length !== 4) throw new Error("the job shows no steps");
+  if (!/Attempt 1/.test(await text(".timeline"))) throw new Error("the job has no timeline");
+}
+
+// Of a stream whose first message is dead the second is blocked, and the page says by what.
+async function streamSaysWhatBlocks() {
+  await browser.visit("/ui/streams");
+  await row("held/1").getByRole("link", { name: "held/1" }).click();
+  await page.getByRole("heading", { level: 1, name: /held/ }).waitFor();
+  await browser.settled();
+  const [first, second] = (await api("/v1/messages?stream=" + encodeURIComponent("held/1"))).items;
+  if (first.state !== "dead" || second.state !== "blocked") throw new Error(`${first.state}, ${second.state}`);
+  const link = page.locator("tbody tr").nth(1).locator("td").last().locator("a");
+  if (!(await link.getAttribute("href")).endsWith(first.id)) throw new Error("it does not name the message before it");
+  await browser.inspect("stream-blocked");
 }
 
 async function everyLink() {
@@ -169,7 +198,7 @@ async function cancelJob() {
   await browser.visit("/ui/jobs/" + job.id);
   await button("Cancel").click();
   await agree("Cancel the job");
-  await page.locator("[data-key=empty]").waitFor();
+  await page.locator(".facts .badge", { hasText: "cancelled" }).waitFor();
   const gone = await page.evaluate(async (id) => (await fetch("/v1/jobs?state=later&limit=500")).json().then((list) => !list.items.some((one) => one.id === id)), job.id);
   if (!gone) throw new Error("the job is still there");
   await browser.visit("/ui/jobs?state=later");
@@ -192,6 +221,9 @@ async function runGoesOn() {
   await button("Resume").click();
   await browser.until("a run that goes on", async () => !(await api("/v1/runs/" + run.id)).paused);
   await browser.until("a partition that failed", async () => (await page.locator(".parts .part-failed").count()) > 0);
+  const failed = (await api(`/v1/runs/${run.id}/partitions?limit=500`)).items.filter((part) => part.state === "failed");
+  if (failed.some((part) => part.partition !== "closed")) throw new Error("failed: " + failed.map((part) => `${part.partition}: ${part.error}`).join("; "));
+  await page.locator("summary", { hasText: "Every partition" }).click();
   await browser.inspect("run-failed-part");
   await button("Retry what failed").click();
   await page.locator(".note", { hasText: "tried again" }).waitFor();
@@ -289,14 +321,14 @@ async function viewerSeesOnly() {
   await browser.context.clearCookies();
   await page.goto(origin + "/#token=" + viewer);
   await page.getByRole("heading", { name: "Overview" }).waitFor();
-  for (const place of ["tasks", "schedules", "perspectives", "instances", "jobs", "dead", "pauses"]) {
+  for (const place of ["tasks", "messages?state=dead", "pipelines", "schedules", "perspectives", "instances", "jobs", "dead", "pauses"]) {
     await browser.visit("/ui/" + place);
     const names = await page.locator("main button:not([type=submit])").allTextContents();
     if (names.length > 0) throw new Error(`${place}: a viewer is offered ${names}`);
   }
 }
 
-const cases = { signIn, everyPage, everyLink, valuesMove, hiddenPagePauses, timesSwitch, filtersAndPages, pauseStream, schedule,
+const cases = { signIn, everyPage, stepsAreTimed, streamSaysWhatBlocks, everyLink, valuesMove, hiddenPagePauses, timesSwitch, filtersAndPages, pauseStream, schedule,
                 pausePerspective, runGoesOn, doctorLooks, alertFires, cancelJob, redrive, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
 let failed = 0, number = 0;
 console.log(`1..${Object.keys(cases).length}`);

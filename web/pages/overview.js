@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { sparkline } from "../chart.js";
 import { h, render } from "../dom.js";
-import { compact, duration, number, percent, rate } from "../format.js";
+import { compact, counted, duration, number, percent, rate } from "../format.js";
 import { onSample } from "../live.js";
 import { failure, loading } from "../states.js";
 import { table } from "../table.js";
@@ -51,7 +51,7 @@ function tiles(sample, points) {
     tile("Error rate", percent(lately), errors, percent, "in the last minute"),
     tile("Dead letters", compact(now.dead), points.map((point) => point.dead), number, "wait for a decision", "/ui/dead"),
     tile("Workers", number(sample.instances_active), null, number,
-         sample.instances_silent > 0 ? `${number(sample.instances_silent)} silent` : `${number(sample.in_flight)} messages in their hands`, "/ui/instances"));
+         sample.instances_silent > 0 ? `${number(sample.instances_silent)} silent` : `${counted(sample.in_flight, "message")} in hand`, "/ui/instances"));
 }
 
 const ages = [
@@ -85,7 +85,7 @@ function alarms(firing) {
   return firing.length > 0 && h("section", { class: "alarms", role: "status", "aria-label": "Firing alerts", "data-key": "alarms" },
     h("h2", null, h("a", { href: "/ui/alerts" }, firing.length === 1 ? "1 alert fires" : `${number(firing.length)} alerts fire`)),
     h("ul", null, firing.map((rule) => h("li", { "data-key": rule.name }, h("strong", null, rule.name),
-      `: ${valueOf(rule.metric, rule.value)}, ${rule.side} ${valueOf(rule.metric, rule.threshold)}, since `, moment(rule.since_ms)))));
+      `: ${valueOf(rule.metric, rule.value)}, ${rule.side} ${valueOf(rule.metric, rule.threshold)}, fired `, moment(rule.since_ms)))));
 }
 
 function draw(box, sample, points, firing) {

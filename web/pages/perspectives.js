@@ -2,7 +2,7 @@
 import { post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
-import { duration, number } from "../format.js";
+import { counted, duration, number } from "../format.js";
 import { badge, empty } from "../states.js";
 import { table } from "../table.js";
 
@@ -20,7 +20,7 @@ function actions(row, again) {
     again();
   };
   const reset = async () => {
-    await act(() => post(path + "/reset", {}), (answer) => `${number(answer.checkpoints)} streams are tried again.`);
+    await act(() => post(path + "/reset", {}), (answer) => `${counted(answer.checkpoints, "stream is", "streams are")} tried again.`);
     again();
   };
   const button = (name, run, danger) => h("button", { type: "button", class: danger ? "danger" : null, "aria-label": `${name}: ${row.perspective}`, onclick: run }, name);

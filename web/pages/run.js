@@ -2,7 +2,7 @@
 import { post, withQuery } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
-import { duration, number } from "../format.js";
+import { counted, duration, number } from "../format.js";
 import { badge, json } from "../states.js";
 import { facts, table } from "../table.js";
 import { moment } from "../time.js";
@@ -40,8 +40,9 @@ function partActions(run, part, again) {
       await act(() => post(path + "/reset", {}), `${part.partition} begins again.`);
     again();
   };
+  const again_name = part.state === "failed" ? "Retry" : "Enqueue again";
   return h("div", { class: "actions" },
-    ["active", "failed"].includes(part.state) && h("button", { type: "button", "aria-label": "Retry: " + part.partition, onclick: retry }, part.state === "failed" ? "Retry" : "Enqueue again"),
+    ["active", "failed"].includes(part.state) && h("button", { type: "button", "aria-label": `${again_name}: ${part.partition}`, onclick: retry }, again_name),
     h("button", { type: "button", class: "danger", "aria-label": "Begin again: " + part.partition, onclick: reset }, "Begin again"));
 }
 
@@ -51,7 +52,7 @@ function toneOf(part) {
 }
 
 function textOf(part) {
-  const far = part.total > 0 ? `${number(part.items)} of ${number(part.total)} items` : `${number(part.items)} items`;
+  const far = part.total > 0 ? `${number(part.items)} of ${counted(part.total, "item")}` : counted(part.items, "item");
   return `${part.partition}: ${part.state}${part.paused && part.state === "active" ? ", paused" : ""}, ${far}`;
 }
 

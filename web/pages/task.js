@@ -1,7 +1,7 @@
 // One task: its pipeline as a graph, its last executions with the time each took.
 import { h } from "../dom.js";
-import { duration, number } from "../format.js";
-import { graph } from "../graph.js";
+import { counted, duration, number } from "../format.js";
+import { pipelineGraph } from "../pipeline.js";
 import { badge, empty, json } from "../states.js";
 import { facts, table } from "../table.js";
 import { moment } from "../time.js";
@@ -16,8 +16,6 @@ const executionColumns = [
   { name: "Error", cell: (row) => row.error || "–" },
 ];
 
-const stepsOf = (pipeline) => pipeline.items.map((step) => ({ ...step, needs: step.needs || [] }));
-
 export function showTask(view) {
   const name = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
@@ -31,8 +29,9 @@ export function showTask(view) {
     } }, "Run now")),
     facts([["Queue", task.queue || "default"], ["Priority", number(task.priority)], ["Attempts", task.max_attempts > 0 && number(task.max_attempts)], ["Agent", task.agent],
            ["Version", number(task.version)], ["Changed", moment(task.updated_ms)], ["Jobs", h("a", { href: "/ui/jobs?task=" + name }, "that are not done")]]),
-    h("h2", null, "Pipeline"),
-    h("div", { class: "scroll graph-box", role: "region", "aria-label": "Pipeline", tabindex: "0" }, graph("Pipeline", stepsOf(pipeline), (step) => step.uses)),
+    h("h2", null, "Pipeline"), pipelineGraph(pipeline, executions.items),
+    executions.items.length > 0 && h("p", { class: "quiet" }, "How long each step took in the latest execution",
+      executions.items.length > 1 && `; the mean is that of the ${counted(executions.items.length, "execution")} below`, "."),
     h("h2", null, "Executions"),
     executions.items.length > 0 ? table("Executions", executionColumns, executions.items, (row) => row.id) : empty("It has not run yet."),
     task.params && [h("h2", null, "Parameters"), json(task.params)],

@@ -1,0 +1,36 @@
+// Pipelines: every task's steps as a graph, with how long each took lately.
+import { withQuery } from "../api.js";
+import { h } from "../dom.js";
+import { duration } from "../format.js";
+import { pager } from "../list.js";
+import { pipelineGraph } from "../pipeline.js";
+import { badge, empty } from "../states.js";
+import { moment } from "../time.js";
+
+const SHOWN = 10, EXECUTIONS = 10;
+
+function latest(executions) {
+  const last = executions.items[0];
+  if (!last) return "It has not run yet.";
+  return ["Latest execution: ", badge(last.outcome), " ", h("a", { href: "/ui/jobs/" + last.job_id }, "job " + last.job_id), ", ", moment(last.started_ms),
+          last.finished_ms && `, took ${duration(last.finished_ms - last.started_ms)}`];
+}
+
+const one = ({ task, pipeline, executions }) => h("section", { "data-key": task.name, "aria-label": "Pipeline of " + task.name },
+  h("h2", null, h("a", { href: "/ui/tasks/" + encodeURIComponent(task.name) }, task.name)),
+  pipelineGraph(pipeline, executions.items), h("p", { class: "quiet" }, latest(executions)));
+
+export function showPipelines(view) {
+  view.watch(view.box, async (read) => {
+    const tasks = await read(withQuery("/v1/tasks", { limit: SHOWN, cursor: view.query.get("cursor") }));
+    const found = await Promise.all(tasks.items.map(async (task) => {
+      const name = encodeURIComponent(task.name);
+      const [pipeline, executions] = await Promise.all([read(`/v1/tasks/${name}/pipeline`), read(`/v1/executions?limit=${EXECUTIONS}&task=${name}`)]);
+      return { task, pipeline, executions };
+    }));
+    return { found, next: tasks.next };
+  }, ({ found, next }) => [
+    found.length > 0 ? found.map(one) : empty("No task yet, so no pipeline. pawl task create makes one."),
+    pager(view, "/ui/pipelines", {}, next),
+  ], { names: ["jobs"], every_ms: 10000 });
+}
