@@ -35,7 +35,7 @@ function history(job, steps, executions) {
   for (const step of steps)
     rows.push({ name: `Step ${step.step}${step.index > 0 ? ` [${step.index}]` : ""}`, start_ms: step.finished_ms - step.duration_ms, end_ms: step.finished_ms, tone: STEP_TONES[step.state] || "calm", note: step.state });
   if (job && job.state === "ready" && job.due_ms) rows.push({ name: "Due, waits for a worker", start_ms: job.due_ms, end_ms: nowMs(), tone: "calm" });
-  if (job && job.state === "later" && job.due_ms) rows.push({ name: rows.length > 0 ? "Next attempt is due" : "Due", start_ms: job.due_ms, end_ms: job.due_ms, tone: "calm" });
+  if (job && job.state === "later" && job.due_ms) rows.push({ name: "Waits until it is due", start_ms: nowMs(), end_ms: Math.max(nowMs(), job.due_ms), tone: "calm" });
   if (job && job.state === "running" && job.lease_until_ms) rows.push({ name: "Lease of the running attempt", start_ms: nowMs(), end_ms: job.lease_until_ms, tone: "calm", note: "until it ends or beats again" });
   if (job && job.deadline_ms) rows.push({ name: "Deadline", start_ms: job.deadline_ms, end_ms: job.deadline_ms, tone: "bad" });
   return rows.length > 0 && [h("h2", null, "Timeline"), timeline(rows)];
