@@ -162,7 +162,9 @@ typedef struct pawl_handler {
     const char *url; /* an endpoint: the payload is posted to it, as a CloudEvent (docs/receptors.md) */
     const char *secret;   /* url: signs what is posted (Standard Webhooks) */
     bool allow_private;   /* url: loopback, private and link-local addresses may be called */
-    const char *receptor; /* a name: one of several handlers of an inbox message, each on its own */
+    const char *receptor; /* a name: one of several handlers of an inbox message, each on its own. With a
+                             pattern "event:order.*": of events of these types (docs/receptors.md) */
+    bool from_start;      /* a receptor on events, registered for the first time: also those that are there */
     int64_t timeout_ms;   /* a command is ended after it (default 5 min), a url given up (30 s), a function is
                              asked to stop and not kept alive */
     int concurrency;      /* at most so many at the same time */

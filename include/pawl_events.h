@@ -129,6 +129,25 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_perspective(pawl_worker *worker,
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_perspectives_register(pawl_store *store, const char *path,
                                                                int *count, pawl_error *err);
 
+/* A receptor on events: for each event of its types one inbox message that is its alone (docs/receptors.md).
+ * A worker's handler gets them with the pattern "event:…" and the receptor's name; it registers the receptor
+ * by itself when there is something behind the colon. */
+typedef struct pawl_receptor {
+    const char *name; /* letters, digits, _ - . */
+    const char *const
+        *patterns; /* "order.*" is a glob; "exact:", "suffix:", "glob:" and "regex:" in front say otherwise */
+    size_t pattern_count;
+    bool from_start; /* when it is new: also the events that are there */
+    bool replace;    /* when it is there with other patterns: these, from its position on */
+} pawl_receptor;
+
+/* Registering the same again changes nothing. PAWL_CONFLICT: it has other patterns. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_receptor_register(pawl_store *store, const pawl_receptor *receptor,
+                                                           pawl_error *err);
+/* It gets no more messages; those that were put stay. PAWL_NOT_FOUND. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_receptor_remove(pawl_store *store, const char *name,
+                                                         pawl_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,6 +34,10 @@
 #define PAWL_REGISTER_WAIT_MS 5000 /* for appends that are open */
 #define PAWL_SWITCH_WAIT_MS_MAX 30000
 #define PAWL_SNAPSHOTS_KEPT 2
+#define PAWL_RECEPTORS_MAX 31                  /* of one worker */
+#define PAWL_RECEPTOR_NAME_BYTES_MAX 100       /* on events; sql/postgres repeats this and the next */
+#define PAWL_RECEPTOR_METADATA_BYTES_MAX 60000 /* of an event, in the headers of its messages */
+#define PAWL_RECEPTOR_FEED 200                 /* events that a receptor looks at in one transaction */
 
 /* Sharding; fixed when a schema is created. */
 #define PAWL_PARTITIONS_DEFAULT 10000

@@ -73,8 +73,8 @@ const struct command command_worker = {
         "or a signal: try again. Its standard error is kept as the reason. Messages of one stream are "
         "handled "
         "one by one, in order; the first pattern that matches the type wins. A name before the pattern makes "
-        "receptors, of which several get the same inbox message; https://… instead of exec: is an endpoint "
-        "(docs/receptors.md).\n"
+        "receptors, of which several get the same inbox message; with event: before the pattern they get "
+        "appended events; https://… instead of exec: is an endpoint (docs/receptors.md).\n"
         "\n"
         "SIGTERM and SIGINT drain: nothing new is claimed, what runs may end until --drain is over, the rest "
         "is "
@@ -90,10 +90,15 @@ const struct command command_worker = {
         "    retry-base = 1s\n"
         "    retry-max = 60s\n"
         "    max-attempts = 5\n"
-        "    on-dead = skip",
+        "    on-dead = skip\n"
+        "\n"
+        "    [mail@event:Order*]\n"
+        "    exec = ./mail.sh\n"
+        "    from = start",
     .example =
         "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
         "pawl worker --on 'ledger@order.*=exec:./book.sh' --on 'mail@order.*=https://mail.example/hook'\n"
+        "pawl worker --on 'mail@event:OrderPaid=exec:./mail.sh'\n"
         "pawl worker --handlers handlers.ini --concurrency 16",
     .run = run,
 };

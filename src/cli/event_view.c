@@ -16,12 +16,12 @@ static const char *run_name(enum perspective_run run) {
     return names[run];
 }
 
-static pawl_str patterns_text(struct arena *arena, const struct perspective_row *row) {
+pawl_str patterns_text(struct arena *arena, const struct event_pattern *patterns, size_t count) {
     static const char *const modes[] = {"", "exact:", "suffix:", "", "regex:"};
     char *text = arena_printf(arena, "%s", "");
-    for (size_t i = 0; text != NULL && i < row->pattern_count; i++)
-        text = arena_printf(arena, "%s%s%s%.*s", text, i > 0 ? " " : "", modes[row->patterns[i].mode],
-                            STR_ARG(row->patterns[i].text));
+    for (size_t i = 0; text != NULL && i < count; i++)
+        text = arena_printf(arena, "%s%s%s%.*s", text, i > 0 ? " " : "", modes[patterns[i].mode],
+                            STR_ARG(patterns[i].text));
     return str_from(text);
 }
 
@@ -90,7 +90,7 @@ void perspective_cells(struct arena *arena, const struct perspective_row *row, i
     cells[n++] = cell_int(row->lag_events);
     cells[n++] = cell_duration(row->lag_ms);
     cells[n++] = eta_ms >= 0 ? cell_duration(eta_ms) : cell_none();
-    cells[n++] = cell_text(patterns_text(arena, row));
+    cells[n++] = cell_text(patterns_text(arena, row->patterns, row->pattern_count));
     cells[n++] = cell_text(row->target);
     cells[n++] = cell_int(row->batch);
     cells[n++] = cell_int(row->max_attempts);

@@ -10,6 +10,9 @@ enum { EVENT_COLUMNS = 11, PERSPECTIVE_COLUMNS = 21, CHECKPOINT_COLUMNS = 9, CHE
 
 const char *perspective_state_name(enum perspective_state state);
 
+/* As they are written in a file or on a command line, with blanks between them. */
+pawl_str patterns_text(struct arena *arena, const struct event_pattern *patterns, size_t count);
+
 /* perspective_cells: eta_ms < 0 is not known. */
 extern const struct column event_columns[EVENT_COLUMNS];
 void event_cells(const struct stored_event *e, struct cell cells[static EVENT_COLUMNS]);

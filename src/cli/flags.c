@@ -387,6 +387,13 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                        .min = 1,
                        .max = 86400,
                        .help = "How often to look; 2 without it."},
+    [FLAG_FROM_START] =
+        {.name = "from-start",
+         .type = FLAG_SWITCH,
+         .help = "When it is new: also the events that are there. Without it, those from now on."},
+    [FLAG_REPLACE] = {.name = "replace",
+                      .type = FLAG_SWITCH,
+                      .help = "When it is there with other patterns: give it these, from its position on."},
     [FLAG_LOOKS] = {.name = "looks",
                     .type = FLAG_INT,
                     .value = "N",

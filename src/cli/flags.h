@@ -94,6 +94,8 @@ enum flag_id {
     FLAG_MAX_LEASES,
     FLAG_INTERVAL,
     FLAG_LOOKS,
+    FLAG_FROM_START,
+    FLAG_REPLACE,
     FLAG_TOTAL
 };
 

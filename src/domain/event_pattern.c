@@ -321,3 +321,19 @@ pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str 
     buf_free(&regex);
     return status;
 }
+
+struct event_pattern event_pattern_from(pawl_str text) {
+    static const struct {
+        const char *prefix;
+        enum pattern_mode mode;
+    } rows[] = {{"exact:", PATTERN_EXACT},
+                {"suffix:", PATTERN_SUFFIX},
+                {"glob:", PATTERN_GLOB},
+                {"regex:", PATTERN_REGEX}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        size_t len = strlen(rows[i].prefix);
+        if (str_starts_with(text, str_from(rows[i].prefix)))
+            return (struct event_pattern){rows[i].mode, {text.ptr + len, text.len - len}};
+    }
+    return (struct event_pattern){PATTERN_GLOB, text};
+}

@@ -21,4 +21,7 @@ PAWL_MUSTCHECK pawl_status event_pattern_regex(struct arena *arena, const struct
 PAWL_MUSTCHECK pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str type,
                                                  bool *matches, pawl_error *err);
 
+/* "order.*" is a glob; "exact:", "suffix:", "glob:" and "regex:" in front say otherwise. Borrows the text. */
+struct event_pattern event_pattern_from(pawl_str text);
+
 #endif

@@ -50,7 +50,7 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
             /* Receptors and endpoints keep their own time. */
             .timeout_ms = handler->batch == NULL ? handler->timeout_ms : 0,
             .policy = (enum dead_policy)handler->on_dead,
-            .max_attempts = handler->receptor != NULL ? handler_table_attempts(table) : handler->max_attempts,
+            .max_attempts = handler_table_attempts(table, handler),
             .retry_base_ms = handler->retry_base_ms,
             .retry_max_ms = handler->retry_max_ms,
             .retry_exact = handler->retry_exact,

@@ -32,6 +32,7 @@ struct runtime_config {
      * has something to do, which is asked before the worker is called idle. NULL = there is none. */
     void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
     bool (*beside_busy)(void *beside);
+    void (*beside_wake)(void *beside); /* the store has woken the worker */
     void *beside;
 };
 

@@ -63,6 +63,8 @@ void runtime_waker_readable(struct runtime *runtime) {
     }
     runtime_step(runtime, (struct engine_event){.type = EVENT_WAKE});
     runtime_jobs_wake(runtime);
+    if (runtime->config.beside_wake != NULL)
+        runtime->config.beside_wake(runtime->config.beside);
 }
 
 void runtime_waker_tick(struct runtime *runtime, int64_t now_ms) {

@@ -16,6 +16,7 @@
 #include "work/inbox.h"
 #include "work/outbox.h"
 #include "work/perspective.h"
+#include "work/receptor_feed.h"
 #include "work/receptors.h"
 #include "work/spine.h"
 #include "work/tool_function.h"
@@ -36,6 +37,7 @@ struct pawl_worker {
     struct outbox *outbox;
     struct perspectives *perspectives; /* NULL: none */
     struct receptors *receptors;       /* made by run; NULL: none */
+    struct receptor_feed *feed;        /* made by run; NULL: no receptors on events */
     struct alert_watch *alerts;        /* NULL: it does not watch */
     bool kinds_chosen, tools_named;
     struct tools *tools;
@@ -208,10 +210,43 @@ static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worke
                                          .poll_ms = worker->config.engine.poll_ms,
                                          .timeout_ms = in->timeout_ms,
                                          .outside = in->perspectives_outside};
-    pawl_status status = perspectives_create(&config, worker->handlers, &worker->perspectives, err);
-    worker->config.beside = worker->perspectives;
-    worker->config.beside_tick = perspectives_tick;
-    worker->config.beside_busy = perspectives_busy;
+    return perspectives_create(&config, worker->handlers, &worker->perspectives, err);
+}
+
+/* What goes on beside the messages: perspectives, and receptors on events. */
+static void beside_tick(void *self, pawl_uuid instance, struct log *log) {
+    struct pawl_worker *worker = self;
+    if (worker->perspectives != NULL)
+        perspectives_tick(worker->perspectives, instance, log);
+    if (worker->feed != NULL)
+        receptor_feed_tick(worker->feed, instance, log);
+}
+
+static bool beside_busy(void *self) {
+    struct pawl_worker *worker = self;
+    return (worker->perspectives != NULL && perspectives_busy(worker->perspectives)) ||
+           (worker->feed != NULL && receptor_feed_busy(worker->feed));
+}
+
+static void beside_wake(void *self) {
+    struct pawl_worker *worker = self;
+    if (worker->feed != NULL)
+        receptor_feed_wake(worker->feed);
+}
+
+static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
+    if (worker->handlers->event_receptors > 0 &&
+        (worker->config.engine.instance.kinds & KIND_BIT(KIND_INBOX)) == 0)
+        return error_set(err, PAWL_INVALID, "worker",
+                         "receptors on events need the kind inbox: leave --kinds out, or add it");
+    pawl_status status = receptor_feed_create(&worker->config.store, worker->config.engine.poll_ms,
+                                              worker->handlers, &worker->feed, err);
+    if (worker->feed == NULL && worker->perspectives == NULL)
+        return status;
+    worker->config.beside = worker;
+    worker->config.beside_tick = beside_tick;
+    worker->config.beside_busy = beside_busy;
+    worker->config.beside_wake = beside_wake;
     return status;
 }
 
@@ -401,6 +436,8 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     choose_kinds(worker);
     pawl_status status = receptors_create(&worker->config.store, worker->config.engine.instance.service,
                                           worker->handlers, &worker->receptors, err);
+    if (status == PAWL_OK)
+        status = add_feed(worker, err);
     if (status == PAWL_OK) {
         name_keepers(worker);
         status = runtime_create(&worker->config, &runtime, err);
@@ -414,12 +451,13 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
         runtime_stop(runtime);
     if (worker->perspectives != NULL)
         status = perspectives_start(worker->perspectives, err);
+    if (status == PAWL_OK && worker->feed != NULL)
+        status = receptor_feed_start(worker->feed, err);
     if (status == PAWL_OK && worker->alerts != NULL)
         status = alert_watch_start(worker->alerts, err);
     if (status == PAWL_OK)
         status = run_with_brokers(worker, runtime, &was_forced, err);
-    if (worker->perspectives != NULL)
-        perspectives_tick(worker->perspectives, uuid_nil(), &worker->config.log);
+    beside_tick(worker, uuid_nil(), &worker->config.log);
     alert_watch_free(worker->alerts);
     worker->alerts = NULL;
     if (forced != NULL)
@@ -457,6 +495,7 @@ void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
     perspectives_free(worker->perspectives);
+    receptor_feed_free(worker->feed);
     alert_watch_free(worker->alerts);
     runtime_free(worker->runtime);
     receptors_free(worker->receptors);

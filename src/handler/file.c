@@ -129,6 +129,10 @@ static bool read_retry_base(struct reader *r, pawl_str v) {
 static bool read_retry_max(struct reader *r, pawl_str v) {
     return clock_parse_duration(v, &r->handler.retry_max_ms) && r->handler.retry_max_ms > 0;
 }
+static bool read_from(struct reader *r, pawl_str v) {
+    r->handler.from_start = str_equal_cstr(v, "start");
+    return r->handler.from_start || str_equal_cstr(v, "now");
+}
 static bool read_attempts(struct reader *r, pawl_str v) {
     return read_int(v, PAWL_ATTEMPTS_MAX, &r->handler.max_attempts);
 }
@@ -150,6 +154,7 @@ static const struct {
     {"retry-max", read_retry_max, "retry-max needs a duration above 0, for example 60s"},
     {"max-attempts", read_attempts, "max-attempts needs a number from 1 to 1000"},
     {"on-dead", read_on_dead, "on-dead needs block, skip or park"},
+    {"from", read_from, "from needs now or start"},
 };
 
 static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *err) {
@@ -175,7 +180,7 @@ static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *e
     snprintf(reason, sizeof(reason),
              "unknown key '%.*s'; the keys are exec, http, secret-env, secret-file, allow-private, timeout, "
              "concurrency, retry-base, retry-max, max-attempts, "
-             "on-dead",
+             "on-dead, from",
              key.len < 40 ? (int)key.len : 40, key.ptr);
     return fault(reader, reader->line, PAWL_INVALID, reason, err);
 }

@@ -13,6 +13,7 @@
 #include "handler/pattern.h"
 #include "handler/program.h"
 #include "handler/webhook.h"
+#include "store/event_receptors.h"
 
 pawl_status handler_table_create(struct handler_table **table, pawl_error *err) {
     struct handler_table *made = calloc(1, sizeof(*made));
@@ -77,7 +78,7 @@ static pawl_status check_pattern(const struct handler_table *table, pawl_str pat
 }
 
 /* A receptor's name is its identity over restarts: what it has done is noted under it. */
-static pawl_status check_receptor(const struct handler_table *table, pawl_str name, pawl_error *err) {
+static pawl_status check_name(const struct handler_table *table, pawl_str name, pawl_error *err) {
     pawl_status status = name_check(name, "receptor", err);
     for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
         if (table->handlers[i].receptor != NULL && str_equal_cstr(name, table->handlers[i].receptor))
@@ -88,6 +89,28 @@ static pawl_status check_receptor(const struct handler_table *table, pawl_str na
         return error_set(err, PAWL_INVALID, "handler", "there are %d receptors already, which is the most",
                          HANDLER_RECEPTORS_MAX - 1);
     return status;
+}
+
+/* "event:order.*": a receptor on events. No pattern behind it: as it was registered. */
+static pawl_status init_event(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
+                              struct handler *handler, pawl_error *err) {
+    const pawl_str prefix = STR(EVENT_RECEPTOR_PREFIX);
+    bool matches = false;
+    if (in->receptor == NULL)
+        return error_set(err, PAWL_INVALID, "handler",
+                         "the handler of '%.*s' has no name; a receptor on events needs one: "
+                         "write NAME@%.*s",
+                         STR_ARG(pattern), STR_ARG(pattern));
+    pawl_status status = check_receptor_name("handler", str_from(in->receptor), err);
+    if (status == PAWL_OK)
+        status = str_dup(table->arena, pattern, &handler->pattern, err);
+    if (status != PAWL_OK)
+        return status;
+    handler->event = true;
+    handler->from_start = in->from_start;
+    handler->on =
+        event_pattern_from((pawl_str){handler->pattern.ptr + prefix.len, handler->pattern.len - prefix.len});
+    return handler->on.text.len > 0 ? event_pattern_matches(&handler->on, STR("a"), &matches, err) : PAWL_OK;
 }
 
 static pawl_status handler_init(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
@@ -102,9 +125,14 @@ static pawl_status handler_init(struct handler_table *table, pawl_str pattern, c
                                 .retry_max_ms = in->retry_max_ms,
                                 .max_attempts = in->max_attempts,
                                 .on_dead = in->on_dead};
-    pawl_status status = check_pattern(table, pattern, by_topic, in->receptor != NULL, err);
+    bool event = !by_topic && str_starts_with(pattern, STR(EVENT_RECEPTOR_PREFIX));
+    if (in->from_start && !event)
+        return error_set(err, PAWL_INVALID, "handler",
+                         "from the start is for receptors on events: write NAME@event:PATTERN");
+    pawl_status status = event ? init_event(table, pattern, in, handler, err)
+                               : check_pattern(table, pattern, by_topic, in->receptor != NULL, err);
     if (status == PAWL_OK && in->receptor != NULL)
-        status = check_receptor(table, str_from(in->receptor), err);
+        status = check_name(table, str_from(in->receptor), err);
     if (status == PAWL_OK)
         status = check_numbers(in, err);
     return status == PAWL_OK ? str_dup(table->arena, pattern, &handler->pattern, err) : status;
@@ -140,6 +168,7 @@ static void handler_join(struct handler_table *table, struct handler *handler) {
     table->handlers[table->count++] = *handler;
     table->routes += handler->by_topic;
     table->receptors += handler->receptor != NULL;
+    table->event_receptors += handler->event;
     memset(table->cache, 0, sizeof(table->cache));
 }
 
@@ -229,15 +258,32 @@ static int match(const struct handler_table *table, pawl_str type) {
 
 static int match_receptor(const struct handler_table *table, pawl_str type, int after) {
     for (size_t i = (size_t)(after + 1); i < table->count; i++) {
-        if (table->handlers[i].receptor != NULL && pattern_matches(table->handlers[i].pattern, type))
+        const struct handler *handler = &table->handlers[i];
+        if (handler->receptor != NULL && !handler->event && pattern_matches(handler->pattern, type))
             return (int)i;
     }
     return HANDLER_NONE;
 }
 
-size_t handler_table_receptors(const struct handler_table *table, pawl_str type,
+/* A message that stands for an event is its receptor's alone. */
+static int match_event(const struct handler_table *table, pawl_str name) {
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->handlers[i].event && str_equal_cstr(name, table->handlers[i].receptor))
+            return (int)i;
+    }
+    return HANDLER_NONE;
+}
+
+size_t handler_table_receptors(const struct handler_table *table, const struct item *item,
                                const struct handler *found[static HANDLER_RECEPTORS_MAX]) {
+    pawl_str type = item->type, name;
     size_t count = 0;
+    if (receptor_of_consumer(item->consumer, &name)) {
+        int only = match_event(table, name);
+        if (only >= 0)
+            found[count++] = &table->handlers[only];
+        return count;
+    }
     for (int i = match_receptor(table, type, -1); i >= 0; i = match_receptor(table, type, i))
         found[count++] = &table->handlers[i];
     int alone = match(table, type);
@@ -258,14 +304,18 @@ bool handler_table_attaches(const struct handler_table *table) {
     return false;
 }
 
-int handler_table_attempts(const struct handler_table *table) {
+int handler_table_attempts(const struct handler_table *table, const struct handler *handler) {
     int most = 0;
+    if (handler->receptor == NULL || handler->event)
+        return handler->max_attempts;
     for (size_t i = 0; i < table->count; i++) {
-        const struct handler *handler = &table->handlers[i];
-        if (handler->receptor != NULL && handler->max_attempts == 0)
+        const struct handler *other = &table->handlers[i];
+        if (other->receptor == NULL || other->event)
+            continue;
+        if (other->max_attempts == 0)
             return 0;
-        if (handler->receptor != NULL && handler->max_attempts > most)
-            most = handler->max_attempts;
+        if (other->max_attempts > most)
+            most = other->max_attempts;
     }
     return most;
 }
@@ -336,8 +386,8 @@ void handler_table_uncancel(struct handler_table *table, pawl_uuid id) {
 
 /* One receptor that waits lets the message wait: it is done when all of them are. */
 static bool receptor_paused(const struct handler_table *table, const struct item *item, int first) {
-    for (int i = first; i >= 0 && table->handlers[first].receptor != NULL;
-         i = match_receptor(table, item->type, i)) {
+    bool several = table->handlers[first].receptor != NULL && !table->handlers[first].event;
+    for (int i = first; i >= 0 && several; i = match_receptor(table, item->type, i)) {
         if (paused(table, item, i))
             return true;
     }
@@ -354,6 +404,9 @@ static int match_any(struct handler_table *table, const struct item *item) {
         if (table->handlers[i].by_topic && pattern_matches(table->handlers[i].pattern, topic))
             return (int)i;
     }
+    pawl_str name;
+    if (item->kind == KIND_INBOX && receptor_of_consumer(item->consumer, &name))
+        return match_event(table, name);
     int receptor = item->kind == KIND_INBOX && table->receptors > 0 ? match_receptor(table, item->type, -1)
                                                                     : HANDLER_NONE;
     return receptor >= 0 ? receptor : handler_table_match(table, item->type);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "domain/event_pattern.h"
 #include "pawl.h"
 #include "store/relay.h"
 
@@ -45,12 +46,15 @@ struct handler {
     pawl_handler_fn function;
     handler_batch_fn batch; /* set: messages go to it, with batch_self, whatever the kind */
     void *batch_self;
-    const char *receptor; /* its name: one of several handlers of a message; NULL = a handler of its own */
-    const char *url;      /* http */
-    const char *secret;   /* http: signs; NULL = not signed */
-    bool allow_private;   /* http: loopback and private addresses may be called */
-    bool by_topic;        /* for outbox messages only, found by their topic (the type when there is none) */
-    bool perspectives;    /* for the messages of appends only, all of them */
+    const char *receptor;    /* its name: one of several handlers of a message; NULL = a handler of its own */
+    bool event;              /* the receptor gets messages that stand for events, and no others */
+    struct event_pattern on; /* event: of these types; no text = as it is registered */
+    bool from_start;         /* event: when it is new, also those that are there */
+    const char *url;         /* http */
+    const char *secret;      /* http: signs; NULL = not signed */
+    bool allow_private;      /* http: loopback and private addresses may be called */
+    bool by_topic;     /* for outbox messages only, found by their topic (the type when there is none) */
+    bool perspectives; /* for the messages of appends only, all of them */
     void *self;
     char **argv;      /* process: words, NULL at the end; argv[0] is a path */
     const char *name; /* for logs: the pattern */
@@ -70,6 +74,7 @@ struct handler_table {
     size_t count;
     size_t routes;             /* of them, by topic */
     size_t receptors;          /* of them, one of several per message */
+    size_t event_receptors;    /* of these, on events */
     struct arena *pause_arena; /* owns the texts of pauses */
     struct pause_row *pauses;
     size_t pause_count;
@@ -124,17 +129,18 @@ int handler_table_match(struct handler_table *table, pawl_str type);
 enum { HANDLER_RECEPTORS_MAX = 32 };
 
 /* The handlers of an inbox message that receptors match: all those receptors, and the first handler that is
- * none, if any. Returns how many; reads what does not change while the worker runs. */
-size_t handler_table_receptors(const struct handler_table *table, pawl_str type,
+ * none, if any; of one that stands for an event, its receptor. Returns how many; reads what does not change
+ * while the worker runs. */
+size_t handler_table_receptors(const struct handler_table *table, const struct item *item,
                                const struct handler *found[static HANDLER_RECEPTORS_MAX]);
 
 /* Handlers whose messages the worker's own threads see to: receptors and endpoints get this as their batch.
  */
 void handler_table_attach(struct handler_table *table, handler_batch_fn batch, void *self);
 
-/* How often a message with receptors is tried: as often as the most patient of them, when all of them say
- * how often; else 0, the worker's. */
-int handler_table_attempts(const struct handler_table *table);
+/* How often a message of this handler is tried; 0 = as the worker says. One with receptors: as often as the
+ * most patient of them, when all of them say how often. */
+int handler_table_attempts(const struct handler_table *table, const struct handler *handler);
 
 /* Whether any handler needs that. */
 bool handler_table_attaches(const struct handler_table *table);

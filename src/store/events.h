@@ -3,6 +3,7 @@
 #define STORE_EVENTS_H
 
 #include "domain/event_pattern.h"
+#include "store/event_receptors.h"
 #include "store/types.h"
 
 struct store;
@@ -350,6 +351,18 @@ struct store_events_ops {
     /* The most common errors of failed checkpoints; perspective absent = of all. */
     pawl_status (*checkpoint_errors)(struct store *store, pawl_str perspective, int limit,
                                      struct arena *arena, struct checkpoint_errors *out, pawl_error *err);
+
+    /* APPLIED; DUPLICATE: the same is there; CONFLICT: it has other patterns. */
+    pawl_status (*receptor_register)(struct store *store, const struct receptor_new *in,
+                                     enum store_answer *answer, pawl_error *err);
+    /* APPLIED or NOT_FOUND. Its messages stay. */
+    pawl_status (*receptor_remove)(struct store *store, pawl_str name, enum store_answer *answer,
+                                   pawl_error *err);
+    pawl_status (*receptor_list)(struct store *store, struct arena *arena, struct event_receptors *out,
+                                 pawl_error *err);
+    /* Puts messages for the events behind the receptors' positions, and moves these. */
+    pawl_status (*receptors_feed)(struct store *store, const struct receptors_feed *in,
+                                  struct feed_result *out, pawl_error *err);
 };
 
 /* Input checks shared by all stores. */

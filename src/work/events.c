@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "pawl_events.h"
 #include "store/store.h"
@@ -81,6 +82,35 @@ pawl_status pawl_perspectives_register(pawl_store *store, const char *path, int 
     pawl_status status = perspective_register_path(send_store(store), path, count_one, &made, err);
     if (status == PAWL_OK && count != NULL)
         *count = made;
+    return status;
+}
+
+pawl_status pawl_receptor_register(pawl_store *store, const pawl_receptor *receptor, pawl_error *err) {
+    struct store *inner = send_store(store);
+    struct event_pattern patterns[PAWL_PATTERNS_MAX];
+    enum store_answer answer = ANSWER_APPLIED;
+    struct receptor_new in = {.name = str_from(receptor->name),
+                              .patterns = patterns,
+                              .pattern_count = receptor->pattern_count,
+                              .from_start = receptor->from_start,
+                              .replace = receptor->replace};
+    for (size_t i = 0; i < in.pattern_count && i < PAWL_PATTERNS_MAX; i++)
+        patterns[i] = event_pattern_from(str_from(receptor->patterns[i]));
+    pawl_status status = inner->ops->events.receptor_register(inner, &in, &answer, err);
+    if (status == PAWL_OK && answer == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "pawl_receptor_register",
+                         "receptor %s is registered with other patterns; set replace to give it these",
+                         receptor->name);
+    return status;
+}
+
+pawl_status pawl_receptor_remove(pawl_store *store, const char *name, pawl_error *err) {
+    struct store *inner = send_store(store);
+    enum store_answer answer = ANSWER_APPLIED;
+    pawl_status status = inner->ops->events.receptor_remove(inner, str_from(name), &answer, err);
+    if (status == PAWL_OK && answer == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "pawl_receptor_remove",
+                         "there is no receptor on events named %s", name);
     return status;
 }
 

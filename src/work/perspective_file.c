@@ -40,23 +40,6 @@ static bool read_number(const struct tree *tree, int64_t max, int *value) {
     return true;
 }
 
-/* "order.*" is a glob; "exact:", "suffix:", "glob:" and "regex:" say otherwise. */
-static struct event_pattern pattern_from(pawl_str text) {
-    static const struct {
-        const char *prefix;
-        enum pattern_mode mode;
-    } rows[] = {{"exact:", PATTERN_EXACT},
-                {"suffix:", PATTERN_SUFFIX},
-                {"glob:", PATTERN_GLOB},
-                {"regex:", PATTERN_REGEX}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        size_t len = strlen(rows[i].prefix);
-        if (str_starts_with(text, str_from(rows[i].prefix)))
-            return (struct event_pattern){rows[i].mode, {text.ptr + len, text.len - len}};
-    }
-    return (struct event_pattern){PATTERN_GLOB, text};
-}
-
 static pawl_status read_patterns(const struct reader *reader, const struct tree *on,
                                  struct perspective_new *out) {
     static const char wanted[] = "on needs a list of patterns, for example on: [\"order.*\"]";
@@ -68,7 +51,7 @@ static pawl_status read_patterns(const struct reader *reader, const struct tree 
     for (size_t i = 0; i < on->count; i++) {
         if (on->items[i]->kind != TREE_STRING)
             return fault(reader, on->items[i], wanted);
-        patterns[i] = pattern_from(on->items[i]->text);
+        patterns[i] = event_pattern_from(on->items[i]->text);
     }
     out->patterns = patterns;
     out->pattern_count = on->count;

@@ -12,6 +12,7 @@
 #include "handler/process.h"
 #include "handler/talk.h"
 #include "handler/webhook.h"
+#include "work/event_origin.h"
 #include "work/message.h"
 
 enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 4 };
@@ -58,14 +59,21 @@ static void judge_program(const struct receptor_call *call, const struct talk_en
     tell(verdict, what, str_from(end->complaint));
 }
 
+/* Of the event in its stream: receptors get events in no order. */
+static const char *version_text(const struct item *item, struct arena *arena) {
+    return arena_printf(arena, "%lld", (long long)event_origin(item, arena).version);
+}
+
 static void call_program(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
                          struct handler_verdict *verdict) {
-    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 1];
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 2];
     size_t count = environment_pairs(call->item, arena, pairs);
     struct buf input, output;
     struct talk_end end;
     pawl_error err = {0};
     pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->name};
+    if (call->handler->event)
+        pairs[count++] = (struct environment_pair){"PAWL_VERSION", version_text(call->item, arena)};
     buf_init(&input, 0);
     buf_init(&output, PROCESS_STDOUT_BYTES_MAX);
     work_message_json(&input, call->item);
@@ -149,6 +157,8 @@ static void call_endpoint(struct receptor_world *world, const struct receptor_ca
     headers[count++] = (struct http_header){"Idempotency-Key", str_from(work_idempotency_key(item, key))};
     add_uuid(headers, &count, "ce-correlationid", item->correlation_id, arena);
     add_uuid(headers, &count, "ce-causationid", item->causation_id, arena);
+    if (call->handler->event)
+        headers[count++] = (struct http_header){"ce-sequence", str_from(version_text(item, arena))};
     struct http_request request = {.url = call->handler->url,
                                    .headers = headers,
                                    .header_count = count,

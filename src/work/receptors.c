@@ -11,9 +11,12 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "domain/workstatus.h"
 #include "engine/run_handle.h"
+#include "store/event_receptors.h"
 #include "work/desk.h"
+#include "work/event_origin.h"
 #include "work/receptor_call.h"
 
 enum { LOOK_MS = 20, STORE_WAIT_MS = 1000, REPORT_TRIES = 3, NAME_BYTES = 2 * PAWL_NAME_BYTES_MAX + 2 };
@@ -49,8 +52,19 @@ struct turn {
     bool threaded;
 };
 
+/* What a receptor has done is noted with the event's id, when the message stands for an event. */
+static pawl_uuid noted_id(const struct item *item) {
+    pawl_str name;
+    bool event = receptor_of_consumer(item->consumer, &name) && !uuid_is_nil(item->causation_id);
+    return event ? item->causation_id : item->id;
+}
+
 /* Two consumers may have received the same id: what a receptor did for one says nothing of the other. */
 static void name_turn(const struct receptors *all, const struct item *item, struct turn *turn) {
+    if (turn->handler->event) {
+        snprintf(turn->name, sizeof(turn->name), "%.*s", STR_ARG(item->consumer));
+        return;
+    }
     bool own = str_absent(item->consumer) || str_equal(item->consumer, all->service);
     snprintf(turn->name, sizeof(turn->name), "%s%s%.*s", turn->handler->name, own ? "" : "@",
              own ? 0 : (int)item->consumer.len, own ? "" : item->consumer.ptr);
@@ -88,7 +102,7 @@ static pawl_status recall_all(struct receptors *all, const struct item *item, st
         return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
     pawl_status status = desk_take(&all->desk, &store, err);
     if (status == PAWL_OK) {
-        status = store->ops->view.receptors(store, item->id, arena, &rows, &row_count, err);
+        status = store->ops->view.receptors(store, noted_id(item), arena, &rows, &row_count, err);
         desk_give(&all->desk, status);
     }
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
@@ -188,7 +202,7 @@ static size_t make_reports(const struct item *item, struct turn *turns, size_t c
         bool done = outcome == HANDLED_DONE;
         turn->failed = turn_ends(turn);
         reports[made++] =
-            (struct receptor_report){.event_id = item->id,
+            (struct receptor_report){.event_id = noted_id(item),
                                      .receptor = str_from(turn->name),
                                      .status = done           ? WORK_COMPLETED
                                                : turn->failed ? 0
@@ -285,6 +299,17 @@ static void run_turns(struct receptors *all, const struct handler_batch *batch, 
     free(turns);
 }
 
+/* The handler of an event sees the event's stream; the message itself has none, for it waits for nothing. */
+static void run_event(struct receptors *all, const struct handler_batch *batch, const struct item *item,
+                      const struct handler *const *found, struct handler_verdict *verdict) {
+    struct item seen = *item;
+    struct arena *arena = arena_create(0);
+    if (arena != NULL)
+        seen.stream = event_origin(item, arena).stream;
+    run_turns(all, batch, &seen, found, 1, verdict);
+    arena_free(arena);
+}
+
 /* An endpoint that is the only handler of its messages needs no notes: the message's own say it all. */
 static void run_alone(struct receptors *all, const struct handler_batch *batch, const struct item *item,
                       const struct handler *handler, struct handler_verdict *verdict) {
@@ -305,8 +330,10 @@ static void run(const struct handler_batch *batch, void *self) {
                       batch->verdicts[i - 1].outcome != HANDLED_DONE;
         if (behind || atomic_load(batch->cancel) || clock_boot_ms() >= batch->fence_ms)
             continue;
-        size_t count = handler_table_receptors(all->table, item->type, found);
-        if (item->kind == KIND_INBOX && count > 0 && found[0]->receptor != NULL)
+        size_t count = handler_table_receptors(all->table, item, found);
+        if (item->kind == KIND_INBOX && count > 0 && found[0]->event)
+            run_event(all, batch, item, found, &batch->verdicts[i]);
+        else if (item->kind == KIND_INBOX && count > 0 && found[0]->receptor != NULL)
             run_turns(all, batch, item, found, count, &batch->verdicts[i]);
         else if (count > 0 && found[count - 1]->kind == HANDLER_HTTP)
             run_alone(all, batch, item, found[count - 1], &batch->verdicts[i]);

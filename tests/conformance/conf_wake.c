@@ -1,5 +1,5 @@
 /* Waking: a put wakes who asked for it, and nobody else; nothing depends on it. */
-#include "conformance/harness.h"
+#include "conformance/event_words.h"
 
 #include <poll.h>
 
@@ -116,12 +116,32 @@ static void a_wish_changes_nothing_else(void **state) {
     assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "1"); /* a poll finds it anyway */
 }
 
+static void an_append_wakes_who_may_have_a_receptor_on_events_to_feed(void **state) {
+    struct conf *c = *state;
+    struct event_pattern pattern = {PATTERN_GLOB, STR("*")};
+    struct receptor_new in = {.name = STR("mail"), .patterns = &pattern, .pattern_count = 1};
+    enum store_answer answer = 0;
+    bool late = false;
+    join(c, 1, KIND_BIT(KIND_INBOX));
+    struct store_waker *waker = trusted_waker(c);
+    if (waker == NULL)
+        return;
+    ok(c, c->core->wait_begin(c->store, instance_id(1), KIND_BIT(KIND_INBOX), &late, &c->err));
+    append(c, "x", EXPECT_ANY, "Paid", 1, 1);
+    assert_false(rings(c, waker, SILENCE_MS)); /* there is no receptor */
+    ok(c, EVENTS(c)->receptor_register(c->store, &in, &answer, &c->err));
+    append(c, "x", EXPECT_ANY, "Paid", 1, 2);
+    assert_true(rings(c, waker, HEARD_MS));
+    store_waker_close(waker);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_put_wakes_who_asked_for_its_kind),
     CONF_TEST(a_wish_lasts_three_minutes_and_can_be_made_again),
     CONF_TEST(a_wish_ends_with_its_instance),
     CONF_TEST(a_pause_wakes_everybody),
     CONF_TEST(a_wish_changes_nothing_else),
+    CONF_TEST(an_append_wakes_who_may_have_a_receptor_on_events_to_feed),
 };
 
 CONF_GROUP(wake, tests);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "conformance/pair.h"
 #include "support/check.h"
 
@@ -438,6 +439,49 @@ static void snapshots(struct world *w) {
     }
 }
 
+/* Receptors on events: registered, removed, fed. */
+static void receptors(struct world *w) {
+    static const char *const patterns[] = {"*", "suffix:OrderCreated", "stock*"};
+    int deed = pick(w, 10);
+    struct event_pattern pattern = event_pattern_from(str_from(patterns[pick(w, 3)]));
+    pawl_str names[2] = {pair_name(&w->pair, "r", pick(w, 3)), STR("r1")};
+    struct receptor_new in = {names[0], &pattern, 1, chance(w, 50), chance(w, 30)};
+    struct receptors_feed feed = {names, (size_t)pick(w, 2) + 1, pick(w, 6) + 1};
+    stamp(w);
+    pair_describe(&w->pair, "receptor %.*s deed=%d limit=%d", STR_ARG(names[0]), deed, feed.limit);
+    for (int s = 0; s < PAIR_SIDES; s++) {
+        struct store *store = w->pair.store[s];
+        enum store_answer answer = ANSWER_APPLIED;
+        struct feed_result out = {0};
+        pawl_error err = {0};
+        pawl_status status = deed == 0  ? events_of(w, s)->receptor_remove(store, names[0], &answer, &err)
+                             : deed < 4 ? events_of(w, s)->receptor_register(store, &in, &answer, &err)
+                                        : events_of(w, s)->receptors_feed(store, &feed, &out, &err);
+        if (pair_ok(&w->pair, s, status, &err))
+            pair_say(&w->pair, s, " %d known=%zu %" PRId64 " %" PRId64 " more=%d", (int)answer, out.known,
+                     out.events, out.fed, out.more);
+    }
+}
+
+static void say_receptors(struct world *w, int s) {
+    struct event_receptors list;
+    struct message_filter filter = {.kind = KIND_INBOX, .lane = -1, .limit = 500};
+    struct message_rows rows;
+    pawl_error err = {0};
+    assert_int_equal(events_of(w, s)->receptor_list(w->pair.store[s], w->pair.arena, &list, &err), PAWL_OK);
+    for (size_t i = 0; i < list.count; i++)
+        pair_say(&w->pair, s, "\n %.*s %d %.*s at %" PRId64 " of %" PRId64 " fed=%" PRId64,
+                 STR_ARG(list.rows[i].name), (int)list.rows[i].patterns[0].mode,
+                 STR_ARG(list.rows[i].patterns[0].text), list.rows[i].position, list.head, list.rows[i].fed);
+    assert_int_equal(
+        w->pair.store[s]->ops->view.messages(w->pair.store[s], &filter, w->pair.arena, &rows, &err), PAWL_OK);
+    for (size_t i = 0; i < rows.count; i++) {
+        char id[UUID_TEXT_BYTES];
+        pair_say(&w->pair, s, "\n message %s %.*s %.*s", uuid_format(rows.rows[i].item.id, id),
+                 STR_ARG(rows.rows[i].item.topic), STR_ARG(rows.rows[i].item.type));
+    }
+}
+
 static void say_perspectives(struct world *w, int s) {
     struct perspective_rows rows;
     struct checkpoint_errors errors;
@@ -487,6 +531,7 @@ static void say_state(void *world, int s) {
         pair_say_text(&w->pair, s, "error", v->error);
     }
     say_perspectives(w, s);
+    say_receptors(w, s);
 }
 
 static void instances(struct world *w) { pair_instances(&w->pair, KIND_BIT(KIND_PERSPECTIVE)); }
@@ -495,10 +540,10 @@ static void advance(struct world *w) { pair_advance(&w->pair, chance(w, 10) ? pi
 
 static void operation(void *world) {
     static void (*const deeds[])(struct world * w) = {
-        append, append, append,       append,  append,  claim,     claim,     claim,
-        claim,  apply,  apply,        apply,   apply,   report,    report,    leave_out,
-        reset,  change, enrol,        reached, advance, snapshots, instances, read_events,
-        enrol,  apply,  look_outside, advance, backfill};
+        append, append, append,       append,  append,   claim,     claim,     claim,
+        claim,  apply,  apply,        apply,   apply,    report,    report,    leave_out,
+        reset,  change, enrol,        reached, advance,  snapshots, instances, read_events,
+        enrol,  apply,  look_outside, advance, backfill, receptors, receptors};
     struct world *w = world;
     deeds[pick(w, (int)(sizeof deeds / sizeof deeds[0]))](w);
 }

@@ -113,6 +113,58 @@ static void a_second_stamper_returns_at_once_and_a_dead_one_leaves_nothing_behin
     assert_string_equal(again, "1/1");
 }
 
+static const char sql_feed[] = "SELECT events || '/' || fed FROM pawl.receptors_feed('{mail}', 100)";
+static const char sql_fed[] =
+    "SELECT string_agg(headers ->> 'stream', ' ' ORDER BY seq) FROM pawl.message WHERE kind = 2";
+
+static const char *sql_receptor(struct scene *s, const char *pattern, const char *replace) {
+    return text(s, "SELECT pawl.receptor_register('mail', '{3}', '{%s}', true, %s)", pattern, replace);
+}
+
+/* covers: W27 */
+static void a_receptor_gets_an_event_that_commits_late_and_none_twice(void **state) {
+    struct scene *s = *state;
+    assert_string_equal(run(s, s->observer, sql_receptor(s, "*", "false")), "1");
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_append(s, "x", 0, "Created"));
+    run(s, s->b, sql_append(s, "y", 0, "Created"));
+    assert_string_equal(run(s, s->b, sql_stamp), "1/1");
+    assert_string_equal(run(s, s->b, sql_feed), "1/1");
+    run(s, s->a, "COMMIT");
+    run(s, s->b, sql_append(s, "z", 0, "Created"));
+    assert_string_equal(run(s, s->b, sql_stamp), "2/3");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_feed), "2/2");
+    assert_string_equal(run(s, s->b, sql_feed), "0/0"); /* not blocked: somebody is at it */
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(run(s, s->observer, sql_fed), "y");
+    assert_string_equal(run(s, s->b, sql_feed), "2/2"); /* the messages went with the position */
+    assert_string_equal(run(s, s->a, sql_feed), "0/0");
+    assert_string_equal(run(s, s->observer, sql_fed), "y x z");
+}
+
+static void two_registrations_of_one_receptor_agree(void **state) {
+    struct scene *s = *state;
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_receptor(s, "a*", "false")), "1");
+    start(s, s->b, sql_receptor(s, "a*", "false"));
+    blocked(s, s->b);
+    start(s, s->c, sql_receptor(s, "b*", "true"));
+    blocked(s, s->c);
+    run(s, s->a, "COMMIT");
+    const char *second = finish(s, s->b), *third = finish(s, s->c);
+    assert_true(strcmp(second, "2") == 0 ||
+                strcmp(second, "4") == 0); /* as it was, or as the third left it */
+    assert_string_equal(third, "1");
+    assert_string_equal(run(s, s->observer, "SELECT patterns FROM pawl.receptor_list()"), "3 b*");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, "SELECT pawl.receptor_remove('mail')"), "1");
+    start(s, s->b, sql_receptor(s, "a*", "false"));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "1"); /* it is a new one */
+}
+
 static void an_append_and_a_registration_leave_nothing_between_them(void **state) {
     struct scene *s = *state;
     run(s, s->observer, "CREATE TABLE public.seen (stream text, version bigint)");
@@ -238,6 +290,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(an_event_that_commits_late_gets_a_position_behind_those_that_were_read),
     SCENE_TEST(an_open_transaction_stops_no_position_and_costs_none),
     SCENE_TEST(a_second_stamper_returns_at_once_and_a_dead_one_leaves_nothing_behind),
+    SCENE_TEST(a_receptor_gets_an_event_that_commits_late_and_none_twice),
+    SCENE_TEST(two_registrations_of_one_receptor_agree),
     SCENE_TEST(an_append_and_a_registration_leave_nothing_between_them),
     SCENE_TEST(a_wake_up_during_a_completion_is_not_lost),
     SCENE_TEST(a_wake_up_for_what_somebody_holds_is_seen_by_him),

@@ -141,22 +141,65 @@ static void test_receptors(void **state) {
     assert_int_equal(handler_table_add(table, STR("*"), &function, &err), PAWL_OK);
     assert_false(handler_table_attaches(table));
     assert_int_equal(handler_table_add(table, STR("order.*"), &named, &err), PAWL_OK);
-    assert_int_equal(handler_table_attempts(table), 3);
+    assert_int_equal(handler_table_attempts(table, &table->handlers[1]), 3);
     assert_int_equal(handler_table_add_spec(table, STR("mail@order.*=https://mail.example/"), &err), PAWL_OK);
-    assert_int_equal(handler_table_attempts(table), 0);
+    assert_int_equal(handler_table_attempts(table, &table->handlers[1]), 0);
     assert_true(handler_table_attaches(table));
-    assert_int_equal(handler_table_receptors(table, STR("order.paid"), found), 3);
+    struct item item = {.kind = KIND_INBOX, .type = STR("order.paid")};
+    assert_int_equal(handler_table_receptors(table, &item, found), 3);
     assert_string_equal(found[0]->name, "ledger");
     assert_string_equal(found[1]->name, "mail");
     assert_string_equal(found[2]->name, "*");
-    assert_int_equal(handler_table_receptors(table, STR("other"), found), 1);
-    struct item item = {.kind = KIND_INBOX, .type = STR("order.paid")};
+    item.type = STR("other");
+    assert_int_equal(handler_table_receptors(table, &item, found), 1);
+    item.type = STR("order.paid");
     assert_int_equal(handler_table_match_item(table, &item), 1);
     item.kind = KIND_OUTBOX;
     assert_int_equal(handler_table_match_item(table, &item), 0);
     item = (struct item){.kind = KIND_INBOX, .type = STR("other")};
     assert_int_equal(handler_table_match_item(table, &item), 0);
     assert_int_equal(handler_table_add(table, STR("x"), &named, &err), PAWL_INVALID);
+    handler_table_free(table);
+}
+
+/* A message that stands for an event is its receptor's alone, and a receptor on events gets no other. */
+static void test_event_receptors(void **state) {
+    (void)state;
+    pawl_error err;
+    struct handler_table *table = NULL;
+    const struct handler *found[HANDLER_RECEPTORS_MAX];
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    pawl_handler named = {.function = nothing, .receptor = "audit", .max_attempts = 9, .from_start = true};
+    assert_int_equal(handler_table_add_spec(table, STR("mail@event:suffix:Paid=exec:true"), &err), PAWL_OK);
+    assert_int_equal(handler_table_add(table, STR("event:"), &named, &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("ledger@*=exec:true"), &err), PAWL_OK);
+    assert_int_equal(table->event_receptors, 2);
+    assert_int_equal(table->handlers[0].on.mode, PATTERN_SUFFIX);
+    assert_true(str_equal(table->handlers[0].on.text, STR("Paid")));
+    assert_true(table->handlers[1].from_start && table->handlers[1].on.text.len == 0);
+    assert_int_equal(handler_table_attempts(table, &table->handlers[1]), 9);
+    assert_int_equal(handler_table_attempts(table, &table->handlers[2]), 0);
+    struct item item = {.kind = KIND_INBOX, .type = STR("Paid"), .consumer = STR("event:mail")};
+    assert_int_equal(handler_table_match_item(table, &item), 0);
+    assert_int_equal(handler_table_receptors(table, &item, found), 1);
+    assert_string_equal(found[0]->name, "mail");
+    item.consumer = STR("event:other"); /* somebody else's */
+    assert_int_equal(handler_table_match_item(table, &item), HANDLER_NONE);
+    assert_int_equal(handler_table_receptors(table, &item, found), 0);
+    item.consumer = STR("orders");
+    assert_int_equal(handler_table_match_item(table, &item), 2);
+    assert_int_equal(handler_table_receptors(table, &item, found), 1);
+    assert_string_equal(found[0]->name, "ledger");
+    static const char *const wrong[] = {"event:x=exec:true", "bad@event:regex:(a+)+=exec:true",
+                                        "mail@event:x=exec:true"};
+    static const char *const words[] = {"needs one", "must not be repeated", "already"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(handler_table_add_spec(table, str_from(wrong[i]), &err), PAWL_INVALID);
+        assert_non_null(strstr(err.text, words[i]));
+    }
+    named.receptor = "late";
+    assert_int_equal(handler_table_add(table, STR("order.*"), &named, &err), PAWL_INVALID);
+    assert_non_null(strstr(err.text, "receptors on events"));
     handler_table_free(table);
 }
 
@@ -202,10 +245,15 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_pattern_is_never_slow),
-        cmocka_unit_test(test_pattern_covers),   cmocka_unit_test(test_command_split),
-        cmocka_unit_test(test_first_match_wins), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_receptors),        cmocka_unit_test(test_wish),
+        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_pattern_is_never_slow),
+        cmocka_unit_test(test_pattern_covers),
+        cmocka_unit_test(test_command_split),
+        cmocka_unit_test(test_first_match_wins),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_receptors),
+        cmocka_unit_test(test_event_receptors),
+        cmocka_unit_test(test_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ BEGIN
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
-                       'process_work_batch', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
+                       'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
                        'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows',
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_reached',
@@ -39,7 +39,7 @@ BEGIN
                        'alert_rules', 'alert_turn_take', 'alert_turn_end', 'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
-                       'events_head', 'perspective_list',
+                       'events_head', 'perspective_list', 'receptor_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
                        'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes']
@@ -48,7 +48,8 @@ BEGIN
                        'dead_discard', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
-                       'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'perspective_register',
+                       'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'receptor_register', 'receptor_remove',
+                       'receptor_list', 'perspective_register',
                        'perspective_backfill', 'perspective_change', 'perspective_reset', 'reset_checkpoints', 'apply_target',
                        'perspective_switch', 'switch_begin', 'switch_end', 'perspective_list', 'perspective_reached',
                        'perspective_live', 'wait_for', 'checkpoint_skip', 'checkpoints_list', 'checkpoint_errors',

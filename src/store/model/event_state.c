@@ -151,6 +151,14 @@ static void streams_free(struct event_tables *t) {
     }
 }
 
+void model_receptor_patterns_free(struct kept_receptor *receptor) {
+    for (size_t i = 0; i < receptor->pattern_count; i++)
+        model_text_free(receptor->patterns[i].text);
+    free(receptor->patterns);
+    receptor->patterns = NULL;
+    receptor->pattern_count = 0;
+}
+
 void model_events_free(struct model *model) {
     struct event_tables *t = model->events;
     if (t == NULL)
@@ -172,6 +180,10 @@ void model_events_free(struct model *model) {
         model_text_free(t->snapshots[i].name);
         model_text_free(t->snapshots[i].state);
     }
+    for (size_t i = 0; i < t->receptor_count; i++) {
+        model_receptor_patterns_free(&t->receptors[i]);
+        model_text_free(t->receptors[i].name);
+    }
     model_table_free(&t->streams);
     model_table_free(&t->ids);
     free(t->all);
@@ -179,6 +191,7 @@ void model_events_free(struct model *model) {
     free(t->perspectives);
     free(t->skips);
     free(t->snapshots);
+    free(t->receptors);
     free(t);
     model->events = NULL;
 }

@@ -43,6 +43,14 @@ struct kept_skip {
     int64_t version;
 };
 
+/* A receptor on events. */
+struct kept_receptor {
+    pawl_str name;
+    struct event_pattern *patterns; /* owns the texts */
+    size_t pattern_count;
+    int64_t position, fed, registered_ms;
+};
+
 struct event_tables {
     struct table streams, ids;
     struct kept_event **all; /* position - 1 */
@@ -55,10 +63,13 @@ struct event_tables {
     size_t skip_count, skip_cap;
     struct snapshot *snapshots; /* by stream, name, version */
     size_t snapshot_count, snapshot_cap;
+    struct kept_receptor *receptors; /* by name */
+    size_t receptor_count, receptor_cap;
 };
 
 struct event_tables *model_events(struct model *model); /* made at first use */
 void model_events_free(struct model *model);
+void model_receptor_patterns_free(struct kept_receptor *receptor);
 
 struct kept_stream *model_event_stream(const struct model *model, pawl_str name); /* NULL: not there */
 int64_t model_stream_version(const struct model *model, pawl_str name);           /* 0: not there */

@@ -44,4 +44,13 @@ pawl_status model_checkpoints_list(struct store *store, const struct checkpoint_
 pawl_status model_checkpoint_errors(struct store *store, pawl_str perspective, int limit, struct arena *arena,
                                     struct checkpoint_errors *out, pawl_error *err);
 
+pawl_status model_receptor_register(struct store *store, const struct receptor_new *in,
+                                    enum store_answer *answer, pawl_error *err);
+pawl_status model_event_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
+                                        pawl_error *err);
+pawl_status model_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
+                                pawl_error *err);
+pawl_status model_receptors_feed(struct store *store, const struct receptors_feed *in,
+                                 struct feed_result *out, pawl_error *err);
+
 #endif

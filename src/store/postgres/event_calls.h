@@ -16,6 +16,9 @@ void pg_event_take(struct cell first, struct arena *arena, struct stored_event *
 PAWL_MUSTCHECK pawl_status pg_number_run(struct store *store, const char *op, struct statement *statement,
                                          int64_t *value, pawl_error *err);
 
+/* perspectives.c: patterns as the functions give them, "mode text" on a line each; returns how many. */
+size_t pg_patterns_take(pawl_str lines, struct arena *arena, struct event_pattern **out, bool *failed);
+
 pawl_status postgres_events_append(struct store *store, const struct events_append *in, struct arena *arena,
                                    struct append_result *out, pawl_error *err);
 pawl_status postgres_events_read(struct store *store, const struct events_query *in, struct arena *arena,
@@ -55,5 +58,14 @@ pawl_status postgres_checkpoints_list(struct store *store, const struct checkpoi
                                       struct arena *arena, struct checkpoint_views *out, pawl_error *err);
 pawl_status postgres_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
                                        struct arena *arena, struct checkpoint_errors *out, pawl_error *err);
+
+pawl_status postgres_receptor_register(struct store *store, const struct receptor_new *in,
+                                       enum store_answer *answer, pawl_error *err);
+pawl_status postgres_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
+                                     pawl_error *err);
+pawl_status postgres_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
+                                   pawl_error *err);
+pawl_status postgres_receptors_feed(struct store *store, const struct receptors_feed *in,
+                                    struct feed_result *out, pawl_error *err);
 
 #endif

@@ -135,22 +135,23 @@ pawl_status postgres_perspective_switch(struct store *store, const struct perspe
     return status;
 }
 
-/* "mode text" on a line each. */
-static void patterns_take(pawl_str lines, struct arena *arena, struct perspective_row *row, bool *failed) {
-    row->pattern_count = lines.len > 0 ? 1 : 0;
+size_t pg_patterns_take(pawl_str lines, struct arena *arena, struct event_pattern **out, bool *failed) {
+    size_t count = lines.len > 0 ? 1 : 0;
     for (size_t i = 0; i < lines.len; i++)
-        row->pattern_count += lines.ptr[i] == '\n' ? 1 : 0;
-    row->patterns = arena_array(arena, row->pattern_count, sizeof *row->patterns);
-    *failed = *failed || row->patterns == NULL;
+        count += lines.ptr[i] == '\n' ? 1 : 0;
+    struct event_pattern *patterns = arena_array(arena, count, sizeof *patterns);
+    *failed = *failed || patterns == NULL;
     size_t at = 0;
-    for (size_t i = 0; !*failed && i < row->pattern_count; i++) {
+    for (size_t i = 0; !*failed && i < count; i++) {
         size_t end = at;
         while (end < lines.len && lines.ptr[end] != '\n')
             end++;
-        row->patterns[i].mode = (enum pattern_mode)(lines.ptr[at] - '0');
-        row->patterns[i].text = (pawl_str){lines.ptr + at + 2, end - at - 2};
+        patterns[i].mode = (enum pattern_mode)(lines.ptr[at] - '0');
+        patterns[i].text = (pawl_str){lines.ptr + at + 2, end - at - 2};
         at = end + 1;
     }
+    *out = patterns;
+    return count;
 }
 
 static void row_take(const PGresult *r, int row, struct arena *arena, struct perspective_row *out,
@@ -184,7 +185,8 @@ static void row_take(const PGresult *r, int row, struct arena *arena, struct per
         .lag_ms = n[22],
         .position = n[23],
     };
-    patterns_take(pg_cell_text((struct cell){r, row, 6}, arena, failed), arena, out, failed);
+    out->pattern_count = pg_patterns_take(pg_cell_text((struct cell){r, row, 6}, arena, failed), arena,
+                                          &out->patterns, failed);
 }
 
 pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,

@@ -156,7 +156,13 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
         struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
         status = put_messages(op, &put, false, op->scratch, &ignored);
     }
-    return status;
+    if (status != PAWL_OK || op->wake)
+        return status;
+    /* Whoever runs receptors on events waits for inbox messages, and feeds them when it is woken. */
+    s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_WAITED);
+    bind_int(&s, KIND_BIT(KIND_INBOX));
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &one, &op->wake);
 }
 
 pawl_status append_events(struct operation *op, const struct events_append *in, struct arena *arena,

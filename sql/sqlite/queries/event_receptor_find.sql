@@ -1,0 +1,3 @@
+-- event_receptor_find: how far a receptor on events is.
+-- params: name
+SELECT position, fed, registered_ms FROM event_receptor WHERE name = ?1

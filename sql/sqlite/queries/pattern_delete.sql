@@ -1,0 +1,3 @@
+-- pattern_delete: forgets the patterns of a receptor.
+-- params: key
+DELETE FROM pattern WHERE key = ?1

@@ -1,0 +1,71 @@
+/* Receptors on events: for each event of some types, one inbox message that is theirs alone (docs/events.md).
+ */
+#ifndef STORE_EVENT_RECEPTORS_H
+#define STORE_EVENT_RECEPTORS_H
+
+#include "domain/event_pattern.h"
+#include "store/types.h"
+
+struct stored_event;
+
+/* In front of a receptor's name: its consumer, its topic, and the name it is noted under. */
+#define EVENT_RECEPTOR_PREFIX "event:"
+
+struct receptor_new {
+    pawl_str name; /* letters, digits, _ - . ; 1 … PAWL_RECEPTOR_NAME_BYTES_MAX */
+    const struct event_pattern *patterns;
+    size_t pattern_count; /* 1 … PAWL_PATTERNS_MAX */
+    bool from_start;      /* a new one: also every event that is there; else those from now on */
+    bool replace;         /* one that is there: these patterns from its position on */
+};
+
+struct event_receptor {
+    pawl_str name;
+    struct event_pattern *patterns;
+    size_t pattern_count;
+    int64_t position; /* every event up to here was looked at */
+    int64_t fed;      /* messages that were put for it */
+    int64_t registered_ms;
+};
+
+struct event_receptors {
+    struct event_receptor *rows; /* by name */
+    size_t count;
+    int64_t head; /* the last position given */
+};
+
+struct receptors_feed {
+    const pawl_str *names; /* those that the caller runs */
+    size_t count;          /* 1 … PAWL_RECEPTORS_MAX */
+    int limit;             /* events per receptor, 1 … PAWL_LIST_MAX */
+};
+
+struct feed_result {
+    size_t known;   /* of the names, how many are registered */
+    int64_t events; /* looked at */
+    int64_t fed;    /* messages put */
+    bool more;      /* a receptor had its limit: call again */
+};
+
+/* Input checks shared by all stores. */
+PAWL_MUSTCHECK pawl_status check_receptor_name(const char *op, pawl_str name, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_receptor(const struct receptor_new *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_feed(const struct receptors_feed *in, pawl_error *err);
+
+/* "event:NAME", in the arena. */
+PAWL_MUSTCHECK pawl_status receptor_consumer(struct arena *arena, pawl_str name, pawl_str *consumer,
+                                             pawl_error *err);
+
+/* Whether a message of this consumer stands for an event, and for which receptor. */
+bool receptor_of_consumer(pawl_str consumer, pawl_str *name);
+
+/* The message that a receptor gets for an event; what is made is in the arena, the rest is the event's. Its
+ * id is that of pawl.receptor_message_id in SQL. */
+PAWL_MUSTCHECK pawl_status receptor_message(struct arena *arena, const struct stored_event *event,
+                                            pawl_str name, struct message_new *message, pawl_error *err);
+
+/* Whether any of the patterns matches. */
+PAWL_MUSTCHECK pawl_status receptor_wants(const struct event_pattern *patterns, size_t count, pawl_str type,
+                                          bool *wants, pawl_error *err);
+
+#endif
