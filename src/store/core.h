@@ -2,6 +2,7 @@
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
+#include "store/rollups.h"
 #include "store/types.h"
 
 struct store;
@@ -69,6 +70,10 @@ struct store_core_ops {
     pawl_status (*settings_read)(struct store *store, struct settings *out, pawl_error *err);
     /* For a restored database: every token granted before is older than every token granted after. */
     pawl_status (*epoch_raise)(struct store *store, int64_t *epoch, pawl_error *err);
+    /* Adds what a worker has counted since it last did to what all workers have. Repeated, it counts twice:
+     * an unknown outcome is let be. */
+    pawl_status (*rollups_add)(struct store *store, const struct rollup_cell *cells, size_t count,
+                               pawl_error *err);
 };
 
 #endif

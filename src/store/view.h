@@ -3,6 +3,7 @@
 #define STORE_VIEW_H
 
 #include "base/buf.h"
+#include "store/rollups.h"
 #include "store/types.h"
 
 struct store;
@@ -199,6 +200,9 @@ struct store_view_ops {
     /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
      * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
     pawl_status (*dump)(struct store *store, struct buf *out, pawl_error *err);
+    /* What all workers have counted; only cells of which there is something. */
+    pawl_status (*rollups)(struct store *store, struct arena *arena, struct rollup_cells *out,
+                           pawl_error *err);
 };
 
 #endif

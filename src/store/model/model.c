@@ -114,6 +114,7 @@ static const struct store_ops model_ops = {
             .settings_change = model_settings_change,
             .settings_read = model_settings_read,
             .epoch_raise = model_epoch_raise,
+            .rollups_add = model_rollups_add,
         },
     .view =
         {
@@ -130,6 +131,7 @@ static const struct store_ops model_ops = {
             .check = model_check,
             .ailments = model_ailments,
             .dump = model_dump,
+            .rollups = model_rollups,
         },
     .relay = &model_relay_ops,
     .alerts = &model_alerts_ops,

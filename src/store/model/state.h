@@ -168,6 +168,7 @@ struct model {
     struct model_alerts *alerts; /* alerts.c; made at first use */
     struct table ids, seqs, streams, tokens, tombstones, dedupe, requests, receptors, checkpoints;
     struct event_tables *events; /* event_state.h */
+    struct rollups rollups;
 };
 
 /* An operation begins and ends here: one at a time, all of it at one instant. */

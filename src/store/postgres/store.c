@@ -53,6 +53,7 @@ static const struct store_ops postgres_ops = {
             .settings_change = postgres_settings_change,
             .settings_read = postgres_settings_read,
             .epoch_raise = postgres_epoch_raise,
+            .rollups_add = postgres_rollups_add,
         },
     .view =
         {
@@ -69,6 +70,7 @@ static const struct store_ops postgres_ops = {
             .check = postgres_check,
             .ailments = postgres_ailments,
             .dump = postgres_dump,
+            .rollups = postgres_rollups,
         },
     .relay = &postgres_relay_ops,
     .alerts = &postgres_alerts_ops,

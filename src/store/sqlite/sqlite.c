@@ -51,6 +51,7 @@ static const struct store_ops sqlite_ops = {
             .settings_change = sqlite_settings_change,
             .settings_read = sqlite_settings_read,
             .epoch_raise = sqlite_epoch_raise,
+            .rollups_add = sqlite_rollups_add,
         },
     .view =
         {
@@ -67,6 +68,7 @@ static const struct store_ops sqlite_ops = {
             .check = sqlite_check,
             .ailments = sqlite_ailments,
             .dump = sqlite_dump,
+            .rollups = sqlite_rollups,
         },
     .relay = &sqlite_relay_ops,
     .alerts = &sqlite_alerts_ops,

@@ -1,0 +1,40 @@
+/* Trace context as W3C has it, and the decision whether a trace is recorded. */
+#ifndef DOMAIN_TRACE_H
+#define DOMAIN_TRACE_H
+
+#include "pawl.h"
+
+enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8, TRACEPARENT_BYTES = 56, TRACE_SAMPLED = 1 };
+
+struct trace_context {
+    uint8_t trace_id[TRACE_ID_BYTES];
+    uint8_t span_id[SPAN_ID_BYTES];
+    uint8_t flags; /* TRACE_SAMPLED */
+};
+
+/* "00-4bf9…-00f0…-01". A version that is not known yet is read as far as version 00 goes. False leaves
+ * *context alone. */
+PAWL_MUSTCHECK bool trace_parse(pawl_str text, struct trace_context *context);
+
+/* Always version 00. Returns text. */
+char *trace_format(const struct trace_context *context, char text[static TRACEPARENT_BYTES]);
+
+/* The bytes as lower-case hexadecimal digits and a NUL. */
+void trace_hex(const uint8_t *bytes, size_t count, char *text);
+
+/* Which traces are recorded: those whose parent was, when it follows the parent; else all, none, or a share
+ * of them that everybody who knows the trace's id agrees on. */
+struct trace_sampler {
+    bool follows_parent;
+    double ratio; /* 0 = none, 1 = all */
+};
+
+/* The names of OTEL_TRACES_SAMPLER; argument is OTEL_TRACES_SAMPLER_ARG and may be absent. False: unknown
+ * name, or a share that is no number from 0 to 1; *sampler is left alone. */
+PAWL_MUSTCHECK bool trace_sampler_parse(pawl_str name, pawl_str argument, struct trace_sampler *sampler);
+
+/* parent is NULL for the first span of a trace. */
+bool trace_sampled(const struct trace_sampler *sampler, const struct trace_context *parent,
+                   const uint8_t trace_id[static TRACE_ID_BYTES]);
+
+#endif
