@@ -367,8 +367,8 @@ pawl_status pawl_worker_transports(pawl_worker *worker, const char *path, pawl_e
     if (status == PAWL_OK)
         status = name_own_database(worker, err);
     if (status == PAWL_OK)
-        status = outbox_create(worker->transports, worker->config.engine.instance.service, worker->handlers,
-                               &worker->outbox, err);
+        status = outbox_create(worker->transports, worker->config.engine.instance.service,
+                               &worker->config.log, worker->handlers, &worker->outbox, err);
     return status;
 }
 

@@ -235,14 +235,14 @@ static pawl_status add_routes(struct outbox *outbox, struct transport_settings *
     return PAWL_OK;
 }
 
-pawl_status outbox_create(struct transport_settings *settings, pawl_str service, struct handler_table *table,
-                          struct outbox **out, pawl_error *err) {
+pawl_status outbox_create(struct transport_settings *settings, pawl_str service, const struct log *log,
+                          struct handler_table *table, struct outbox **out, pawl_error *err) {
     struct outbox *outbox = calloc(1, sizeof(*outbox));
     if (outbox != NULL)
         outbox->routes = calloc(settings->route_count + 1, sizeof(*outbox->routes));
     bool made = outbox != NULL && outbox->routes != NULL;
     for (size_t i = 0; made && i < settings->transport_count; i++) {
-        outbox->outlets[i] = outlet_create(&settings->transports[i]);
+        outbox->outlets[i] = outlet_create(&settings->transports[i], log);
         made = outbox->outlets[i] != NULL;
         outbox->outlet_count += made;
     }

@@ -1,6 +1,7 @@
 /* One broker as the outbox uses it. */
 #include "work/outlet.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@ enum { SESSIONS_MAX = 256 };
 
 struct outlet {
     const struct transport_setting *setting;
+    struct log log;
     pthread_mutex_t lock;
     struct transport *idle[SESSIONS_MAX];
     size_t idle_count;
@@ -19,11 +21,12 @@ struct outlet {
     int64_t rest_ms;       /* the last rest; 0 = none yet */
 };
 
-struct outlet *outlet_create(const struct transport_setting *setting) {
+struct outlet *outlet_create(const struct transport_setting *setting, const struct log *log) {
     struct outlet *outlet = calloc(1, sizeof(*outlet));
     if (outlet == NULL)
         return NULL;
     outlet->setting = setting;
+    outlet->log = log != NULL ? *log : (struct log){.level = LOG_LEVEL_OFF};
     pthread_mutex_init(&outlet->lock, NULL);
     return outlet;
 }
@@ -47,27 +50,38 @@ int64_t outlet_rest_ms(struct outlet *outlet) {
 }
 
 /* The breaker: after so many failures in a row the broker is left alone, longer and longer. The first call
- * after a rest is the test. */
-static void note_failure(struct outlet *outlet) {
+ * after a rest is the test. The log says it at the first failure and at every rest, not at each message. */
+static void note_failure(struct outlet *outlet, const char *reason) {
     const struct transport_setting *setting = outlet->setting;
     pthread_mutex_lock(&outlet->lock);
     int64_t now_ms = clock_boot_ms();
-    if (++outlet->failures >= setting->breaker_failures && outlet->rest_until_ms <= now_ms) {
+    bool rests = ++outlet->failures >= setting->breaker_failures && outlet->rest_until_ms <= now_ms;
+    if (rests) {
         outlet->rest_ms = outlet->rest_ms == 0 ? setting->breaker_ms : outlet->rest_ms * 2;
         int64_t most_ms = setting->breaker_ms > SETTINGS_BREAKER_MS_MAX ? setting->breaker_ms
                                                                         : SETTINGS_BREAKER_MS_MAX;
         outlet->rest_ms = outlet->rest_ms > most_ms ? most_ms : outlet->rest_ms;
         outlet->rest_until_ms = now_ms + outlet->rest_ms;
     }
+    int failures = outlet->failures;
+    int64_t rest_ms = rests ? outlet->rest_ms : 0;
     pthread_mutex_unlock(&outlet->lock);
+    if (rests || failures == 1)
+        log_event(&outlet->log, LOG_LEVEL_WARN, "broker_unavailable",
+                  "transport=%s failures=%d rest_ms=%" PRId64 " reason=%s", setting->name, failures, rest_ms,
+                  reason);
 }
 
 static void note_success(struct outlet *outlet) {
     pthread_mutex_lock(&outlet->lock);
+    int failures = outlet->failures;
     outlet->failures = 0;
     outlet->rest_ms = 0;
     outlet->rest_until_ms = 0;
     pthread_mutex_unlock(&outlet->lock);
+    if (failures > 0)
+        log_event(&outlet->log, LOG_LEVEL_INFO, "broker_back", "transport=%s failures=%d",
+                  outlet->setting->name, failures);
 }
 
 static struct transport *session_take(struct outlet *outlet) {
@@ -102,7 +116,7 @@ void outlet_publish(struct outlet *outlet, const struct transport_message *messa
     pawl_status status = session != NULL ? PAWL_OK : module->open(&outlet->setting->config, &session, &error);
     if (status != PAWL_OK) {
         transport_results_unknown(results, count, error.text);
-        note_failure(outlet);
+        note_failure(outlet, error.text);
         return;
     }
     status = module->publish(session, messages, count, results, &error);
@@ -117,5 +131,5 @@ void outlet_publish(struct outlet *outlet, const struct transport_message *messa
     }
     module->close(session);
     sessions_drop(outlet);
-    note_failure(outlet);
+    note_failure(outlet, error.text);
 }

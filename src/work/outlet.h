@@ -2,12 +2,14 @@
 #ifndef WORK_OUTLET_H
 #define WORK_OUTLET_H
 
+#include "base/log.h"
 #include "transport/settings.h"
 
 struct outlet;
 
-/* The setting must outlive the outlet. NULL: out of memory. */
-struct outlet *outlet_create(const struct transport_setting *setting);
+/* The setting must outlive the outlet. log NULL: whoever publishes says what is wrong. NULL: out of memory.
+ */
+struct outlet *outlet_create(const struct transport_setting *setting, const struct log *log);
 void outlet_free(struct outlet *outlet); /* takes NULL; nobody may be publishing */
 
 bool outlet_keeps_order(const struct outlet *outlet);

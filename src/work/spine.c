@@ -244,7 +244,7 @@ pawl_status spine_start(const struct duty_world *world, struct spine **out, pawl
     spine->setting = setting;
     spine->backoff_ms = DUTY_BACKOFF_MS;
     snprintf(spine->duty.name, sizeof(spine->duty.name), "spine");
-    spine->outlet = outlet_create(&world->settings->transports[setting->transport]);
+    spine->outlet = outlet_create(&world->settings->transports[setting->transport], NULL);
     pawl_status status = spine->outlet != NULL ? PAWL_OK
                                                : error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
     if (status == PAWL_OK) {

@@ -228,7 +228,11 @@ class TransportTest(ControlTest):
         time.sleep(1.5)
         self.assertEqual(len(calls), before, "a broker that rests was called")
         self.wait(lambda: len(calls) > before, what="the test after the rest")
-        self.stop()
+        self.process.terminate()
+        self.assertEqual(self.process.wait(20), 0)
+        said = [line for line in self.process.stderr.read().decode().splitlines() if "event=broker_unavailable" in line]
+        self.assertGreaterEqual(len(said), 2, said)  # the first failure, and the rest; not every message
+        self.assertTrue(all("transport=broken" in line and "reason=" in line for line in said), said)
         row = self.ok("outbox", "show", message)
         self.assertEqual((row["state"] == "dead", row["attempts"] or 0), (False, 0))
 
