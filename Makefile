@@ -31,7 +31,7 @@ test: build build-san ## build, then run every test under the sanitizers
 
 test-all: build build-san ## every test in both builds; a skipped test is a failure
 	@tools/deps all
-	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint
+	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint tests/traces
 	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
 
 lint: deps ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors

@@ -26,5 +26,12 @@ export function duration(ms) {
   return Math.max(0, Math.round(ms)) + " ms";
 }
 
+// Short times, with a decimal where it matters.
+export function fine(ms) {
+  if (ms === null || ms === undefined) return "–";
+  if (ms < 10) return tenths.format(ms) + " ms";
+  return ms >= 1000 && ms < 60000 ? tenths.format(ms / 1000) + " s" : duration(ms);
+}
+
 // Ids made at the same time begin alike, so the end is shown too.
 export const shortId = (id) => (id ? id.slice(0, 8) + "…" + id.slice(-6) : "–");

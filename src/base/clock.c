@@ -31,6 +31,8 @@ struct timespec clock_monotonic_after(int64_t wait_ms) {
 
 int64_t clock_wall_ms(void) { return read_us(CLOCK_REALTIME) / 1000; }
 
+int64_t clock_wall_us(void) { return read_us(CLOCK_REALTIME); }
+
 static int64_t real_now_ms(void *self) {
     (void)self;
     return clock_boot_ms();

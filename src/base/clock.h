@@ -15,6 +15,7 @@ struct timespec clock_monotonic_after(int64_t wait_ms);
 
 /* Since 1970 UTC; may jump. For display and logs, never for a decision. */
 int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
 
 /* A clock that can be replaced. self is passed back to now_ms. */
 struct clock {

@@ -1,12 +1,20 @@
 /* What several commands need: ids from words, and asking a person. */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+
+struct putter cli_putter(struct cli *cli, struct arena *arena) {
+    struct log log = {.level = LOG_LEVEL_WARN, .file = stderr};
+    if (cli->tracer == NULL)
+        cli->tracer = tracer_open("pawl", &log);
+    return (struct putter){cli->tracer, str_from(getenv("TRACEPARENT")), cli->store, arena};
+}
 
 pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err) {
     if (uuid_parse(str_from(word), id))

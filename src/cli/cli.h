@@ -4,13 +4,14 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
-#include "store/store.h"
+#include "work/put_spans.h"
 
 struct cli {
     struct arena *arena; /* lives as long as the run */
     struct arguments arguments;
     struct output output;
-    struct store *store; /* open when the command needs it, else NULL */
+    struct store *store;   /* open when the command needs it, else NULL */
+    struct tracer *tracer; /* NULL: nothing is traced, or nobody asked yet: cli_putter */
     const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
     bool usage;       /* the error is one of the command line */
     int exit_code;    /* of a run that returns PAWL_OK */
@@ -33,6 +34,10 @@ static inline int cli_limit(const struct cli *cli) {
         return PAWL_LIST_DEFAULT;
     return flag->number < PAWL_LIST_MAX ? (int)flag->number : PAWL_LIST_MAX;
 }
+
+/* Who puts something into the store, under a span when OTEL_… asks for traces: child of TRACEPARENT in the
+ * environment, which a handler of pawl's own gives to what it starts. */
+struct putter cli_putter(struct cli *cli, struct arena *arena);
 
 /* A word as an id. PAWL_INVALID says what is wrong with it. */
 PAWL_MUSTCHECK pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err);

@@ -109,8 +109,9 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
         .events = events,
         .count = count,
         .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)};
+    struct putter putter = cli_putter(cli, cli->arena);
     if (status == PAWL_OK)
-        status = cli->store->ops->events.events_append(cli->store, &in, cli->arena, &result, err);
+        status = traced_append(&putter, &in, &result, err);
     if (status != PAWL_OK)
         return status;
     if (result.answer == ANSWER_CONFLICT) {

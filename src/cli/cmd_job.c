@@ -131,6 +131,7 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
         status = error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
     if (status != PAWL_OK)
         return status;
+    struct putter putter = cli_putter(cli, cli->arena);
     output_list_begin(&cli->output, columns, 2);
     while (left > 0 && status == PAWL_OK) {
         struct enqueue_result result = {0};
@@ -138,7 +139,7 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
                                   .count = left < PAWL_BATCH_DEFAULT ? (size_t)left : PAWL_BATCH_DEFAULT};
         for (size_t i = 0; i < in.count; i++)
             jobs[i] = job;
-        status = cli->store->ops->jobs->enqueue(cli->store, &in, cli->arena, &result, err);
+        status = traced_enqueue(&putter, &in, &result, err);
         for (size_t i = 0; status == PAWL_OK && i < in.count; i++) {
             if (result.answers[i] == ANSWER_NOT_FOUND)
                 return error_set(err, PAWL_NOT_FOUND, "job", "there is no task '%.*s'", STR_ARG(job.task));

@@ -113,12 +113,12 @@ static void message_row(struct sender *sender, const struct message_new *message
 /* One call. Many applied messages are only counted in a table: their ids would fill the screen. */
 static pawl_status send_some(struct sender *sender, const struct message_new *messages, size_t count,
                              pawl_error *err) {
-    struct store *store = sender->cli->store;
     struct output *output = &sender->cli->output;
     struct put_result result;
     sender->put.messages = messages;
     sender->put.count = count;
-    pawl_status status = store->ops->core.messages_put(store, &sender->put, sender->arena, &result, err);
+    struct putter putter = cli_putter(sender->cli, sender->arena);
+    pawl_status status = traced_put(&putter, &sender->put, &result, err);
     if (status != PAWL_OK)
         return status;
     sender->sent += (int64_t)count;

@@ -92,6 +92,7 @@ int main(int argc, char **argv) {
                     stdout);
         status = run(&cli, &err);
         store_close(cli.store);
+        tracer_free(cli.tracer);
         code = finish(&cli, status, &err);
         output_free(&cli.output);
     }

@@ -13,6 +13,7 @@
 #include "handler/process.h"
 #include "handler/talk.h"
 #include "work/consolidate_job.h"
+#include "work/observe.h"
 #include "work/page_job.h"
 #include "work/run_start.h"
 
@@ -61,10 +62,9 @@ static pawl_message message_of(const struct job *job) {
     return message;
 }
 
-static void run_function(struct job_slot *slot, size_t at) {
-    struct job_result_in *result = &slot->results[at];
+static void run_function(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
     pawl_result said_more = {.retry_after_ms = -1};
-    pawl_message message = message_of(slot->jobs[at]);
+    pawl_message message = message_of(job);
     message.run = &slot->handle;
     pawl_outcome said = slot->handler->function(&message, &said_more, slot->handler->self);
     result->end = said == PAWL_DONE ? JOB_END_DONE : said == PAWL_REJECT ? JOB_END_PERMANENT : JOB_END_RETRY;
@@ -232,6 +232,24 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
         pipeline_run(&in, result);
 }
 
+static enum rollup_result counts_as(enum job_end end) {
+    switch (end) {
+    case JOB_END_DONE:
+    case JOB_END_SETTLED:
+        return ROLLUP_DONE;
+    case JOB_END_RETRY:
+        return ROLLUP_RETRY;
+    case JOB_END_PERMANENT:
+        return ROLLUP_PERMANENT;
+    case JOB_END_CANCELLED:
+    case JOB_END_NOT_RUN:
+    case JOB_END_SNOOZE:
+    case JOB_END_WAIT:
+        break;
+    }
+    return ROLLUP_OTHER;
+}
+
 void job_slot_run(struct job_slot *slot) {
     int64_t began_us = clock_boot_us();
     slot->handle.progress = take_progress;
@@ -245,12 +263,18 @@ void job_slot_run(struct job_slot *slot) {
             continue;
         int64_t start_us = clock_boot_us();
         slot->handle.began_us = start_us;
+        struct observed_job work;
+        bool page = slot->handler == NULL && str_absent(slot->jobs[i]->task) &&
+                    str_equal_cstr(slot->jobs[i]->type, RUN_PAGE_TYPE);
+        const struct job *job =
+            observe_job(slot->slots->world->observer, slot->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
         if (slot->handler == NULL)
-            run_own(slot, slot->jobs[i], result);
+            run_own(slot, job, result);
         else if (slot->handler->kind == HANDLER_FUNCTION)
-            run_function(slot, i);
+            run_function(slot, job, result);
         else
-            run_program(slot, slot->jobs[i], result);
+            run_program(slot, job, result);
+        observe_job_end(slot->slots->world->observer, &work, counts_as(result->end), result->error);
         result->duration_ms = (clock_boot_us() - start_us) / 1000;
     }
     slot->elapsed_us = clock_boot_us() - began_us;

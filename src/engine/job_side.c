@@ -13,6 +13,7 @@
 #include "engine/job_slot.h"
 #include "handler/pattern.h"
 #include "work/desk.h"
+#include "work/observe.h"
 #include "work/run_paces.h"
 #include "work/run_start.h"
 #include "work/schedule_duty.h"
@@ -114,7 +115,8 @@ pawl_status job_side_create(const struct job_side_config *config, struct job_sid
                                                     .env = config->env,
                                                     .env_count = config->env_count,
                                                     .paces = run_paces_create(),
-                                                    .log = config->log};
+                                                    .log = config->log,
+                                                    .observer = config->observer};
     side->slots.world = &side->world;
     side->slots.lease_ms = config->lease_ms;
     pawl_status status = side->world.paces != NULL ? job_slots_open(&side->slots, config->slots, err)
@@ -258,10 +260,13 @@ static void call_finish(struct job_side *side, const struct job_action *action) 
     struct finish_result result = {0};
     pawl_error err = {0};
     struct arena *arena = arena_create(0);
-    int64_t sent_ms = clock_boot_ms();
+    int64_t sent_ms = clock_boot_ms(), sent_us = clock_boot_us();
     pawl_status status = arena != NULL ? open_store(side, &err) : PAWL_NO_MEMORY;
     if (status == PAWL_OK) {
         status = side->store->ops->jobs->finish(side->store, action->finish, arena, &result, &err);
+        if (action->finish->claim.max > 0)
+            observe_claim(side->config.observer, ROLLUP_JOB, clock_boot_us() - sent_us, status == PAWL_OK,
+                          status == PAWL_OK ? result.jobs.count : 0);
         close_broken(side, status);
     }
     if (status != PAWL_OK) {

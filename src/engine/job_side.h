@@ -23,6 +23,7 @@ struct job_side_config {
     const char *queue;  /* NULL = default */
     uint64_t seed;
     struct log *log;
+    struct observer *observer;   /* NULL: nothing is noted */
     void (*changed)(void *self); /* it became idle or ended; in its own thread */
     void *self;
 };

@@ -35,9 +35,14 @@ static void take_verdict(struct bundle *bundle, size_t at, const struct handler_
 
 static void run_one(struct bundle *bundle, size_t at) {
     struct handler_verdict verdict;
+    struct observed work;
+    const struct item *item = observe_message(bundle->observer, bundle->items[at], &work);
     verdict.delay_ms = -1;
     bundle->handle.asked = &bundle->asked[at];
-    function_call(bundle->handler, bundle->items[at], &bundle->handle, &verdict);
+    function_call(bundle->handler, item, &bundle->handle, &verdict);
+    observe_message_end(
+        bundle->observer, &work,
+        &(struct observed_end){.result = observe_outcome(verdict.outcome), .error = str_from(verdict.error)});
     take_verdict(bundle, at, &verdict);
 }
 
@@ -50,6 +55,7 @@ static void run_batch(struct bundle *bundle) {
                                   .fence_ms = bundle->fence_ms,
                                   .cancel = &bundle->handle.cancel,
                                   .run = &bundle->handle,
+                                  .observer = bundle->observer,
                                   .verdicts = verdicts};
     bundle->handler->batch(&batch, bundle->handler->batch_self);
     for (size_t i = 0; i < bundle->count; i++)

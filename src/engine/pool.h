@@ -8,12 +8,14 @@
 #include "engine/core.h"
 #include "engine/run_handle.h"
 #include "handler/table.h"
+#include "work/observe.h"
 
 /* What one slot is given, and what came of it. The pool owns it from pool_start until it is in pool_take's
  * list. */
 struct bundle {
     int slot;
     const struct handler *handler;
+    struct observer *observer; /* NULL: nothing is noted */
     const struct item *items[ENGINE_BUNDLE_MAX];
     int groups[ENGINE_BUNDLE_MAX];
     size_t count;

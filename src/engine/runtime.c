@@ -68,6 +68,8 @@ static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
     for (size_t i = 0; i < 3; i++) {
         threads[i]->wake_fd = runtime->wake_fd;
         threads[i]->config = runtime->config.store;
+        threads[i]->observer = runtime->config.observer;
+        threads[i]->log = &runtime->config.log;
     }
     runtime->control->early = true; /* it registers as soon as the other has seen that the store is there */
     runtime->work->ready = runtime->config.ready;
@@ -93,11 +95,13 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     runtime->claims = calloc(1, sizeof(*runtime->claims));
     runtime->bundles = calloc(slots, sizeof(*runtime->bundles));
     runtime->processes = calloc(slots, sizeof(*runtime->processes));
+    runtime->observed = calloc(slots, sizeof(*runtime->observed));
     runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
     runtime->failed_errors = calloc(slots, sizeof(*runtime->failed_errors));
     pawl_status status = PAWL_OK;
     if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
-        runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL)
+        runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL ||
+        runtime->observed == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     uint64_t seed = 0;
     if (status == PAWL_OK)
@@ -210,6 +214,7 @@ static void answered(struct runtime *runtime, struct call *call) {
             handler_table_pause(runtime->config.handlers, &call->pauses);
         event.instance = call->instance.id;
         event.instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
+        observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
         event.policy = (enum dead_policy)call->settings.dead_policy;
         /* A user's check of readiness comes before every call; then there is only one at a time. */
         event.beside = call->many_writers && runtime->config.ready == NULL;
@@ -223,6 +228,7 @@ static void answered(struct runtime *runtime, struct call *call) {
         if (call->status == PAWL_OK)
             handler_table_pause(runtime->config.handlers, &call->pauses);
         event.beat = &call->beat;
+        observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
         event.peers = call->peers;
         event.peers_busy = call->peers_busy;
         event.peer_ends_ms = call->peer_ends_ms;
@@ -239,8 +245,10 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.result = &call->result;
         event.grant = call;
         kept = call->status == PAWL_OK;
-        if (kept)
+        if (kept) {
             call_hold(&runtime->held, call);
+            observe_clock(runtime->config.observer, call->result.now_ms);
+        }
         break;
     case CALL_REPORT:
         event.type = EVENT_REPORTED;
@@ -442,12 +450,14 @@ static void close_threads(struct runtime *runtime) {
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
                   "a job has not returned");
         runtime->jobs = NULL;
+        runtime->left_behind = true;
     }
     if (!pool_close(runtime->pool, wait_ms)) {
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
                   "a function has not returned");
         runtime->pool = NULL;
         runtime->bundles = NULL;
+        runtime->left_behind = true;
     }
     if (!store_thread_close(runtime->work, wait_ms))
         runtime->work = NULL;
@@ -455,6 +465,8 @@ static void close_threads(struct runtime *runtime) {
         runtime->control = NULL;
     if (!store_thread_close(runtime->claims, wait_ms))
         runtime->claims = NULL;
+    if (runtime->work == NULL || runtime->control == NULL || runtime->claims == NULL)
+        runtime->left_behind = true;
 }
 
 pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) {
@@ -516,6 +528,7 @@ void runtime_free(struct runtime *runtime) {
     free(runtime->control);
     free(runtime->claims);
     free(runtime->processes);
+    free(runtime->observed);
     free(runtime->failed_slots);
     free(runtime->failed_errors);
     close_fd(runtime->epoll_fd);

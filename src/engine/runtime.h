@@ -20,7 +20,8 @@ struct runtime_config {
     struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
     struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* who starts programs besides the runtime */
     size_t keeper_count;
-    int64_t cleanup_ms; /* between two rounds of housekeeping */
+    int64_t cleanup_ms;        /* between two rounds of housekeeping */
+    struct observer *observer; /* NULL: nothing is noted */
     bool own_process;
     bool (*ready)(void *self);
     void (*on_started)(void *self);
@@ -49,6 +50,7 @@ struct runtime {
     struct store_thread *claims; /* beside work, under load; connects when it is first needed */
     struct bundle *bundles;      /* by slot */
     struct process *processes;   /* by slot */
+    struct observed *observed;   /* by slot: what its program works on */
     int epoll_fd, wake_fd, timer_fd, signal_fd;
     uint64_t runs; /* processes started */
     char run_prefix[24];
@@ -69,6 +71,7 @@ struct runtime {
     bool jobs_held, jobs_quiet, idle_wanted, idle_told;
     pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
     bool exiting, forced;
+    bool left_behind; /* a thread has not returned and goes on with what it uses */
     pawl_status exit_status;
     pawl_error exit_error;
     int64_t logged_ms, batch_sums[4];

@@ -63,6 +63,7 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     struct bundle *bundle = &runtime->bundles[action->slot];
     bundle->slot = action->slot;
     bundle->handler = handler;
+    bundle->observer = runtime->config.observer;
     bundle->count = run->count;
     bundle->fence_ms = run->fence_ms;
     atomic_store(&bundle->handle.cancel, false);

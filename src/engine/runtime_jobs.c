@@ -25,6 +25,7 @@ pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
     config.drain_ms = runtime->config.engine.drain_ms;
     config.seed = runtime->config.engine.seed;
     config.log = &runtime->config.log;
+    config.observer = runtime->config.observer;
     config.changed = changed;
     config.self = runtime;
     struct job_side *jobs = NULL;

@@ -26,7 +26,13 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
     /* A worker that was stopped for a while may come back to life right here: no effect may begin now. */
     bool late = clock_boot_ms() >= run->fence_ms;
     snprintf(name, sizeof(name), "%s-%llu", runtime->run_prefix, (unsigned long long)++runtime->runs);
-    if (late || process_start(process, handler, run->items[0], name, &error) != PAWL_OK) {
+    struct observed *work = &runtime->observed[slot];
+    const struct item *item = late ? run->items[0]
+                                   : observe_message(runtime->config.observer, run->items[0], work);
+    if (late || process_start(process, handler, item, name, &error) != PAWL_OK) {
+        if (!late)
+            observe_message_end(runtime->config.observer, work,
+                                &(struct observed_end){ROLLUP_RETRY, str_from(error.text), NULL, {NULL, 0}});
         size_t at = runtime->failed_count++;
         runtime->failed_slots[at] = slot;
         snprintf(runtime->failed_errors[at], sizeof(runtime->failed_errors[at]), "%s", error.text);
@@ -107,6 +113,12 @@ static void ended(struct runtime *runtime, int slot) {
         outcome.type = OUTCOME_CANCELLED;
     else if (result.permanent)
         outcome.type = OUTCOME_PERMANENT;
+    struct observed_end end = {.result = outcome.type == OUTCOME_DONE        ? ROLLUP_DONE
+                                         : outcome.type == OUTCOME_RETRY     ? ROLLUP_RETRY
+                                         : outcome.type == OUTCOME_PERMANENT ? ROLLUP_PERMANENT
+                                                                             : ROLLUP_OTHER,
+                               .error = outcome.error};
+    observe_message_end(runtime->config.observer, &runtime->observed[slot], &end);
     runtime_step(runtime, (struct engine_event){.type = EVENT_FINISHED,
                                                 .slot = slot,
                                                 .outcomes = &outcome,

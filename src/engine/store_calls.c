@@ -112,13 +112,46 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
     return status;
 }
 
+/* With a beat, and before the last word. What could not be passed on goes with the next. */
+static void pass_on(struct store_thread *thread, pawl_status beat) {
+    pawl_error err = {0};
+    if (beat != PAWL_OK || thread->observer == NULL)
+        return;
+    if (observe_pass_on(thread->observer, thread->store, &err) != PAWL_OK)
+        log_failure(thread->log, LOG_LEVEL_INFO, "rollups_not_added", &err);
+}
+
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status =
         ops->heartbeat(thread->store, thread->instance, call->processed, &call->beat, &call->error);
     if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
+    pass_on(thread, status);
     return status == PAWL_OK ? count_peers(thread, call) : status;
+}
+
+/* How long asking for work takes. A batch that asks for none says nothing about it. */
+static pawl_status run_batch(struct store_thread *thread, struct call *call) {
+    const struct work_batch *batch = call->batch;
+    int64_t began_us = clock_boot_us();
+    size_t claimed = 0;
+    bool asked = false;
+    pawl_status status = thread->store->ops->core.batch_process(thread->store, batch, call->arena,
+                                                                &call->result, &call->error);
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        asked = asked || ((batch->flags & BATCH_SKIP_CLAIM) == 0 && batch->claim_max[kind] > 0);
+        claimed += status == PAWL_OK ? call->result.claimed[kind].count : 0;
+    }
+    if (asked)
+        observe_claim(thread->observer, ROLLUP_MESSAGES, clock_boot_us() - began_us, status == PAWL_OK,
+                      claimed);
+    return status;
+}
+
+static pawl_status run_deregister(struct store_thread *thread, struct call *call) {
+    pass_on(thread, PAWL_OK);
+    return thread->store->ops->core.instance_deregister(thread->store, thread->instance, &call->error);
 }
 
 /* Housekeeping that fails is done at the next turn, by us or by a peer. */
@@ -182,8 +215,7 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_BATCH:
     case CALL_CLAIM:
-        call->status =
-            ops->batch_process(thread->store, call->batch, call->arena, &call->result, &call->error);
+        call->status = run_batch(thread, call);
         break;
     case CALL_REPORT:
         call->status = run_report(thread, call);
@@ -205,7 +237,7 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         call->status = store_waker_open(&thread->config, &call->waker, &call->error);
         return; /* a connection of its own: its failure says nothing about ours */
     case CALL_DEREGISTER:
-        call->status = ops->instance_deregister(thread->store, thread->instance, &call->error);
+        call->status = run_deregister(thread, call);
         break;
     }
     after(thread, call->status);

@@ -7,6 +7,7 @@
 
 #include "engine/core.h"
 #include "store/store.h"
+#include "work/observe.h"
 
 enum call_type {
     CALL_READY,
@@ -73,6 +74,8 @@ struct store_thread {
     bool early; /* connects before it is asked to */
     int wake_fd;
     struct store_config config; /* texts are borrowed */
+    struct observer *observer;  /* NULL: nothing is noted */
+    struct log *log;            /* may be NULL */
     bool (*ready)(void *self);  /* a check of the user's; may be NULL */
     void *ready_self;
     atomic_bool open; /* the store answered last time */

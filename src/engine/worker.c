@@ -14,6 +14,7 @@
 #include "work/alert_watch.h"
 #include "work/builtin.h"
 #include "work/inbox.h"
+#include "work/observe.h"
 #include "work/outbox.h"
 #include "work/perspective.h"
 #include "work/receptor_feed.h"
@@ -39,6 +40,7 @@ struct pawl_worker {
     struct receptors *receptors;       /* made by run; NULL: none */
     struct receptor_feed *feed;        /* made by run; NULL: no receptors on events */
     struct alert_watch *alerts;        /* NULL: it does not watch */
+    struct observer *observer;
     bool kinds_chosen, tools_named;
     struct tools *tools;
     const char **env;        /* names for pipelines, in the arena */
@@ -209,7 +211,8 @@ static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worke
                                          .lease_ms = worker->config.engine.lease_ms,
                                          .poll_ms = worker->config.engine.poll_ms,
                                          .timeout_ms = in->timeout_ms,
-                                         .outside = in->perspectives_outside};
+                                         .outside = in->perspectives_outside,
+                                         .observer = worker->observer};
     return perspectives_create(&config, worker->handlers, &worker->perspectives, err);
 }
 
@@ -281,7 +284,9 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
                 .callback = log_line,
                 .self = worker},
     };
-    if (worker->arena == NULL)
+    worker->observer = calloc(1, sizeof(*worker->observer));
+    worker->config.observer = worker->observer;
+    if (worker->arena == NULL || worker->observer == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     if (status == PAWL_OK)
         status = copy_texts(worker, in, err);
@@ -449,6 +454,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     pthread_mutex_unlock(&worker->lock);
     for (int i = atomic_load(&worker->stops); i > 0; i--)
         runtime_stop(runtime);
+    worker->observer->tracer = tracer_open(worker->config.engine.instance.service.ptr, &worker->config.log);
     if (worker->perspectives != NULL)
         status = perspectives_start(worker->perspectives, err);
     if (status == PAWL_OK && worker->feed != NULL)
@@ -460,6 +466,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     beside_tick(worker, uuid_nil(), &worker->config.log);
     alert_watch_free(worker->alerts);
     worker->alerts = NULL;
+    tracer_stop(worker->observer->tracer);
     if (forced != NULL)
         *forced = was_forced;
     return status;
@@ -494,6 +501,8 @@ void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
 void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
+    /* A thread that was left behind may still end a span. */
+    bool left_behind = worker->runtime != NULL && worker->runtime->left_behind;
     perspectives_free(worker->perspectives);
     receptor_feed_free(worker->feed);
     alert_watch_free(worker->alerts);
@@ -504,6 +513,10 @@ void pawl_worker_free(pawl_worker *worker) {
     tools_free(worker->tools);
     handler_table_free(worker->handlers);
     arena_free(worker->arena);
+    if (!left_behind && worker->observer != NULL) {
+        tracer_free(worker->observer->tracer);
+        free(worker->observer);
+    }
     pthread_mutex_destroy(&worker->lock);
     free(worker);
 }

@@ -20,6 +20,8 @@ struct handler_verdict {
     char error[512];
 };
 
+struct observer;
+
 /* Messages that are handled together. Equal groups, side by side, are one stream: after one that is not done
  * the rest of its group must not be. */
 struct handler_batch {
@@ -29,6 +31,7 @@ struct handler_batch {
     int64_t fence_ms;          /* nothing may begin at or after this boot time */
     const atomic_bool *cancel; /* the results no longer count */
     const void *run;           /* what pawl_message.run points to */
+    struct observer *observer; /* NULL: nothing is noted */
     struct handler_verdict *verdicts;
 };
 

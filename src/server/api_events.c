@@ -108,8 +108,9 @@ static pawl_status append(struct call *call, pawl_error *err) {
                                         : error_set(err, PAWL_NO_MEMORY, "http", "no memory for events");
     for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
         status = event_of(call, items->items[i], i, &events[i], err);
+    struct putter putter = call_putter(call);
     if (status == PAWL_OK)
-        status = call->store->ops->events.events_append(call->store, &in, call->arena, &out, err);
+        status = traced_append(&putter, &in, &out, err);
     if (status != PAWL_OK)
         return status;
     if (out.answer == ANSWER_CONFLICT)

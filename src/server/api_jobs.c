@@ -126,8 +126,9 @@ static pawl_status enqueue(struct call *call, pawl_error *err) {
     pawl_status status = call_json(call, "payload", &job.payload, err);
     if (status == PAWL_OK)
         status = call_request(call, 0, &in.request, err);
+    struct putter putter = call_putter(call);
     if (status == PAWL_OK)
-        status = call->store->ops->jobs->enqueue(call->store, &in, call->arena, &out, err);
+        status = traced_enqueue(&putter, &in, &out, err);
     if (status != PAWL_OK)
         return status;
     if (out.answers[0] == ANSWER_NOT_FOUND)

@@ -180,8 +180,9 @@ static pawl_status put_messages(struct call *call, pawl_error *err) {
                                           : error_set(err, PAWL_NO_MEMORY, "http", "no memory for messages");
     for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
         status = message_of(call, items->items[i], &messages[i], err);
+    struct putter putter = call_putter(call);
     if (status == PAWL_OK)
-        status = call->store->ops->core.messages_put(call->store, &put, call->arena, &result, err);
+        status = traced_put(&putter, &put, &result, err);
     if (status != PAWL_OK)
         return status;
     call_list(call);

@@ -207,6 +207,67 @@ static void write_alerts(struct metrics *metrics, const struct alert_rows *rows)
                     rows->rows[i].state.phase == ALERT_FIRING);
 }
 
+/* ---- How long work waits and takes */
+
+/* The samples of one series; a series that nothing was counted of has none. */
+static void write_series(struct metrics *metrics, const struct rollup_cells *cells, struct rollup_series at,
+                         bool with_result) {
+    struct rollup_histogram sums =
+        rollup_histogram(cells->cells, cells->count, (int)at.measure, (int)at.kind, (int)at.result);
+    struct metric_buckets buckets = {rollup_bounds, sums.counts, ROLLUP_BUCKETS, (double)sums.sum / 1e6};
+    pawl_str kind = str_from(rollup_kind_name(at.kind)), result = str_from(rollup_result_name(at.result));
+    if (sums.count == 0)
+        return;
+    if (with_result)
+        metrics_histogram(metrics, LABELS({"kind", kind}, {"result", result}), &buckets);
+    else
+        metrics_histogram(metrics, LABELS({"kind", kind}), &buckets);
+}
+
+static void write_latency(struct metrics *metrics, const struct rollup_cells *cells) {
+    static const struct {
+        enum rollup_measure measure;
+        bool with_result;
+        const char *name, *help;
+    } families[] = {
+        {ROLLUP_HANDLE, true, "pawl_handler_duration_seconds",
+         "How long handlers take, of all workers; per message, job, page or batch of a perspective."},
+        {ROLLUP_WAIT, false, "pawl_wait_duration_seconds",
+         "From put, or from when it was due, to the start of the first attempt."},
+        {ROLLUP_CLAIM, true, "pawl_claim_duration_seconds",
+         "How long workers wait for the store when they ask for work."},
+    };
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        metrics_family(metrics, families[i].name, "histogram", families[i].help);
+        for (int kind = 0; kind < ROLLUP_KINDS; kind++)
+            for (int result = 0; result < ROLLUP_RESULTS; result++)
+                write_series(metrics, cells,
+                             (struct rollup_series){families[i].measure, (enum rollup_kind)kind,
+                                                    (enum rollup_result)result},
+                             families[i].with_result);
+    }
+}
+
+/* Of the workers, and of this server. */
+static void write_spans(struct metrics *metrics, const struct rollup_cells *cells, struct server *server) {
+    struct tracer_counts own = tracer_counts(server->tracer);
+    const struct {
+        const char *name;
+        enum rollup_result result;
+        int64_t own;
+    } ends[] = {{"exported", ROLLUP_DONE, own.exported},
+                {"failed", ROLLUP_RETRY, own.failed},
+                {"dropped", ROLLUP_OTHER, own.dropped}};
+    metrics_family(
+        metrics, "pawl_trace_spans", "counter",
+        "Spans of traces: exported, not taken by the collector, dropped because the queue was full.");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        metrics_int(
+            metrics, LABELS({"result", str_from(ends[i].name)}),
+            ends[i].own +
+                rollup_histogram(cells->cells, cells->count, ROLLUP_SPANS, -1, (int)ends[i].result).count);
+}
+
 /* ---- The server */
 
 static int64_t resident_bytes(void) {
@@ -240,7 +301,9 @@ static void write_server(struct metrics *metrics, struct server *server, const s
     metrics_int(metrics, NULL, stats.refused);
     metrics_family(metrics, "pawl_http_request_duration_seconds", "histogram",
                    "From the request line to the last byte of the answer, streams left out.");
-    metrics_histogram(metrics, stats_bounds, stats.buckets, STATS_BUCKETS, (double)stats.duration_us / 1e6);
+    metrics_histogram(metrics, NULL,
+                      &(struct metric_buckets){stats_bounds, stats.buckets, STATS_BUCKETS,
+                                               (double)stats.duration_us / 1e6});
     metrics_family(metrics, "pawl_http_stream_events_dropped", "counter",
                    "Events that a listener did not read in time.");
     metrics_int(metrics, NULL, stats.streams_dropped);
@@ -257,6 +320,7 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     struct job_counts_list queues = {.count = 0};
     struct perspective_rows perspectives = {.count = 0};
     struct alert_rows alerts = {.count = 0};
+    struct rollup_cells rollups = {.count = 0};
     pawl_status status = ops->view.counts(call->store, &counts, err);
     if (status == PAWL_OK)
         status = ops->view.instances(call->store, call->arena, &instances, err);
@@ -267,6 +331,8 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
             ops->events.perspective_list(call->store, (pawl_str){NULL, 0}, call->arena, &perspectives, err);
     if (status == PAWL_OK)
         status = ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err);
+    if (status == PAWL_OK)
+        status = ops->view.rollups(call->store, call->arena, &rollups, err);
     if (status != PAWL_OK)
         return status;
     struct metrics metrics = {.buf = &call->out};
@@ -276,6 +342,8 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     write_jobs(&metrics, &queues);
     write_perspectives(&metrics, &perspectives);
     write_alerts(&metrics, &alerts);
+    write_latency(&metrics, &rollups);
+    write_spans(&metrics, &rollups, call->server);
     write_server(&metrics, call->server, call->store);
     metrics_end(&metrics);
     call->type = metrics.open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"

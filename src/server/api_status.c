@@ -13,7 +13,7 @@ static pawl_status read_status(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     json_begin_object(&call->json);
-    overview_write(&call->json, overview, NULL);
+    overview_write(&call->json, overview, NULL, NULL);
     json_end_object(&call->json);
     return PAWL_OK;
 }

@@ -146,6 +146,10 @@ pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *er
     return call_list_end(call, next > 0 ? arena_printf(call->arena, "%" PRId64, next) : NULL, err);
 }
 
+struct putter call_putter(struct call *call) {
+    return (struct putter){call->server->tracer, str_from(call->traceparent), call->store, call->arena};
+}
+
 pawl_str call_actor(struct call *call) {
     const char *role = credential_name(call->as);
     const char *text = call->person != NULL ? arena_printf(call->arena, "http %s %.100s", role, call->person)

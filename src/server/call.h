@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/tree.h"
 #include "server/route.h"
-#include "store/store.h"
+#include "work/put_spans.h"
 
 struct server;
 
@@ -26,10 +26,11 @@ struct call {
     const struct route *route;
     struct value *values; /* one per field of the route */
     enum credential as;
-    pawl_str key;          /* Idempotency-Key; absent: none */
-    const char *last_seen; /* Last-Event-ID; NULL: none */
-    const char *accept;    /* NULL: none */
-    const char *person;    /* Pawl-Actor; NULL: none */
+    pawl_str key;            /* Idempotency-Key; absent: none */
+    const char *last_seen;   /* Last-Event-ID; NULL: none */
+    const char *accept;      /* NULL: none */
+    const char *person;      /* Pawl-Actor; NULL: none */
+    const char *traceparent; /* NULL: none */
     struct buf out;
     struct json_writer json; /* into out */
     size_t rows;
@@ -87,6 +88,9 @@ int64_t call_cursor_number(const struct call *call);
 pawl_str call_actor(struct call *call);
 /* Keeps in the database what the caller did: the route, and its values without payloads. */
 PAWL_MUSTCHECK pawl_status call_audit(struct call *call, pawl_error *err);
+
+/* Who puts what the caller sends: under a span, child of the request's traceparent, when that is wanted. */
+struct putter call_putter(struct call *call);
 
 /* The request key of a call with an Idempotency-Key; nil without. part tells several of one call apart. */
 PAWL_MUSTCHECK pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request,

@@ -25,9 +25,15 @@ struct metric_label {
 void metrics_int(struct metrics *metrics, const struct metric_label *labels, int64_t value);
 void metrics_double(struct metrics *metrics, const struct metric_label *labels, double value);
 
-/* A histogram's samples; counts are per bucket, one more than bounds. */
-void metrics_histogram(struct metrics *metrics, const double *bounds, const int64_t *counts, size_t buckets,
-                       double sum);
+/* A histogram's samples; counts are per bucket, not cumulated, one more than bounds. */
+struct metric_buckets {
+    const double *bounds;
+    const int64_t *counts;
+    size_t count;
+    double sum;
+};
+void metrics_histogram(struct metrics *metrics, const struct metric_label *labels,
+                       const struct metric_buckets *buckets);
 
 void metrics_end(struct metrics *metrics);
 

@@ -11,14 +11,18 @@
 pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out, pawl_error *err) {
     struct instance_rows instances;
     struct job_counts_list queues;
+    struct rollup_cells rollups;
     struct overview made = {.queue_count = 0};
     pawl_status status = store->ops->view.counts(store, &made.counts, err);
     if (status == PAWL_OK)
         status = store->ops->view.instances(store, arena, &instances, err);
     if (status == PAWL_OK)
         status = store->ops->jobs->counts(store, arena, &queues, err);
+    if (status == PAWL_OK)
+        status = store->ops->view.rollups(store, arena, &rollups, err);
     if (status != PAWL_OK)
         return status;
+    made.latency = latency_of(&rollups);
     for (size_t i = 0; i < instances.count; i++) {
         const struct instance_row *row = &instances.rows[i];
         made.instances[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= made.counts.now_ms]++;
@@ -132,7 +136,8 @@ static void write_queue(struct json_writer *json, const struct overview_queue *q
     json_end_object(json);
 }
 
-void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before) {
+void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
+                    const struct latency *while_ago) {
     moment(json, "now_ms", "now_at", now->counts.now_ms);
     number(json, "instances_active", now->instances[0]);
     number(json, "instances_silent", now->instances[1]);
@@ -148,6 +153,7 @@ void overview_write(struct json_writer *json, const struct overview *now, const 
     for (size_t i = 0; i < now->queue_count; i++)
         write_queue(json, &now->queues[i], now, before);
     json_end_array(json);
+    latency_write(json, &now->latency, while_ago);
 }
 
 void overview_changes(struct json_writer *json, const struct overview *now, const struct overview *before) {

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "server/latency.h"
 #include "store/store.h"
 
 enum { OVERVIEW_QUEUES_MAX = 64 };
@@ -20,13 +21,16 @@ struct overview {
     int64_t in_flight, lanes_owned;
     struct overview_queue queues[OVERVIEW_QUEUES_MAX];
     size_t queue_count;
+    struct latency latency;
 };
 
 PAWL_MUSTCHECK pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out,
                                          pawl_error *err);
 
-/* Members of an open object. before may be NULL: then there are no rates. */
-void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before);
+/* Members of an open object. before may be NULL: then there are no rates; a while ago likewise: then the
+ * latency is that of all time. */
+void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
+                    const struct latency *while_ago);
 
 /* "messages", "dead", "jobs", "instances" as far as they differ. */
 void overview_changes(struct json_writer *json, const struct overview *now, const struct overview *before);

@@ -30,6 +30,7 @@ struct sampler {
     size_t point_count; /* the oldest is points[number % SAMPLES_KEPT] when full */
     int64_t number;
     struct overview now, before;
+    struct latency_past past;
     bool known;                    /* before has been read */
     char *texts[SAMPLES_REPLAYED]; /* of the latest samples, by number */
     pawl_error err;
@@ -94,7 +95,8 @@ static void make_text(struct sampler *sampler) {
     json_begin_object(&json);
     json_key(&json, "sample");
     json_int(&json, sampler->number);
-    overview_write(&json, &sampler->now, before);
+    overview_write(&json, &sampler->now, before,
+                   latency_before(&sampler->past, &sampler->now.latency, sampler->now.counts.now_ms));
     overview_changes(&json, &sampler->now, before);
     json_end_object(&json);
     char **text = &sampler->texts[sampler->number % SAMPLES_REPLAYED];

@@ -123,6 +123,8 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     if (status == PAWL_OK && config->alert_interval_ms > 0)
         status = watch_alerts(server, err);
     if (status == PAWL_OK)
+        server->tracer = tracer_open("pawl-server", &server->config.log);
+    if (status == PAWL_OK)
         status = http_start(server, err);
     return status;
 }
@@ -231,6 +233,7 @@ void server_close(struct server *server) {
     keys_free(server->keys);
     operations_free(server->operations);
     checkup_free(server->checkup);
+    tracer_free(server->tracer);
     free(server->stats);
     if (server->listen_fd >= 0)
         close(server->listen_fd);

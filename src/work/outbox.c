@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "work/observe.h"
 #include "work/outlet.h"
 
 enum { UNAVAILABLE_WAIT_MS = 200, SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16, SEQ_BYTES = 24 };
@@ -150,6 +151,7 @@ struct wave {
     struct transport_message messages[64];
     struct transport_result results[64];
     struct scratch scratch[64];
+    struct observed observed[64];
     size_t at[64]; /* which message of the batch */
     size_t count;
 };
@@ -178,11 +180,30 @@ static void wave_fill(struct route *route, const struct handler_batch *batch, st
     }
 }
 
+static void published(const struct route *route, const struct handler_batch *batch, struct wave *wave,
+                      size_t at) {
+    static const enum rollup_result meant[] = {[FATE_CONFIRMED] = ROLLUP_DONE,
+                                               [FATE_REFUSED] = ROLLUP_RETRY,
+                                               [FATE_REJECTED] = ROLLUP_PERMANENT,
+                                               [FATE_UNAVAILABLE] = ROLLUP_OTHER};
+    const struct transport_result *result = &wave->results[at];
+    struct observed_end end = {.result = meant[result->fate],
+                               .error = str_from(result->error),
+                               .system = outlet_system(route->outlet),
+                               .destination = wave->messages[at].destination};
+    observe_message_end(batch->observer, &wave->observed[at], &end);
+}
+
 static void wave_publish(struct route *route, const struct handler_batch *batch, struct wave *wave) {
     int64_t wait_ms = 0;
     size_t granted = rate_take(route, wave->count, &wait_ms);
+    for (size_t i = 0; i < granted; i++)
+        wave->messages[i].event.traceparent =
+            observe_message(batch->observer, batch->items[wave->at[i]], &wave->observed[i])->traceparent;
     if (granted > 0)
         outlet_publish(route->outlet, wave->messages, granted, wave->results);
+    for (size_t i = 0; i < granted; i++)
+        published(route, batch, wave, i);
     for (size_t i = 0; i < wave->count; i++) {
         size_t at = wave->at[i];
         bool behind = i > 0 && wave->at[i - 1] == at - 1 && batch->groups[at - 1] == batch->groups[at] &&

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -41,6 +42,11 @@ void outlet_free(struct outlet *outlet) {
 }
 
 bool outlet_keeps_order(const struct outlet *outlet) { return outlet->setting->module->keeps_order; }
+
+const char *outlet_system(const struct outlet *outlet) {
+    const char *name = outlet->setting->module->name;
+    return strcmp(name, "amqp") == 0 ? "rabbitmq" : name;
+}
 
 int64_t outlet_rest_ms(struct outlet *outlet) {
     pthread_mutex_lock(&outlet->lock);

@@ -14,6 +14,9 @@ void outlet_free(struct outlet *outlet); /* takes NULL; nobody may be publishing
 
 bool outlet_keeps_order(const struct outlet *outlet);
 
+/* What traces call the broker. */
+const char *outlet_system(const struct outlet *outlet);
+
 /* How long the broker is left alone yet; 0 = it may be tried. */
 int64_t outlet_rest_ms(struct outlet *outlet);
 

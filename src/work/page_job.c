@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "work/observe.h"
 #include "work/run_paces.h"
 
 enum {
@@ -226,6 +227,21 @@ static void commit(struct work *work, const struct run_page *page, int64_t fetch
     end(work, JOB_END_SETTLED, -1, NULL);
 }
 
+/* The page itself, inside the span of its job. */
+static void end_span(const struct work *work, struct span *span) {
+    struct span_attribute attributes[] = {SPAN_NUMBER("pawl.run.id", work->ref.run),
+                                          SPAN_TEXT("pawl.run.partition", work->page.partition),
+                                          SPAN_NUMBER("pawl.run.page", work->ref.page),
+                                          SPAN_NUMBER("pawl.run.generation", work->ref.generation)};
+    span_end(span, &(struct span_about){.kind = SPAN_INTERNAL,
+                                        .operation = "page",
+                                        .attributes = attributes,
+                                        .attribute_count = sizeof(attributes) / sizeof(*attributes),
+                                        .failed = work->result->end == JOB_END_RETRY ||
+                                                  work->result->end == JOB_END_PERMANENT,
+                                        .error = work->result->error});
+}
+
 static void fetch_and_commit(struct work *work) {
     struct page_fetch ask = {work->in, &work->ref, &work->page, &work->doc};
     struct page_fetched fetched;
@@ -264,6 +280,12 @@ void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result
     pawl_status status = read_ref(&work, &err);
     if (status != PAWL_OK)
         fail(&work, status, &err);
-    else if (begin(&work) && wait_turn(&work))
+    else if (begin(&work) && wait_turn(&work)) {
+        struct observer *observer = in->world->observer;
+        struct span span;
+        span_begin(observer != NULL ? observer->tracer : NULL, in->job->traceparent, &span);
+        work.page.traceparent = span_traceparent(&span, work.page.traceparent);
         fetch_and_commit(&work);
+        end_span(&work, &span);
+    }
 }

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "handler/http.h"
 #include "handler/keeper.h"
+#include "work/observe.h"
 #include "work/perspective.h"
 
 enum {

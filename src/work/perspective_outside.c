@@ -15,6 +15,7 @@ enum { OUTPUT_BYTES_MAX = 65536, TERM_MS = 2000, KEY_BYTES = PAWL_STREAM_BYTES_M
 
 struct said {
     bool done;
+    pawl_str traceparent;   /* what the program or the endpoint is told */
     int64_t retry_after_ms; /* 0 = by the backoff */
     char error[512];
 };
@@ -45,6 +46,8 @@ static pawl_status run_program(const struct work *work, const struct perspective
     size_t pair_count = 2;
     if (batch->list.events[batch->list.count - 1].replay)
         pairs[pair_count++] = (struct environment_pair){"PAWL_REPLAY", "1"};
+    if (!str_absent(said->traceparent))
+        pairs[pair_count++] = (struct environment_pair){"TRACEPARENT", said->traceparent.ptr};
     snprintf(name, sizeof(name), "%.*s", STR_ARG(row->key));
     pawl_status status = command_split(work->seat->arena, row->target, &argv, err);
     if (status == PAWL_OK)
@@ -84,6 +87,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                   .source = STR("/pawl/perspectives"),
                                   .type = row->key,
                                   .subject = batch->list.events[0].stream,
+                                  .traceparent = said->traceparent,
                                   .body = body};
     pawl_status status = seat->client == NULL ? http_client_create(&seat->client, err) : PAWL_OK;
     if (status == PAWL_OK)
@@ -118,11 +122,19 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
 static pawl_status hand_over(const struct work *work, const struct perspective_row *row,
                              const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
     struct buf body;
+    struct observed_batch seen;
+    pawl_str links[TRACER_LINKS_MAX];
+    struct observed_batch_end end = {.perspective = row->key, .links = links, .streams = 1};
     *said = (struct said){0};
     if (batch->list.count == 0) {
         said->done = true;
         return PAWL_OK;
     }
+    for (size_t i = 1; i < batch->list.count && end.link_count < TRACER_LINKS_MAX; i++)
+        links[end.link_count++] = batch->list.events[i].traceparent;
+    seen.span.tracer = NULL;
+    observe_batch(work->all->config.observer, batch->list.events[0].traceparent, &seen);
+    said->traceparent = span_traceparent(&seen.span, batch->list.events[0].traceparent);
     buf_init(&body, 0);
     apply_json(&body, batch->list.events, batch->list.count);
     pawl_status status = buf_status(&body, "perspective", err);
@@ -130,6 +142,11 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
         status = row->run == RUN_COMMAND ? run_program(work, row, buf_str(&body), batch, said, err)
                                          : call_endpoint(work, row, buf_str(&body), batch, said, err);
     buf_free(&body);
+    end.events = (int64_t)batch->list.count;
+    end.failed = status != PAWL_OK || !said->done;
+    end.error = str_from(said->error);
+    observe_batch_end(work->all->config.observer, &seen, &end);
+    said->traceparent = (pawl_str){NULL, 0};
     return status;
 }
 

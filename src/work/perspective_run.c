@@ -24,15 +24,27 @@ bool work_over(const struct work *work) {
 /* A perspective in C sees events as the public API has them. */
 struct bridge {
     const struct function *function;
+    struct arena *arena;
+    pawl_str links[TRACER_LINKS_MAX]; /* traceparents of the events; only when they are traced */
+    size_t link_count;
+    bool traced;
 };
 
+static void add_link(struct bridge *bridge, pawl_str traceparent) {
+    pawl_str copy;
+    if (bridge->traced && !str_absent(traceparent) && bridge->link_count < TRACER_LINKS_MAX &&
+        str_dup(bridge->arena, traceparent, &copy, NULL) == PAWL_OK)
+        bridge->links[bridge->link_count++] = copy;
+}
+
 static pawl_status call_function(const struct perspective_call *call, void *self, pawl_error *err) {
-    const struct bridge *bridge = self;
+    struct bridge *bridge = self;
     pawl_stored_event *events = calloc(call->count > 0 ? call->count : 1, sizeof(*events));
     if (events == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     for (size_t i = 0; i < call->count; i++) {
         const struct stored_event *in = &call->events[i];
+        add_link(bridge, in->traceparent);
         events[i] = (pawl_stored_event){
             in->stream,   in->version,        in->position,     in->id,          in->type,        in->payload,
             in->metadata, in->correlation_id, in->causation_id, in->traceparent, in->appended_ms, in->replay};
@@ -113,6 +125,25 @@ static pawl_status renew(const struct work *work, const struct perspective_row *
     return status;
 }
 
+/* A batch fails when one of its streams did; result is NULL when the store did not answer. */
+static void end_batch(struct observer *observer, struct observed_batch *seen,
+                      const struct perspective_row *row, const struct bridge *bridge,
+                      const struct apply_result *result) {
+    struct observed_batch_end end = {.perspective = row->key,
+                                     .links = bridge->links,
+                                     .link_count = bridge->link_count,
+                                     .streams = result != NULL ? (int64_t)result->count : 0,
+                                     .failed = result == NULL};
+    for (size_t i = 0; result != NULL && i < result->count; i++) {
+        end.events += result->items[i].events;
+        if (result->items[i].answer == ANSWER_INVALID && !end.failed) {
+            end.failed = true;
+            end.error = result->items[i].error;
+        }
+    }
+    observe_batch_end(observer, seen, &end);
+}
+
 /* One batch of what is still open. *open = how many streams that were. */
 static pawl_status apply_once(const struct work *work, const struct perspective_row *row,
                               struct share *shares, size_t count, size_t *open, pawl_error *err) {
@@ -128,15 +159,21 @@ static pawl_status apply_once(const struct work *work, const struct perspective_
     *open = gather(shares, count, row->batch, streams, at);
     if (*open == 0)
         goto done;
-    struct bridge bridge = {perspectives_find(work->all, row)};
+    struct observer *observer = work->all->config.observer;
+    struct observed_batch seen;
+    observe_batch(observer, (pawl_str){NULL, 0}, &seen);
+    struct bridge bridge = {.function = perspectives_find(work->all, row),
+                            .arena = arena,
+                            .traced = observer != NULL && observer->tracer != NULL};
     struct perspective_apply in = {.perspective = row->key,
                                    .token = shares[at[0]].token,
                                    .streams = streams,
                                    .stream_count = *open,
                                    .function = row->run == RUN_FUNCTION ? call_function : NULL,
                                    .self = &bridge};
-    struct apply_result result;
+    struct apply_result result = {.count = 0};
     status = store->ops->events.perspective_apply(store, &in, arena, &result, err);
+    end_batch(observer, &seen, row, &bridge, status == PAWL_OK ? &result : NULL);
     if (status == PAWL_OK && !take_items(work, row, shares, at, &result))
         status = error_set(err, PAWL_INTERNAL, "perspective", "a batch moved nothing");
 done:

@@ -52,6 +52,8 @@ static pawl_status run_streams(const struct work *work, const struct handler_bat
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     for (size_t i = 0; i < batch->count; i++) {
         bool seen = i > 0 && batch->groups[i - 1] == batch->groups[i];
+        if (batch->items[i]->attempt <= 1)
+            observe_wait(batch->observer, ROLLUP_PERSPECTIVE, batch->items[i]->put_ms);
         if (!seen)
             streams[count++] = batch->items[i]->stream;
     }

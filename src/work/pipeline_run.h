@@ -27,8 +27,9 @@ struct pipeline_world_of_worker {
     struct desk *desk;
     const char *const *env; /* names that ${env.NAME} may use */
     size_t env_count;
-    struct run_paces *paces; /* how fast the sources of runs may be asked */
-    struct log *log;         /* from any thread; may be NULL */
+    struct run_paces *paces;   /* how fast the sources of runs may be asked */
+    struct log *log;           /* from any thread; may be NULL */
+    struct observer *observer; /* NULL: nothing is noted */
 };
 
 struct pipeline_run_in {

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "work/observe.h"
 
 enum { LOOK_MS = 50 };
 
@@ -27,9 +28,33 @@ static bool pause_step(const struct pipeline_task *task, int64_t wait_ms, int64_
     return false;
 }
 
+static struct tracer *tracer_of(const struct pipeline_task *task) {
+    struct observer *observer = task->in->world->observer;
+    return observer != NULL ? observer->tracer : NULL;
+}
+
+static void end_span(const struct pipeline_task *task, struct span *span) {
+    const struct pipeline_step *step = task->planned;
+    struct span_attribute attributes[] = {SPAN_TEXT("pawl.step.id", step->id),
+                                          SPAN_TEXT("pawl.step.uses", step->uses),
+                                          SPAN_NUMBER("pawl.step.index", (int64_t)task->item),
+                                          SPAN_NUMBER("pawl.step.attempts", task->attempts),
+                                          SPAN_NUMBER("pawl.job.id", task->in->job->id),
+                                          SPAN_TEXT("pawl.job.task", task->in->job->task)};
+    span_end(span, &(struct span_about){.kind = SPAN_INTERNAL,
+                                        .operation = "step",
+                                        .object = step->id,
+                                        .attributes = attributes,
+                                        .attribute_count = sizeof(attributes) / sizeof(*attributes),
+                                        .failed = task->status != PAWL_OK,
+                                        .error = str_from(task->error.text)});
+}
+
 static void call_tool(struct pipeline_task *task) {
     const struct pipeline_step *step = task->planned;
     const struct job *job = task->in->job;
+    struct span span;
+    span_begin(tracer_of(task), job->traceparent, &span);
     int64_t job_deadline_ms = task->in->deadline_ms > 0 ? task->in->deadline_ms : INT64_MAX;
     int64_t began_ms = clock_boot_ms();
     char key[160];
@@ -41,7 +66,7 @@ static void call_tool(struct pipeline_task *task) {
                                  .arguments = task->with,
                                  .deadline_ms = deadline_ms < job_deadline_ms ? deadline_ms : job_deadline_ms,
                                  .cancel = task->in->cancel,
-                                 .traceparent = job->traceparent,
+                                 .traceparent = span_traceparent(&span, job->traceparent),
                                  .idempotency_key = str_from(key),
                                  .context = (void *)task->in};
         task->status = tools_call(task->in->world->tools, &call, task->arena, &answer, &task->error);
@@ -57,6 +82,7 @@ static void call_tool(struct pipeline_task *task) {
             break;
     }
     task->duration_ms = clock_boot_ms() - began_ms;
+    end_span(task, &span);
 }
 
 static void *task_main(void *self) {

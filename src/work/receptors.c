@@ -17,6 +17,7 @@
 #include "store/event_receptors.h"
 #include "work/desk.h"
 #include "work/event_origin.h"
+#include "work/observe.h"
 #include "work/receptor_call.h"
 
 enum { LOOK_MS = 20, STORE_WAIT_MS = 1000, REPORT_TRIES = 3, NAME_BYTES = 2 * PAWL_NAME_BYTES_MAX + 2 };
@@ -331,12 +332,17 @@ static void run(const struct handler_batch *batch, void *self) {
         if (behind || atomic_load(batch->cancel) || clock_boot_ms() >= batch->fence_ms)
             continue;
         size_t count = handler_table_receptors(all->table, item, found);
+        struct observed work;
+        item = observe_message(batch->observer, item, &work);
         if (item->kind == KIND_INBOX && count > 0 && found[0]->event)
             run_event(all, batch, item, found, &batch->verdicts[i]);
         else if (item->kind == KIND_INBOX && count > 0 && found[0]->receptor != NULL)
             run_turns(all, batch, item, found, count, &batch->verdicts[i]);
         else if (count > 0 && found[count - 1]->kind == HANDLER_HTTP)
             run_alone(all, batch, item, found[count - 1], &batch->verdicts[i]);
+        observe_message_end(batch->observer, &work,
+                            &(struct observed_end){.result = observe_outcome(batch->verdicts[i].outcome),
+                                                   .error = str_from(batch->verdicts[i].error)});
     }
 }
 

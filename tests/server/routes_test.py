@@ -341,14 +341,23 @@ class RoutesTest(Routes):
     def test_metrics_are_what_promtool_wants(self):
         self.start()
         self.die("order.created", 's"\\', "x")
+        self.ok("send", "mail", "{}")
+        self.ok("job", "enqueue", "mail", "{}")
+        worked = self.run_pawl("worker", "--until-idle", "--on", "mail=exec:/bin/true")
+        self.assertEqual(worked.code, 0, worked)
         body = self.request("GET", "/metrics", role="viewer")
         self.assertEqual(body.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
         text = body.body.decode()
         for name in ("pawl_messages_ready", "pawl_messages_leased", "pawl_messages_dead", "pawl_messages_put_total",
                      "pawl_messages_done_total", "pawl_messages_failed_total", "pawl_claims_overdue",
-                     "pawl_messages_oldest_ready_age_seconds", "pawl_instances", "pawl_http_request_duration_seconds_bucket"):
+                     "pawl_messages_oldest_ready_age_seconds", "pawl_instances", "pawl_http_request_duration_seconds_bucket",
+                     "pawl_handler_duration_seconds_bucket", "pawl_wait_duration_seconds_bucket",
+                     "pawl_claim_duration_seconds_bucket", "pawl_trace_spans_total"):
             self.assertIn("\n" + name, text)
         self.assertIn('pawl_messages_dead{kind="outbox"} 1\n', text)
+        for line in ('pawl_handler_duration_seconds_count{kind="outbox",result="done"} 1', 'pawl_wait_duration_seconds_count{kind="job"} 1',
+                     'pawl_handler_duration_seconds_bucket{kind="job",result="done",le="+Inf"} 1'):
+            self.assertIn(line + "\n", text)
         opened = self.request("GET", "/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0"})
         self.assertTrue(opened.headers["Content-Type"].startswith("application/openmetrics-text"), opened)
         self.assertTrue(opened.body.endswith(b"\n# EOF\n"), opened)

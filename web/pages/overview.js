@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { sparkline } from "../chart.js";
 import { h, render } from "../dom.js";
-import { compact, counted, duration, number, percent, rate } from "../format.js";
+import { compact, counted, duration, fine, number, percent, rate } from "../format.js";
 import { onSample } from "../live.js";
 import { failure, loading } from "../states.js";
 import { table } from "../table.js";
@@ -48,6 +48,10 @@ function tiles(sample, points) {
     tile("Backlog", compact(now.ready), points.map((point) => point.ready), number,
          `${compact(sum(sample.kinds, "leased") + sum(sample.queues, "running"))} under way`, "/ui/messages"),
     tile("Oldest age", duration(now.oldest_age_ms), points.map((point) => point.oldest_age_ms), duration, "of what is ready"),
+    tile("Handler time, p95", fine(sample.latency.handle.p95_ms), null, null,
+         `p50 ${fine(sample.latency.handle.p50_ms)}, p99 ${fine(sample.latency.handle.p99_ms)}`),
+    tile("Wait time, p95", fine(sample.latency.wait.p95_ms), null, null,
+         `p50 ${fine(sample.latency.wait.p50_ms)}, p99 ${fine(sample.latency.wait.p99_ms)}`),
     tile("Error rate", percent(lately), errors, percent, "in the last minute"),
     tile("Dead letters", compact(now.dead), points.map((point) => point.dead), number, "wait for a decision", "/ui/dead"),
     tile("Workers", number(sample.instances_active), null, number,
@@ -80,6 +84,15 @@ const queueColumns = [
   ...ages,
 ];
 
+const quantiles = (what) => ["p50", "p95", "p99"].map((name) => (
+  { name: `${what === "handle" ? "Handler" : "Wait"} ${name}`, cell: (row) => fine(row[what][name + "_ms"]), right: true }));
+
+const latencyColumns = [
+  { name: "Kind", cell: (row) => row.kind },
+  { name: "Handled", cell: (row) => number(row.handle.count), right: true },
+  ...quantiles("handle"), ...quantiles("wait"),
+];
+
 // The alerts that fire, above everything else; nothing when none does.
 function alarms(firing) {
   return firing.length > 0 && h("section", { class: "alarms", role: "status", "aria-label": "Firing alerts", "data-key": "alarms" },
@@ -94,6 +107,8 @@ function draw(box, sample, points, firing) {
     h("h2", null, "Job queues"),
     sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue)
                              : h("p", { class: "quiet" }, "No job was ever enqueued."),
+    h("h2", null, "Latency in the last minute"),
+    table("Latency", latencyColumns, sample.latency.kinds, (row) => row.kind),
     h("p", { class: "quiet" }, "As of ", moment(sample.now_ms), "."));
 }
 

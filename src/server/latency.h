@@ -1,0 +1,34 @@
+/* How long work waited and took in the last minute, by kind. */
+#ifndef SERVER_LATENCY_H
+#define SERVER_LATENCY_H
+
+#include "base/json.h"
+#include "store/rollups.h"
+
+/* What the workers had counted at one moment. */
+struct latency {
+    struct rollup_histogram handle[ROLLUP_KINDS], wait[ROLLUP_KINDS];
+};
+
+struct latency latency_of(const struct rollup_cells *cells);
+
+/* Moments of the last minute, so that there is one to compare with; zero it. */
+enum {
+    LATENCY_WINDOW_MS = 60000,
+    LATENCY_STEP_MS = 5000,
+    LATENCY_KEPT = LATENCY_WINDOW_MS / LATENCY_STEP_MS + 1
+};
+struct latency_past {
+    struct latency moments[LATENCY_KEPT];
+    int64_t at_ms[LATENCY_KEPT];
+    size_t first, count;
+};
+
+/* The oldest of the last minute (NULL: there is none yet); now joins them when the latest is old enough. */
+const struct latency *latency_before(struct latency_past *past, const struct latency *now, int64_t now_ms);
+
+/* A member "latency" of an open object: p50, p95 and p99 of both, over all kinds and by kind. Without a
+ * before it is about everything that was ever counted. */
+void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before);
+
+#endif

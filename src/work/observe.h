@@ -1,0 +1,84 @@
+/* What is noted of every piece of work: how long it waited and took, and its span in a trace. */
+#ifndef WORK_OBSERVE_H
+#define WORK_OBSERVE_H
+
+#include "domain/rollup.h"
+#include "handler/table.h"
+#include "handler/tracer.h"
+#include "store/jobs.h"
+
+/* What the threads of one worker share. NULL everywhere: nothing is noted. */
+struct observer {
+    struct tracer *tracer; /* NULL: no traces */
+    struct rollups rollups;
+    _Atomic int64_t ahead_ms;  /* the store's clock less boot time; 0 = not known yet */
+    struct tracer_counts told; /* spans that are in the rollups; whoever passes them on owns it */
+};
+
+/* The store's clock said so just now. */
+void observe_clock(struct observer *observer, int64_t store_now_ms);
+
+/* One message in hand; zero it before a first use. */
+struct observed {
+    struct span span;
+    struct item item; /* as its handler sees it: with the span's traceparent; only its kind when not traced */
+    int64_t began_us; /* 0 = it was not begun */
+};
+
+/* A handler starts with the message; returns the message as it is to be given to it. */
+const struct item *observe_message(struct observer *observer, const struct item *item, struct observed *work);
+
+/* How it went. system and destination tell of a message that was published; NULL and absent: of one that was
+ * handled. */
+struct observed_end {
+    enum rollup_result result;
+    pawl_str error;
+    const char *system;
+    pawl_str destination;
+};
+void observe_message_end(struct observer *observer, struct observed *work, const struct observed_end *end);
+
+/* What an outcome of a handler counts as. */
+enum rollup_result observe_outcome(enum handler_outcome outcome);
+
+/* The same for a job. */
+struct observed_job {
+    struct span span;
+    struct job job;
+    enum rollup_kind kind; /* a job, or a page of a run */
+    int64_t began_us;
+};
+
+const struct job *observe_job(struct observer *observer, const struct job *job, enum rollup_kind kind,
+                              struct observed_job *work);
+void observe_job_end(struct observer *observer, struct observed_job *work, enum rollup_result result,
+                     pawl_str error);
+
+/* A claim was asked for. */
+void observe_claim(struct observer *observer, enum rollup_kind kind, int64_t took_us, bool ok, size_t count);
+
+/* Something of that kind has waited since then, by the store's clock, and starts now. */
+void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms);
+
+/* A batch of a perspective. */
+struct observed_batch {
+    struct span span;
+    int64_t began_us;
+};
+void observe_batch(struct observer *observer, pawl_str parent, struct observed_batch *work);
+struct observed_batch_end {
+    pawl_str perspective, error;
+    const pawl_str *links; /* traceparents of its events */
+    size_t link_count;
+    int64_t events, streams;
+    bool failed;
+};
+void observe_batch_end(struct observer *observer, struct observed_batch *work,
+                       const struct observed_batch_end *end);
+
+struct store;
+/* Adds what was counted to the store's sums. What may or may not have been added is let be; what was not is
+ * kept for the next time. */
+PAWL_MUSTCHECK pawl_status observe_pass_on(struct observer *observer, struct store *store, pawl_error *err);
+
+#endif
