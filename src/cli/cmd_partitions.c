@@ -92,3 +92,17 @@ const struct command command_partitions_of = {
     .example = "pawl partitions of order-1",
     .run = of,
 };
+
+const struct command command_streams_show = {
+    .path = "streams show",
+    .summary = "Show where a stream belongs and who owns it",
+    .arguments = "STREAM",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .details =
+        "The same as pawl partitions of. What waits in it, in its order: pawl messages list --stream; what a "
+        "message waits for: pawl why.",
+    .example = "pawl streams show order-1",
+    .run = of,
+};

@@ -56,6 +56,8 @@ const struct command *const commands[] = {
     &command_perspectives_remove,
     &command_instances_list,
     &command_instances_evict,
+    &command_streams_list,
+    &command_streams_show,
     &command_partitions,
     &command_partitions_of,
     &command_check,

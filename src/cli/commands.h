@@ -83,6 +83,8 @@ extern const struct command command_outbox_show;
 extern const struct command command_outbox_skip;
 extern const struct command command_partitions;
 extern const struct command command_partitions_of;
+extern const struct command command_streams_list;
+extern const struct command command_streams_show;
 extern const struct command command_pause;
 extern const struct command command_pauses;
 extern const struct command command_pipeline_check;

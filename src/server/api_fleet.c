@@ -7,6 +7,7 @@
 #include "base/uuid.h"
 #include "cli/fleet_view.h"
 #include "cli/names.h"
+#include "cli/stream_view.h"
 #include "server/call.h"
 #include "server/fields.h"
 
@@ -118,10 +119,32 @@ static pawl_status read_stream(struct call *call, pawl_error *err) {
     return status;
 }
 
+static pawl_status list_streams(struct call *call, pawl_error *err) {
+    struct stream_rows found;
+    pawl_status status = streams_waiting(call->store, (enum store_kind)call_choice(call, "kind"),
+                                         call_limit(call), call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[STREAM_COLUMNS];
+        stream_cells(&found.rows[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
 static const struct field kind_fields[] = {
     {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."}};
 static const struct field instance_fields[] = {
     {.name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true, .help = "The id of the instance."}};
+static const struct field waiting_fields[] = {
+    {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
+    {.name = "limit",
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_HTTP_LIST_MAX,
+     .help = "At most this many messages of each state are looked at; the counts are of these."}};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
 static const struct column evicted_columns[] = {{.key = "id", .type = CELL_UUID},
                                                 {.key = "state", .type = CELL_TEXT}};
@@ -139,6 +162,9 @@ static const struct route routes[] = {
     {READS("/v1/duties", "listDuties"), .tag = "fleet",
      .summary = "List what exactly one instance does at a time, and which", COLUMNS(duty_columns),
      .run = list_duties},
+    {READS("/v1/streams", "listStreams"), .tag = "fleet",
+     .summary = "List the streams in which something waits, and what stands first", FIELDS(waiting_fields),
+     .columns = stream_columns, .column_count = STREAM_COLUMNS, .run = list_streams},
     {READS("/v1/streams/{name}", "readStreamPlace"), .tag = "fleet",
      .summary = "Where a stream belongs, who owns it, and whether it is paused", FIELDS(stream_fields),
      .shape = ANSWER_RECORD, COLUMNS(place_columns), .run = read_stream},

@@ -17,6 +17,19 @@ class SendTest(CliTest):
         super().setUp()
         self.migrate()
 
+    def test_streams(self):
+        """In which streams something waits, what stands first, and where a stream belongs."""
+        first = self.ok("send", "order.placed", "{}", "--stream", "s-2")["id"]
+        self.ok("send", "order.paid", "{}", "--stream", "s-2")
+        self.ok("send", "order.placed", "{}", "--stream", "s-1", "--kind", "inbox", "--consumer", "shop")
+        self.ok("send", "order.placed", "{}")  # of no stream
+        rows = self.ok("streams", "list")
+        self.assertEqual([(row["stream"], row["kind"], row["ready"]) for row in rows], [("s-1", "inbox", 1), ("s-2", "outbox", 2)])
+        self.assertEqual((rows[1]["first_id"], rows[1]["first_type"], rows[1]["first_state"]), (first, "order.placed", "ready"))
+        self.assertEqual([row["stream"] for row in self.ok("streams", "--kind", "inbox")], ["s-1"])
+        self.assertEqual(self.ok("streams", "show", "s-2"), self.ok("partitions", "of", "s-2"))
+        self.refused(EXIT_CODES["invalid"], "at most 5000 messages", "streams", "--limit", "5001")
+
     def test_walk(self):
         """From an empty database to five waiting messages, as a newcomer would do it."""
         ids = [self.ok("send", "order.created", json.dumps({"n": n}), "--stream", "order-1")["id"] for n in range(5)]

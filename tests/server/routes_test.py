@@ -101,6 +101,7 @@ class Routes(ServerTest):
         self.assertEqual(self.call("GET", "/v1/instances")["items"][0]["id"], instance)
         self.assertEqual(len(self.call("GET", "/v1/partitions", query="?kind=inbox")["items"]), 64)
         self.call("GET", "/v1/duties")
+        self.call("GET", "/v1/streams", query="?kind=outbox&limit=5")
         place = self.call("GET", "/v1/streams/{name}", name="a/b c")
         self.assertEqual((place["stream"], place["outbox_owner"]), ("a/b c", instance))
         self.call("POST", "/v1/instances/{id}/evict", id=instance)

@@ -9,31 +9,17 @@ import { moment } from "../time.js";
 import { kindField } from "./messages.js";
 
 const READ = 100; // messages of each state: a stream with more is shown with so many
-const STATES = ["dead", "blocked", "leased", "ready", "scheduled"];
-
-// The messages in the order of their streams; the first that waits is what the others stand behind.
-function streamsOf(messages) {
-  const streams = new Map();
-  for (const row of messages) {
-    if (!row.stream) continue;
-    const key = row.kind + " " + row.stream;
-    const known = streams.get(key) || { key, kind: row.kind, stream: row.stream, counts: {}, first: row };
-    known.counts[row.state] = (known.counts[row.state] || 0) + 1;
-    if (row.seq < known.first.seq) known.first = row;
-    streams.set(key, known);
-  }
-  const weight = (one) => (one.counts.blocked || 0) * 1000 + (one.counts.dead || 0);
-  return [...streams.values()].sort((a, b) => weight(b) - weight(a) || a.key.localeCompare(b.key));
-}
 
 const columns = [
   { name: "Stream", cell: (row) => h("a", { href: "/ui/streams/" + encodeURIComponent(row.stream) }, row.stream) },
   { name: "Kind", cell: (row) => row.kind },
-  { name: "First", cell: (row) => [badge(row.first.state), " ", h("a", { href: "/ui/messages/" + row.first.id }, row.first.type)] },
-  { name: "Since", cell: (row) => moment(row.first.put_ms) },
-  { name: "Blocked", cell: (row) => number(row.counts.blocked || 0), right: true },
-  { name: "Dead", cell: (row) => number(row.counts.dead || 0), right: true },
-  { name: "Ready or leased", cell: (row) => number((row.counts.ready || 0) + (row.counts.leased || 0)), right: true },
+  { name: "First", cell: (row) => [badge(row.first_state), " ", h("a", { href: "/ui/messages/" + row.first_id }, row.first_type)] },
+  { name: "Since", cell: (row) => moment(row.first_put_ms) },
+  { name: "Blocked", cell: (row) => number(row.blocked), right: true },
+  { name: "Dead", cell: (row) => number(row.dead), right: true },
+  { name: "Ready", cell: (row) => number(row.ready), right: true },
+  { name: "Leased", cell: (row) => number(row.leased), right: true },
+  { name: "Scheduled", cell: (row) => number(row.scheduled), right: true, wide: true },
 ];
 
 function opener(view) {
@@ -49,12 +35,8 @@ function opener(view) {
 export function showStreams(view) {
   const box = h("section", { "aria-label": "Streams that wait" });
   view.box.append(opener(view), filterForm(view, "/ui/streams", [kindField]), box);
-  view.watch(box, async (read) => {
-    const kind = view.query.get("kind");
-    const lists = await Promise.all(STATES.map((state) => read(withQuery("/v1/messages", { kind, state, limit: READ }))));
-    return { streams: streamsOf(lists.flatMap((list) => list.items)), more: lists.some((list) => list.next) };
-  }, ({ streams, more }) => [
-    streams.length > 0 ? table("Streams", columns, streams, (row) => row.key) : empty("No message of a stream waits: everything that was sent is done."),
-    more && h("p", { class: "quiet" }, `Counted among the first ${number(READ)} messages of each state; a stream's own page shows all of it.`),
-  ], { names: ["messages", "dead"], every_ms: 5000 });
+  view.watch(box, (read) => read(withQuery("/v1/streams", { kind: view.query.get("kind"), limit: READ })), (data) => (data.items.length > 0
+    ? [table("Streams", columns, data.items, (row) => row.kind + row.stream),
+       h("p", { class: "quiet" }, `Counted among the first ${number(READ)} messages of each state; a stream's own page shows all of it.`)]
+    : empty("No message of a stream waits: everything that was sent is done.")), { names: ["messages", "dead"], every_ms: 5000 });
 }

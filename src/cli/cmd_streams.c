@@ -1,0 +1,40 @@
+/* pawl streams: in which streams something waits, and what stands first. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/stream_view.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    struct stream_rows found;
+    if (limit->set && limit->number > PAWL_LIST_MAX)
+        return error_set(err, PAWL_INVALID, "streams",
+                         "--limit is %lld: at most %d messages of each state are looked at",
+                         (long long)limit->number, PAWL_LIST_MAX);
+    pawl_status status = streams_waiting(cli->store, cli_kind(cli, 0),
+                                         limit->set ? (int)limit->number : PAWL_LIST_DEFAULT, cli->arena,
+                                         &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, stream_columns, STREAM_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[STREAM_COLUMNS];
+        stream_cells(&found.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no message of a stream waits", err);
+}
+
+const struct command command_streams_list = {
+    .path = "streams list",
+    .alias = "streams",
+    .summary = "List the streams in which something waits, and what stands first",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .details =
+        "Those in which messages are blocked come first, then those with dead letters. At most --limit "
+        "messages of each state are looked at, 100 without it: the counts are of these.",
+    .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
+    .run = list,
+};

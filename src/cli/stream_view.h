@@ -1,0 +1,35 @@
+/* Streams in which something waits, gathered from their messages. */
+#ifndef CLI_STREAM_VIEW_H
+#define CLI_STREAM_VIEW_H
+
+#include "base/arena.h"
+#include "cli/output.h"
+#include "store/store.h"
+
+enum { STREAM_COLUMNS = 11 };
+
+struct stream_row {
+    enum store_kind kind;
+    pawl_str stream;
+    int64_t counts[STATE_DONE + 1]; /* by enum message_state, of what was read */
+    int64_t first_seq, first_put_ms;
+    pawl_uuid first_id;
+    pawl_str first_type;
+    enum message_state first_state;
+};
+
+struct stream_rows {
+    struct stream_row *rows;
+    size_t count;
+};
+
+extern const struct column stream_columns[STREAM_COLUMNS];
+void stream_cells(const struct stream_row *row, struct cell cells[static STREAM_COLUMNS]);
+
+/* Reads at most per_state messages of every state but done, so that it costs the same whatever the backlog; a
+ * stream with more is shown with so many. Those in which something is blocked come first, then those with
+ * dead letters. kind 0 = any. */
+PAWL_MUSTCHECK pawl_status streams_waiting(struct store *store, enum store_kind kind, int per_state,
+                                           struct arena *arena, struct stream_rows *out, pawl_error *err);
+
+#endif
