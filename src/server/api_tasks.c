@@ -263,8 +263,7 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
         execution_cells(&found.runs[i], cells);
         call_row(call, cells);
     }
-    bool full = found.count > 0 && found.count == (size_t)filter.limit;
-    return call_list_end_number(call, full ? found.runs[found.count - 1].id : 0, err);
+    return call_list_end_number(call, found.next_id, err);
 }
 
 static const struct column verify_columns[] = {

@@ -2,6 +2,7 @@
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
 
+#include "base/limits.h"
 #include "store/types.h"
 
 /* What a schedule does while an earlier job of it is unfinished. */
@@ -128,8 +129,11 @@ struct task_run {
 struct task_run_list {
     struct task_run *runs; /* newest first */
     size_t count;
+    int64_t next_id; /* before_id of the next page; 0 = that was all */
 };
 
+/* A page is every execution that fits with next_id <= id < before_id: it may end early, even empty, because
+ * only so many rows of the task or the job are looked at. */
 struct run_filter {
     pawl_str task; /* absent = any */
     int64_t job_id;
@@ -137,7 +141,15 @@ struct run_filter {
     int64_t since_ms;  /* finished then or later */
     int64_t before_id; /* keyset cursor; 0 = from the newest */
     int limit;
+    int scan_max; /* so many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
+
+/* How many rows a page looks at: without a condition on the rows themselves no more than it shows. */
+static inline int run_filter_scan(const struct run_filter *filter) {
+    int scan = filter->scan_max > 0 ? filter->scan_max : PAWL_LIST_SCAN;
+    bool any = filter->outcome == 0 && filter->since_ms <= 0;
+    return any ? filter->limit : scan;
+}
 
 struct audit_report {
     int64_t chains, blocks, rows, removed; /* removed: rows that retention took; their hashes are there */

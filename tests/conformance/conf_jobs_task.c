@@ -266,6 +266,51 @@ static void retention_is_the_tasks(void **state) {
     assert_int_equal(swept.runs_removed, 1);
 }
 
+/* A filter that hardly anything fits looks at so many rows and then says where it stopped. */
+static void executions_are_listed_in_bounded_pages(void **state) {
+    struct conf *c = *state;
+    int64_t ids[8];
+    join_jobs(c, 1);
+    for (int i = 0; i < 8; i++) {
+        ids[i] = add(c, (struct job_new){.type = STR("x"), .payload = STR("{}"), .flags = JOB_AUDIT});
+        struct job_list got = take(c, 1, 1);
+        assert_int_equal(got.count, 1);
+        if (i == 1)
+            assert_int_equal(job_fail(c, 1, &got.jobs[0], 3600000).answer, ANSWER_APPLIED);
+        else
+            assert_int_equal(job_done(c, 1, &got.jobs[0]), ANSWER_APPLIED);
+    }
+    struct run_filter filter = {.outcome = RUN_FAILED, .limit = 10, .scan_max = 3};
+    struct task_run_list list;
+    int pages = 0;
+    size_t found = 0;
+    do {
+        ok(c, c->jobs->runs(c->store, &filter, c->arena, &list, &c->err));
+        for (size_t i = 0; i < list.count; i++)
+            assert_int_equal(list.runs[i].job_id, ids[1]);
+        found += list.count;
+        assert_true(list.next_id == 0 || filter.before_id == 0 || list.next_id < filter.before_id);
+        filter.before_id = list.next_id;
+    } while (++pages < 10 && list.next_id != 0);
+    assert_int_equal(pages, 3);
+    assert_int_equal(found, 1);
+
+    /* Without a condition on the rows a page is never short; since is one. */
+    filter = (struct run_filter){.limit = 5, .scan_max = 3};
+    ok(c, c->jobs->runs(c->store, &filter, c->arena, &list, &c->err));
+    assert_int_equal(list.count, 5);
+    assert_int_equal(list.next_id, list.runs[4].id);
+    filter = (struct run_filter){.since_ms = 1, .limit = 5, .scan_max = 3};
+    ok(c, c->jobs->runs(c->store, &filter, c->arena, &list, &c->err));
+    assert_int_equal(list.count, 3);
+    assert_int_equal(list.next_id, list.runs[2].id);
+    /* The rows of other jobs are not looked at. */
+    filter = (struct run_filter){.job_id = ids[0], .outcome = RUN_FAILED, .limit = 5, .scan_max = 3};
+    ok(c, c->jobs->runs(c->store, &filter, c->arena, &list, &c->err));
+    assert_int_equal(list.count, 0);
+    assert_int_equal(list.next_id, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_task_fills_in_what_its_jobs_leave_out),
     CONF_TEST(a_task_has_versions_and_can_be_listed_and_removed),
@@ -273,6 +318,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_schedule_fires_once_per_instant),
     CONF_TEST(overlap_skips_or_queues),
     CONF_TEST(retention_is_the_tasks),
+    CONF_TEST(executions_are_listed_in_bounded_pages),
 };
 
 CONF_GROUP(jobs_task, tests);

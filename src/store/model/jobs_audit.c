@@ -138,19 +138,22 @@ pawl_status model_task_runs(struct store *store, const struct run_filter *filter
         return status;
     struct model *model = model_enter(store);
     struct model_jobs *jobs = model->jobs;
-    struct task_run_list list = {arena_array(arena, jobs->runs.count, sizeof *list.runs), 0};
+    struct task_run_list list = {arena_array(arena, jobs->runs.count, sizeof *list.runs), 0, 0};
+    int left = run_filter_scan(filter);
     if (list.runs == NULL)
         return model_leave(model, error_set(err, PAWL_NO_MEMORY, "task_runs", "no memory for the runs"));
-    for (size_t i = jobs->runs.count; i-- > 0 && list.count < (size_t)filter->limit;) {
+    for (size_t i = jobs->runs.count; i-- > 0 && list.next_id == 0;) {
         const struct mrun *run = PILE(jobs->runs, struct mrun, i);
         bool named = str_absent(filter->task) ||
                      (!str_absent(run->run.task) && str_equal(run->run.task, filter->task));
         if (!named || (filter->job_id != 0 && filter->job_id != run->run.job_id) ||
-            (filter->outcome != 0 && filter->outcome != (int)run->run.outcome) ||
-            run->run.finished_ms < filter->since_ms ||
             (filter->before_id != 0 && run->run.id >= filter->before_id))
             continue;
-        list.runs[list.count++] = run_give(run, arena);
+        if ((filter->outcome == 0 || filter->outcome == (int)run->run.outcome) &&
+            run->run.finished_ms >= filter->since_ms)
+            list.runs[list.count++] = run_give(run, arena);
+        if (--left == 0 || list.count == (size_t)filter->limit)
+            list.next_id = run->run.id;
     }
     *out = list;
     return model_leave(model, PAWL_OK);

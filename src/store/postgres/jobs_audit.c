@@ -19,13 +19,15 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     pg_params_big(&statement.params, filter->since_ms);
     pg_params_big(&statement.params, filter->before_id);
     pg_params_int(&statement.params, filter->limit);
+    pg_params_int(&statement.params, run_filter_scan(filter));
     status = pg_statement_run(postgres_of(store), "task_runs", &statement, EFFECT_READ, err);
     if (status != PAWL_OK)
         return status;
     const PGresult *r = statement.result;
-    struct task_run *rows = arena_array(arena, (size_t)PQntuples(r), sizeof *rows);
+    int count = PQgetisnull(r, 0, 0) ? 0 : PQntuples(r);
+    struct task_run *rows = arena_array(arena, (size_t)count, sizeof *rows);
     bool failed = rows == NULL;
-    for (int row = 0; !failed && row < PQntuples(r); row++)
+    for (int row = 0; !failed && row < count; row++)
         rows[row] = (struct task_run){.id = pg_cell_int(CELL(0)),
                                       .job_id = pg_cell_int(CELL(1)),
                                       .task = TEXT(2),
@@ -46,7 +48,7 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     if (failed)
         status = pg_answer_no_memory("task_runs", err);
     else
-        *out = (struct task_run_list){rows, (size_t)PQntuples(r)};
+        *out = (struct task_run_list){rows, (size_t)count, pg_cell_int((struct cell){r, 0, 17})};
     pg_statement_clear(&statement);
     return status;
 }

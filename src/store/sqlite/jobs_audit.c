@@ -196,19 +196,27 @@ pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filte
         status = operation_begin(&op, store, OPERATION_READ, "task_runs", err);
     if (status != PAWL_OK)
         return status;
-    struct task_run_list list = {NULL, 0};
+    struct task_run_list list = {NULL, 0, 0};
     size_t cap = 0;
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_LIST);
-    bind_text(&s, filter->task);
-    bind_int(&s, filter->job_id);
+    int left = run_filter_scan(filter);
+    struct statement s = statement_begin(&op, filter->job_id != 0         ? SQLITE_Q_RUN_LIST_JOB
+                                              : !str_absent(filter->task) ? SQLITE_Q_RUN_LIST_TASK
+                                                                          : SQLITE_Q_RUN_LIST);
+    bind_int(&s, filter->before_id != 0 ? filter->before_id : INT64_MAX);
     bind_int(&s, filter->outcome);
     bind_int(&s, filter->since_ms);
-    bind_int(&s, filter->before_id);
-    bind_int(&s, filter->limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.runs, &cap, list.count, sizeof *list.runs);
-        if (status == PAWL_OK)
+    if (filter->job_id != 0)
+        bind_int(&s, filter->job_id);
+    if (!str_absent(filter->task) || filter->job_id != 0)
+        bind_text(&s, filter->task);
+    while (status == PAWL_OK && list.next_id == 0 && statement_next(&s)) {
+        bool fits = column_int(&s, 17) != 0;
+        if (fits)
+            status = list_grow(&op, arena, (void **)&list.runs, &cap, list.count, sizeof *list.runs);
+        if (fits && status == PAWL_OK)
             list.runs[list.count++] = run_read(&s, arena);
+        if (--left == 0 || list.count == (size_t)filter->limit)
+            list.next_id = column_int(&s, 0);
     }
     pawl_status ended = statement_end(&s);
     status = operation_end(&op, status == PAWL_OK ? ended : status);
