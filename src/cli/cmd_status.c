@@ -138,6 +138,7 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
                                           {.key = "jobs_ready", .type = CELL_INT},
                                           {.key = "jobs_running", .type = CELL_INT},
                                           {.key = "priority_distribution", .type = CELL_JSON},
+                                          {.key = "priority_complete", .type = CELL_BOOL},
                                           {.key = "total_runs", .type = CELL_INT},
                                           {.key = "successful_runs", .type = CELL_INT}};
     struct buf kinds, workers;
@@ -165,7 +166,8 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
         cell_int(view->instances[2]),           cell_text(buf_str(&kinds)),
         cell_text(buf_str(&workers)),           cell_int(view->queue.ready_now),
         cell_int(view->queue.currently_leased), cell_text(buf_str(&view->queue.priorities)),
-        cell_int(view->queue.total_runs),       cell_int(view->queue.successful_runs)};
+        cell_bool(view->queue.priorities_all),  cell_int(view->queue.total_runs),
+        cell_int(view->queue.successful_runs)};
     pawl_status status = buf_status(&kinds, "status", err);
     if (status == PAWL_OK)
         status = buf_status(&workers, "status", err);
@@ -194,10 +196,12 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
                    view->clock_ahead_ms > 0 ? "ahead of" : "behind");
     if (view->queue.total_pending > 0 || view->queue.total_runs > 0)
         output_say(&cli->output,
-                   "jobs: %" PRId64 " ready, %" PRId64 " running, by priority %s; last hour %" PRId64
-                   " of %" PRId64 " executions succeeded\n",
+                   "jobs: %" PRId64 " ready, %" PRId64 " running, by priority %s%s; last hour %" PRId64
+                   " of %" PRId64 " executions succeeded%s\n",
                    view->queue.ready_now, view->queue.currently_leased, view->queue.priorities.ptr,
-                   view->queue.successful_runs, view->queue.total_runs);
+                   view->queue.priorities_all ? "" : " (of the first ones: pawl queue counts more)",
+                   view->queue.successful_runs, view->queue.total_runs,
+                   view->queue.runs_all ? "" : ", or more");
     struct column shown[COLUMNS];
     shown_columns(view->rates, shown);
     output_list_begin(&cli->output, shown, COLUMNS);

@@ -12,8 +12,37 @@
 #include "cli/run_view.h"
 #include "cli/why_job.h"
 #include "cli/why_story.h"
+#include "work/page_job.h"
+#include "work/run_start.h"
 
 static bool number_of(pawl_str word, int64_t *number) { return str_to_i64(word, 1, INT64_MAX, number); }
+
+/* A page of a run is told as one: a job's number means nothing to who started a run. Says nothing of other
+ * jobs, nor when the run is gone. */
+static pawl_status tell_page(struct cli *cli, const struct job *job, struct buf *text, pawl_error *err) {
+    struct page_ref ref;
+    struct run_list runs = {.count = 0};
+    struct partition_list parts = {.count = 0};
+    if (!str_equal_cstr(job->type, RUN_PAGE_TYPE) || page_job_ref(job, cli->arena, &ref, NULL) != PAWL_OK)
+        return PAWL_OK;
+    struct runs_filter run = {.id = ref.run, .limit = 1};
+    struct partitions_filter part = {
+        .run = ref.run, .after_run = ref.run, .after_part = ref.part - 1, .limit = 1};
+    pawl_status status = cli->store->ops->runs->runs(cli->store, &run, cli->arena, &runs, err);
+    if (status == PAWL_OK && runs.count > 0)
+        status = cli->store->ops->runs->partitions(cli->store, &part, cli->arena, &parts, err);
+    if (status != PAWL_OK || runs.count == 0)
+        return status;
+    buf_printf(text, "It is page %" PRId64 " of partition ", ref.page);
+    if (parts.count > 0 && parts.partitions[0].part == ref.part)
+        grid_escape(text, parts.partitions[0].name);
+    else
+        buf_printf(text, "%d", ref.part);
+    buf_printf(text, " of run %" PRId64 " (", ref.run);
+    grid_escape(text, runs.runs[0].name);
+    buf_append_cstr(text, runs.runs[0].paused ? "), which is paused. " : "). ");
+    return PAWL_OK;
+}
 
 static pawl_status tell_job(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
     struct job_why why;
@@ -29,8 +58,9 @@ static pawl_status tell_job(struct cli *cli, pawl_str word, struct why_told *tol
     buf_append_cstr(&told->text, ", queue ");
     grid_escape(&told->text, why.row.job.queue);
     buf_append_cstr(&told->text, "). ");
+    status = tell_page(cli, &why.row.job, &told->text, err);
     job_story(&why, &told->text, &told->next);
-    return PAWL_OK;
+    return status;
 }
 
 static pawl_status tell_run(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {

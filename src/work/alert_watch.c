@@ -159,7 +159,61 @@ static void *main_loop(void *self) {
     return NULL;
 }
 
+/* The first target of a rule that this process was not given. */
+struct unknown {
+    const struct handler_table *targets;
+    pawl_str name;
+};
+
+static bool is_known(void *self, pawl_str name) {
+    struct unknown *unknown = self;
+    bool known = str_equal(name, STR("log")) || str_equal(name, STR("message"));
+    for (size_t i = 0; i < unknown->targets->count && !known; i++)
+        known = str_equal(unknown->targets->handlers[i].pattern, name);
+    if (!known)
+        unknown->name = name;
+    return known;
+}
+
+/* Who was given a file of targets and lacks one that a rule names would leave its news lying: that is told
+ * now, not when somebody misses them. */
+static pawl_status check_targets(const struct alert_watch *watch, struct store *store, struct arena *arena,
+                                 pawl_error *err) {
+    struct alert_rows rows = {.count = 0};
+    pawl_status status = store->ops->alerts->rules(store, (pawl_str){NULL, 0}, arena, &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct alert_rule *rule = &rows.rows[i].rule;
+        struct unknown unknown = {.targets = watch->sender.targets};
+        alert_targets(rule->targets, is_known, &unknown);
+        if (!rule->enabled || str_absent(unknown.name))
+            continue;
+        return error_set(err, PAWL_INVALID, "alerts",
+                         "the rule '%.*s' tells '%.*s', which the file of targets does not have: add a "
+                         "section [%.*s], or change the rule with pawl alerts set %.*s --targets",
+                         STR_ARG(rule->name), STR_ARG(unknown.name), STR_ARG(unknown.name),
+                         STR_ARG(rule->name));
+    }
+    return status;
+}
+
+/* A database that does not answer now is looked at later. */
+static pawl_status check_rules(struct alert_watch *watch, pawl_error *err) {
+    struct store *store = NULL;
+    struct arena *arena = arena_create(0);
+    pawl_error later;
+    pawl_status status = arena != NULL ? store_open(&watch->config.store, &store, &later) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK)
+        status = check_targets(watch, store, arena, err);
+    store_close(store);
+    arena_free(arena);
+    return status == PAWL_INVALID ? status : PAWL_OK;
+}
+
 pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err) {
+    bool has_file = watch->sender.world.keeper != NULL;
+    pawl_status status = has_file ? check_rules(watch, err) : PAWL_OK;
+    if (status != PAWL_OK)
+        return status;
     watch->wait_ms = watch->config.interval_ms;
     if (thread_start(&watch->thread, main_loop, watch) != 0)
         return error_set(err, PAWL_UNAVAILABLE, "alerts", "cannot start the thread that watches");

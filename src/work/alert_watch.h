@@ -21,6 +21,7 @@ PAWL_MUSTCHECK pawl_status alert_watch_create(const struct alert_watch_config *c
 /* Ends the thread, if it was started; what it had taken and not delivered is left to others. Takes NULL. */
 void alert_watch_free(struct alert_watch *watch);
 
+/* PAWL_INVALID: it was given a file of targets, and an enabled rule names one that is not in it. */
 PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err);
 
 /* Who starts its programs; NULL when it has none. */

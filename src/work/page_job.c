@@ -56,22 +56,28 @@ static bool read_number(const struct tree *payload, const char *key, int64_t max
     return member != NULL && tree_to_i64(member, value) && *value >= 0 && *value <= max;
 }
 
-static pawl_status read_ref(struct work *work, pawl_error *err) {
+pawl_status page_job_ref(const struct job *job, struct arena *arena, struct page_ref *ref, pawl_error *err) {
     const struct tree *payload = NULL;
     int64_t part = 0, generation = 0;
-    pawl_status status = tree_parse(work->arena, work->in->job->payload, NULL, &payload, err);
+    struct page_ref read = {.job = {job->token, job->id}};
+    pawl_status status = tree_parse(arena, job->payload, NULL, &payload, err);
     if (status != PAWL_OK)
         return status;
-    if (!read_number(payload, "run", INT64_MAX, &work->ref.run) ||
+    if (!read_number(payload, "run", INT64_MAX, &read.run) ||
         !read_number(payload, "part", INT32_MAX, &part) ||
         !read_number(payload, "generation", INT32_MAX, &generation) ||
-        !read_number(payload, "page", INT64_MAX, &work->ref.page))
+        !read_number(payload, "page", INT64_MAX, &read.page))
         return error_set(err, PAWL_INVALID, "page", "the job is no page of a run");
-    work->ref.instance = work->in->instance;
-    work->ref.job = (struct job_ref){work->in->job->token, work->in->job->id};
-    work->ref.part = (int)part;
-    work->ref.generation = (int)generation;
+    read.part = (int)part;
+    read.generation = (int)generation;
+    *ref = read;
     return PAWL_OK;
+}
+
+static pawl_status read_ref(struct work *work, pawl_error *err) {
+    pawl_status status = page_job_ref(work->in->job, work->arena, &work->ref, err);
+    work->ref.instance = work->in->instance;
+    return status;
 }
 
 /* C12: a page that came twice, or out of order. */

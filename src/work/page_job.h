@@ -9,6 +9,10 @@
 /* Runs it. JOB_END_SETTLED: the store knows its end already. result->owner as pipeline_run. */
 void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result);
 
+/* Which page of which run the job is; instance is left nil. PAWL_INVALID: it is none. */
+PAWL_MUSTCHECK pawl_status page_job_ref(const struct job *job, struct arena *arena, struct page_ref *ref,
+                                        pawl_error *err);
+
 /* What a page is fetched with. */
 struct page_fetch {
     const struct pipeline_run_in *in;

@@ -110,6 +110,10 @@ class RulesTest(AlertsTest):
         self.refused(invalid, "--for 2h", "alerts", "silence", "error-rate", "-o", "table")
         done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[log]\nexec = /bin/true\n"))
         self.assertEqual((done.code, "there already" in done.err), (invalid, True), done)
+        self.ok("alerts", "set", "error-rate", "--targets", "log,pager,message")
+        done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[ops]\nexec = /bin/true\n"))
+        self.assertEqual(done.code, 65, done)
+        self.assertIn("the rule 'error-rate' tells 'pager', which the file of targets does not have", done.err)
         done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[p*]\nexec = /bin/true\n"))
         self.assertEqual((done.code, "name of a target" in done.err), (invalid, True), done)
 

@@ -170,6 +170,21 @@ class SettingsTest(OperateTest):
         return self.sql(f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}'")
 
 
+class StatusTest(OperateTest):
+    """What is not counted to its end says so."""
+
+    def test_a_cut_count_says_so(self):
+        self.ok("job", "enqueue", "mail")
+        few = self.ok("status")
+        self.assertEqual((few["priority_complete"], few["priority_distribution"]), (True, {"0": 1}))
+        self.assertNotIn("of the first ones", self.run_pawl("status", "-o", "table").out)
+        self.ok("job", "enqueue", "mail", "--count", "1100")
+        many = self.ok("status")
+        self.assertEqual((many["priority_complete"], many["jobs_ready"]), (False, 1101))
+        self.assertIn("(of the first ones: pawl queue counts more)", self.run_pawl("status", "-o", "table").out)
+        self.assertEqual(self.ok("queue")["priority_distribution"], {"0": 1101})
+
+
 class WhyTest(OperateTest):
 
     def told(self, *words):
@@ -202,11 +217,39 @@ class WhyTest(OperateTest):
         self.assertIn("0 of 2 partitions are done", told["explanation"])
         self.assertIn("Each page is a job", told["next"])
         self.assertEqual(self.told("nightly")["explanation"], told["explanation"])
+        pages = {row["partition"]: str(row["job"]) for row in self.ok("run", "partitions", run)}
+        for name, job in pages.items():
+            self.assertIn(f"It is page 0 of partition {name} of run {run} (numbers). ", self.told("job", job)["explanation"])
         self.refused(EXIT_CODES["conflict"], "names more than one thing: job, run", "why", "1", "-o", "table")
         self.ok("task", "create", "clean", "--pipeline", str(self.pipeline()), "--tools", str(tools), "--every", "1h")
         schedule = self.ok("schedule", "list")[0]["name"]
         self.assertIn("its next instant is", self.told("schedule", schedule)["explanation"])
         self.assertIn("no execution on record", self.told("task", "clean")["explanation"])
+
+    def test_perspectives(self):
+        path = self.dir / "mirror.json"
+        path.write_text(json.dumps({"name": "mirror", "on": ["stock.*"], "exec": "/bin/false"}))
+        self.ok("perspectives", "register", str(path))
+        told = self.told("perspective", "mirror")
+        self.assertEqual((told["kind"], told["next"]), ("perspective", "Nothing: it shows everything."))
+        self.assertIn("Perspective mirror@1 is 0 events behind", told["explanation"])
+        for n in range(3):
+            self.ok("events", "append", f"s-{n}", "stock.moved", "{}")
+        told = self.told("mirror@1")
+        self.assertIn("is 3 events behind", told["explanation"])
+        self.assertIn("3 streams wait", told["explanation"])
+        self.assertIn("--kinds perspectives", told["next"])
+        self.ok("perspectives", "pause", "mirror@1")
+        told = self.told("perspective", "mirror@1")
+        self.assertIn("It is paused.", told["explanation"])
+        self.assertIn("pawl perspectives resume", told["next"])
+        self.ok("perspectives", "resume", "mirror@1")
+        self.assertEqual(self.run_pawl("worker", "--kinds", "perspectives", "--perspectives-outside", "--poll", "50ms",
+                                       "--until-idle").code, 0)
+        told = self.told("perspective", "mirror")
+        self.assertIn("3 failed", told["explanation"])
+        self.assertIn("pawl perspectives errors shows why", told["next"])
+        self.refused(EXIT_CODES["not found"], "there is no", "why", "perspective", "nothing", "-o", "table")
 
     def pipeline(self):
         path = self.dir / "pipeline.json"
