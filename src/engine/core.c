@@ -159,6 +159,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_WAKE:
         core->next_poll_ms = core->now_ms;
         core->woken = true;
+        core->news = core->news || event->news;
         core_life_woken(core);
         break;
     case EVENT_WAKER:

@@ -95,9 +95,9 @@ enum engine_event_type {
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
-    EVENT_WAKE,
-    EVENT_WAKER,   /* wakes: whether somebody wakes us when work arrives */
-    EVENT_WAITING, /* status; wait_late */
+    EVENT_WAKE,       /* news */
+    EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAITING,    /* status; wait_late */
     EVENT_STOP,
     EVENT_STOP_NOW,
     EVENT_DEREGISTERED
@@ -144,6 +144,7 @@ struct engine_event {
     int64_t elapsed_us; /* of the messages that ran */
     const pawl_uuid *ids;
     bool wakes;
+    bool news; /* wake: something was paused or cancelled, which only a beat brings */
     bool wait_late;
 };
 

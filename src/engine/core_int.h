@@ -186,6 +186,7 @@ struct engine_core {
     int64_t instance_fence_ms;
     int64_t next_beat_ms;
     int64_t beat_sent_ms;
+    bool news; /* to be fetched with a beat that begins from now on */
     bool beating;
     int64_t next_look_ms;
     int64_t look_until_ms;

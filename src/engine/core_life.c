@@ -2,7 +2,13 @@
 #include "base/uuid.h"
 #include "engine/core_int.h"
 
-enum { BACKOFF_BASE_MS = 100, REBALANCE_MS_MIN = 20, LOOK_BEHIND_MS = 3000, LOOK_SOON_MS = 10 };
+enum {
+    BACKOFF_BASE_MS = 100,
+    REBALANCE_MS_MIN = 20,
+    LOOK_BEHIND_MS = 3000,
+    LOOK_SOON_MS = 10,
+    NEWS_MS_MIN = 50
+};
 
 void core_life_failed(struct engine_core *core) {
     int64_t delay_ms = BACKOFF_BASE_MS;
@@ -203,6 +209,12 @@ static bool look_wanted(struct engine_core *core) {
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
 }
 
+/* When the next beat is due; news do not wait for their turn, but many of them are fetched together. */
+static int64_t beat_due_ms(const struct engine_core *core) {
+    int64_t news_ms = core->news ? core->beat_sent_ms + NEWS_MS_MIN : INT64_MAX;
+    return news_ms < core->next_beat_ms ? news_ms : core->next_beat_ms;
+}
+
 void core_life_decide(struct engine_core *core) {
     bool may_try = core->now_ms >= core->backoff_until_ms && core->cycle == CYCLE_IDLE;
     if (!core->registered && may_try && !core->registering && !core->stopping) {
@@ -211,8 +223,9 @@ void core_life_decide(struct engine_core *core) {
     }
     if (!core->registered || core->deregistering)
         return;
-    if (!core->beating && core->now_ms >= core->next_beat_ms) {
+    if (!core->beating && core->now_ms >= beat_due_ms(core)) {
         core->beating = true;
+        core->news = false;
         core->beat_sent_ms = core->now_ms;
         (void)core_act(core, ACTION_BEAT);
     }
@@ -235,8 +248,8 @@ int64_t core_life_due_ms(struct engine_core *core) {
         due_ms = core->backoff_until_ms;
     if (!core->registered || core->deregistering)
         return due_ms;
-    if (!core->beating && core->next_beat_ms < due_ms)
-        due_ms = core->next_beat_ms;
+    if (!core->beating && beat_due_ms(core) < due_ms)
+        due_ms = beat_due_ms(core);
     if (look_wanted(core) && !core->looking && core->next_look_ms < due_ms)
         due_ms = core->next_look_ms;
     return due_ms;

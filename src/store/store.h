@@ -84,6 +84,7 @@ const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
 /* Tells when somebody was woken: fd becomes readable, drain empties it and says whether it was a wake-up. */
 struct store_waker {
     int fd;
+    bool news; /* the last drain found that something was paused or cancelled */
     pawl_status (*drain)(struct store_waker *waker, bool *woken,
                          pawl_error *err); /* not PAWL_OK: it is broken */
     void (*close)(struct store_waker *waker);

@@ -90,14 +90,19 @@ static void a_wish_ends_with_its_instance(void **state) {
     store_waker_close(waker);
 }
 
-static void a_pause_wakes_everybody(void **state) {
+static void a_pause_wakes_everybody_and_says_so(void **state) {
     struct conf *c = *state;
     struct store_waker *waker = trusted_waker(c);
     if (waker == NULL)
         return;
+    assert_false(waker->news);
     struct pause_row in = {.scope = PAUSE_STREAM, .name = STR("order-1"), .actor = STR("anna")};
     ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
-    assert_true(rings(c, waker, HEARD_MS)); /* so that the idle see it soon */
+    assert_true(rings(c, waker, HEARD_MS)); /* whether they wait or not */
+    assert_true(waker->news);
+    ok(c, c->core->wake(c->store, &c->err));
+    assert_true(rings(c, waker, HEARD_MS));
+    assert_false(waker->news);
     store_waker_close(waker);
 }
 
@@ -139,7 +144,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_put_wakes_who_asked_for_its_kind),
     CONF_TEST(a_wish_lasts_three_minutes_and_can_be_made_again),
     CONF_TEST(a_wish_ends_with_its_instance),
-    CONF_TEST(a_pause_wakes_everybody),
+    CONF_TEST(a_pause_wakes_everybody_and_says_so),
     CONF_TEST(a_wish_changes_nothing_else),
     CONF_TEST(an_append_wakes_who_may_have_a_receptor_on_events_to_feed),
 };

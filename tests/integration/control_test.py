@@ -59,6 +59,22 @@ class CancelTest(ControlTest):
             self.assertEqual((row["reason"], row["attempts"]), ("permanent", 1))
         self.assertEqual([action for action, _ in self.actions()], ["cancel", "cancel"])
 
+    def test_long_before_the_next_heartbeat(self):
+        """The wish wakes the worker, busy as it is."""
+        handler = self.script("echo begun > begun; exec sleep 4713", "hang.sh")
+        message = self.ok("send", "order")["id"]
+        self.process = subprocess.Popen([Setup.pawl, "worker", "--on", f"*=exec:{handler}", "--heartbeat", "60s",
+                                         "--instance-lease", "200s"], env=self.env, cwd=self.dir,
+                                        stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.wait(lambda: (self.dir / "begun").exists(), what="the handler")
+        time.sleep(1.5)  # the way of a wake-up is tested when the worker starts
+        began = time.monotonic()
+        self.done("messages", "cancel", message)
+        self.wait(lambda: not alive("4713"), seconds=15, what="the end of the handler")
+        print(f"# the handler ended {1000 * (time.monotonic() - began):.0f} ms after the cancel began", flush=True)
+        self.wait(lambda: self.counts()["dead"] == 1, what="the dead letter")
+        self.stop()
+
     def test_receptor_and_endpoint(self):
         endpoint = self.endpoint(lambda n, call: (time.sleep(20), (200, {}))[1])
         hang = self.script("exec sleep 4712", "hang.sh")

@@ -342,6 +342,32 @@ static void test_a_wake_up_after_a_while_is_a_beat(void **state) {
     driver_free(&d);
 }
 
+/* News of a pause or a cancelled message do not wait for the next beat; many of them are one. */
+static void test_news_are_fetched_at_once(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    driver_beat_ok(&d, 0, false);
+    int beats = d.beats;
+    driver_wait(&d, 1000);
+    driver_step(&d, (struct engine_event){.type = EVENT_WAKE, .news = true});
+    assert_int_equal(d.beats, beats + 1);
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    /* While it is on its way: it may have looked too early. */
+    for (int i = 0; i < 5; i++)
+        driver_step(&d, (struct engine_event){.type = EVENT_WAKE, .news = true});
+    assert_int_equal(d.beats, beats + 1);
+    driver_beat_ok(&d, 0, false);
+    driver_wait(&d, 60);
+    assert_int_equal(d.beats, beats + 2);
+    driver_beat_ok(&d, 0, false);
+    driver_wait(&d, 1000);
+    assert_int_equal(d.beats, beats + 2);
+    driver_free(&d);
+}
+
 /* covers: J53 J18 */
 static void test_evicted_drops_everything_and_comes_back_as_new(void **state) {
     (void)state;
@@ -658,6 +684,7 @@ int main(void) {
         cmocka_unit_test(test_one_message_costs_two_batches),
         cmocka_unit_test(test_an_idle_worker_says_little),
         cmocka_unit_test(test_a_wake_up_after_a_while_is_a_beat),
+        cmocka_unit_test(test_news_are_fetched_at_once),
         cmocka_unit_test(test_instance_is_passed_through),
         cmocka_unit_test(test_evicted_drops_everything_and_comes_back_as_new),
         cmocka_unit_test(test_a_chosen_id_that_is_taken_ends_the_worker),

@@ -1,4 +1,4 @@
--- pause_set: messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; a pause that is there stays as it is. Who waits is woken, to see it.
+-- pause_set: messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; a pause that is there stays as it is. Everybody who listens is told, to look at once.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- returns: nothing
 -- tables: pause (inserted)
@@ -10,6 +10,6 @@ AS $$
 BEGIN
     INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
     VALUES (p_scope, p_name, p_reason, p_actor, pawl.now_ms()) ON CONFLICT (scope, name) DO NOTHING;
-    PERFORM pg_notify('pawl.wake', '');
+    PERFORM pg_notify('pawl.wake', 'pause');
 END
 $$;

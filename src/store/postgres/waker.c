@@ -1,5 +1,6 @@
 /* Waking workers that wait: LISTEN on a connection of its own, NOTIFY by whoever puts. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -14,10 +15,12 @@ struct waker {
 
 static pawl_status drain(struct store_waker *base, bool *woken, pawl_error *err) {
     struct waker *waker = (struct waker *)(void *)base;
-    *woken = false;
+    *woken = base->news = false;
     bool alive = PQconsumeInput(waker->self.conn) != 0 && PQstatus(waker->self.conn) == CONNECTION_OK;
-    for (PGnotify *notify; (notify = PQnotifies(waker->self.conn)) != NULL; PQfreemem(notify))
+    for (PGnotify *notify; (notify = PQnotifies(waker->self.conn)) != NULL; PQfreemem(notify)) {
         *woken = true;
+        base->news = base->news || strcmp(notify->extra, "pause") == 0;
+    }
     if (!alive)
         return error_set(err, PAWL_UNAVAILABLE, OP, "the listening connection is lost");
     return PAWL_OK;

@@ -182,7 +182,9 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
     if (status == PAWL_OK && op->writes) {
         for (size_t i = 0; i < op->evicted_count; i++)
             liveness_remove_file(op->store, op->evicted[i]);
-        if (op->wake)
+        if (op->news)
+            waker_write(op->store->path);
+        else if (op->wake)
             waker_touch(op->store->path);
         checkpointer_after_commit(op->store);
     }

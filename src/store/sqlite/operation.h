@@ -25,6 +25,7 @@ struct operation {
     int64_t changes; /* rows the connection had written before */
     struct tally_delta tally[KIND_COUNT + 1];
     bool wake;          /* somebody waits for what this operation put */
+    bool news;          /* it paused or cancelled something: everybody is to look */
     struct part *parts; /* claim parts loaded so far, flight.h */
     pawl_uuid *evicted; /* whose lock files go after the commit */
     size_t evicted_count, evicted_cap;

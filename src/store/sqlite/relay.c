@@ -267,7 +267,7 @@ static pawl_status pause_set(struct store *store, const struct pause_row *in, pa
     bind_text(&s, in->reason);
     bind_text(&s, in->actor);
     bind_int(&s, op.now_ms);
-    op.wake = true;
+    op.news = true;
     return operation_end(&op, statement_run(&s));
 }
 

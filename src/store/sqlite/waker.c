@@ -1,4 +1,4 @@
-/* Waking workers that wait: a file beside the database whose time stamp changes. */
+/* Waking workers that wait: a file beside the database whose time stamp changes, or that is written to. */
 #include "store/sqlite/waker.h"
 
 #include <errno.h>
@@ -29,14 +29,25 @@ void waker_touch(const char *path) {
     free(file);
 }
 
+void waker_write(const char *path) {
+    char *file = wake_file(path);
+    int fd = file != NULL ? open(file, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd >= 0 && pwrite(fd, "", 1, 0) != 1)
+        (void)futimens(fd, NULL); /* a full disk: woken all the same */
+    if (fd >= 0)
+        close(fd);
+    free(file);
+}
+
 static pawl_status drain(struct store_waker *waker, bool *woken, pawl_error *err) {
     char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
-    *woken = false;
+    *woken = waker->news = false;
     for (ssize_t got; (got = read(waker->fd, events, sizeof(events))) > 0;) {
         const struct inotify_event *event = NULL;
         for (char *at = events; at < events + got; at += sizeof(*event) + event->len) {
             event = (const struct inotify_event *)(void *)at;
-            *woken = *woken || (event->mask & IN_ATTRIB) != 0;
+            *woken = *woken || (event->mask & (IN_ATTRIB | IN_MODIFY)) != 0;
+            waker->news = waker->news || (event->mask & IN_MODIFY) != 0;
             if ((event->mask & (IN_DELETE_SELF | IN_IGNORED)) != 0)
                 return error_set(err, PAWL_UNAVAILABLE, OP, "the wake file was removed");
         }
@@ -61,7 +72,8 @@ pawl_status sqlite_waker_open(const struct store_config *config, struct store_wa
     *waker = (struct store_waker){.fd = -1, .drain = drain, .close = waker_close};
     made = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     waker->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (made < 0 || waker->fd < 0 || inotify_add_watch(waker->fd, file, IN_ATTRIB | IN_DELETE_SELF) < 0)
+    if (made < 0 || waker->fd < 0 ||
+        inotify_add_watch(waker->fd, file, IN_ATTRIB | IN_MODIFY | IN_DELETE_SELF) < 0)
         status = error_errno(err, PAWL_UNAVAILABLE, OP, errno, "%s cannot be watched", file);
 done:
     if (made >= 0)

@@ -6,6 +6,8 @@
 
 /* Wakes whoever watches the file of the database at path; without one nothing happens. */
 void waker_touch(const char *path);
+/* The same, and says that something was paused or cancelled. */
+void waker_write(const char *path);
 
 /* core.h */
 pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
