@@ -14,16 +14,16 @@
 #include "base/str.h"
 #include "base/thread.h"
 #include "base/uuid.h"
+#include "work/desk.h"
 
 enum { STAMP_MAX = 10000, LOG_MS = 1000, BACKOFF_MS_MIN = 250, BACKOFF_MS_MAX = 10000, LINGER_POLLS = 3 };
 
 struct receptor_feed {
-    struct store_config config;
+    struct desk desk; /* the thread's store */
     int64_t poll_ms;
     const struct handler_table *table;
     pawl_str names[PAWL_RECEPTORS_MAX]; /* in the table */
     size_t count;
-    struct store *store; /* the thread's; NULL = not open */
     bool registered;
     int limit; /* events per receptor and round */
     pthread_t thread;
@@ -73,13 +73,13 @@ static pawl_status find_one(struct store *store, const char *name, pawl_error *e
     return status;
 }
 
-static pawl_status register_all(struct receptor_feed *feed, pawl_error *err) {
+static pawl_status register_all(struct receptor_feed *feed, struct store *store, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < feed->table->count; i++) {
         const struct handler *handler = &feed->table->handlers[i];
         if (handler->event)
-            status = handler->on.text.len > 0 ? register_one(feed->store, handler, err)
-                                              : find_one(feed->store, handler->receptor, err);
+            status = handler->on.text.len > 0 ? register_one(store, handler, err)
+                                              : find_one(store, handler->receptor, err);
     }
     feed->registered = status == PAWL_OK;
     return status;
@@ -89,34 +89,36 @@ static bool passing(pawl_status status) {
     return status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_BUSY;
 }
 
-static void let_go(struct receptor_feed *feed) {
-    store_close(feed->store);
-    feed->store = NULL;
-}
-
 /* Stamps, then feeds: what was committed has a position then. */
-static pawl_status feed_round(struct receptor_feed *feed, struct feed_result *out, pawl_error *err) {
+static pawl_status feed_with(struct receptor_feed *feed, struct store *store, struct feed_result *out,
+                             pawl_error *err) {
     struct stamp_result stamped;
     struct receptors_feed in = {.names = feed->names, .count = feed->count, .limit = feed->limit};
-    pawl_status status = feed->store != NULL ? PAWL_OK : store_open(&feed->config, &feed->store, err);
-    if (status == PAWL_OK && !feed->registered)
-        status = register_all(feed, err);
+    pawl_status status = feed->registered ? PAWL_OK : register_all(feed, store, err);
     if (status == PAWL_OK)
-        status = feed->store->ops->events.events_stamp(feed->store, STAMP_MAX, &stamped, err);
-    if (status == PAWL_OK) {
-        status = feed->store->ops->events.receptors_feed(feed->store, &in, out, err);
-        /* Events too large to be put together are put one by one. */
-        feed->limit = status == PAWL_OK                     ? PAWL_RECEPTOR_FEED
-                      : !passing(status) && feed->limit > 1 ? feed->limit / 2
-                                                            : feed->limit;
-    }
+        status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->events.receptors_feed(store, &in, out, err);
+    if (status == PAWL_OK)
+        feed->limit = PAWL_RECEPTOR_FEED;
+    else if (!passing(status) && feed->limit > 1)
+        feed->limit /= 2; /* events too large to be put together are put one by one */
     if (status == PAWL_OK && out->known < feed->count)
         status = error_set(err, PAWL_NOT_FOUND, "receptors",
                            "%zu receptors on events that this worker runs are not registered: removed "
                            "meanwhile? pawl receptors status lists them; restart the worker to register them",
                            feed->count - out->known);
-    if (status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN)
-        let_go(feed);
+    return status;
+}
+
+static pawl_status feed_round(struct receptor_feed *feed, struct feed_result *out, pawl_error *err) {
+    struct store *store = NULL;
+    pawl_status status = desk_take(&feed->desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = feed_with(feed, store, out, err);
+    desk_give(&feed->desk, status);
     return status;
 }
 
@@ -167,7 +169,6 @@ static void *run(void *self) {
                      : backoff_ms * 2 < BACKOFF_MS_MAX ? backoff_ms * 2
                                                        : BACKOFF_MS_MAX;
     }
-    let_go(feed);
     return NULL;
 }
 
@@ -180,7 +181,7 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     struct receptor_feed *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
-    made->config = *store;
+    desk_init(&made->desk, store);
     made->poll_ms = poll_ms;
     made->table = table;
     made->limit = PAWL_RECEPTOR_FEED;
@@ -195,15 +196,14 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     pthread_cond_init(&made->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&made->lock, NULL);
+    struct store *opened = NULL;
     pawl_status status = PAWL_OK;
-    if (store_open(&made->config, &made->store, err) == PAWL_OK)
-        status = register_all(made, err);
-    else
-        made->store = NULL;
-    if (passing(status)) {
-        let_go(made);
-        status = PAWL_OK;
+    if (desk_take(&made->desk, &opened, err) == PAWL_OK) {
+        status = register_all(made, opened, err);
+        desk_give(&made->desk, status);
     }
+    if (passing(status))
+        status = PAWL_OK;
     if (status != PAWL_OK) {
         receptor_feed_free(made);
         return status;
@@ -229,7 +229,7 @@ void receptor_feed_free(struct receptor_feed *feed) {
     pthread_mutex_unlock(&feed->lock);
     if (feed->started)
         pthread_join(feed->thread, NULL);
-    store_close(feed->store);
+    desk_close(&feed->desk);
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->lock);
     free(feed);
