@@ -141,6 +141,37 @@ struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token) {
     };
 }
 
+struct checkpoint_end advance_end_of(const struct apply_cut *cut, int64_t token) {
+    struct checkpoint_end end = apply_end_of(cut, token);
+    if (end.status == CHECKPOINT_PROCESSING)
+        end.status = CHECKPOINT_PENDING;
+    return end;
+}
+
+bool checkpoint_left_alone(const struct checkpoint_look *look, pawl_str key) {
+    for (size_t i = 0; i < look->except_count; i++) {
+        if (str_equal(look->except[i], key))
+            return true;
+    }
+    return false;
+}
+
+struct checkpoint_look advance_look(const struct perspective_advance *in, struct checkpoints_claim *claim,
+                                    pawl_str *except) {
+    struct checkpoint_look look = {.claim = claim, .except = except};
+    *claim = (struct checkpoints_claim){.instance = in->instance,
+                                        .streams = in->streams,
+                                        .stream_count = in->stream_count,
+                                        .perspectives = &in->perspective,
+                                        .perspective_count = 1,
+                                        .max = in->batch};
+    for (size_t i = 0; i < in->mine_count; i++) {
+        if (!str_equal(in->mine[i], in->perspective))
+            except[look.except_count++] = in->mine[i];
+    }
+    return look;
+}
+
 static void json_member(struct buf *out, const char *name, pawl_str value, bool quoted) {
     buf_printf(out, ",\"%s\":", name);
     if (str_absent(value))

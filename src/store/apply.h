@@ -51,10 +51,27 @@ struct checkpoint_end {
     enum checkpoint_status status;
     pawl_str error;
     int64_t failed_version, delay_ms;
+    bool counted; /* the caller adds what was applied to the counts */
 };
 
 /* How the checkpoint of a cut that is held ends. */
 struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token);
+
+/* The same for one that was taken without a grant: what is left is due at once. */
+struct checkpoint_end advance_end_of(const struct apply_cut *cut, int64_t token);
+
+/* Which checkpoints of named streams a claim or an advance looks at. */
+struct checkpoint_look {
+    const struct checkpoints_claim *claim;
+    const pawl_str *except; /* keys that are left alone */
+    size_t except_count;
+};
+
+bool checkpoint_left_alone(const struct checkpoint_look *look, pawl_str key);
+
+/* An advance as a claim: except must hold as many as mine_count. */
+struct checkpoint_look advance_look(const struct perspective_advance *in, struct checkpoints_claim *claim,
+                                    pawl_str *except);
 
 /* The events as the JSON array that a perspective's SQL is given. */
 void apply_json(struct buf *out, const struct stored_event *events, size_t count);

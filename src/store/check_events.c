@@ -206,14 +206,19 @@ pawl_status check_checkpoint_events(const struct checkpoint_ref *ref, int limit,
     return status == PAWL_OK ? check_limit(at.op, limit, err) : status;
 }
 
+static pawl_status place_batch(const struct place *at, int batch) {
+    if (batch >= 0 && batch <= PAWL_BATCH_MAX)
+        return PAWL_OK;
+    return place_wrong(at, "batch %d is outside 0 … %d (0 = the perspective's)", batch, PAWL_BATCH_MAX);
+}
+
 pawl_status check_apply(const struct perspective_apply *in, pawl_error *err) {
     struct place at = {.op = "perspective_apply", .err = err};
     pawl_status status = check_key(at.op, in->perspective, err);
     if (status == PAWL_OK)
         status = place_count(&at, "streams", in->stream_count, in->streams);
-    if (status == PAWL_OK && (in->batch < 0 || in->batch > PAWL_BATCH_MAX))
-        status =
-            place_wrong(&at, "batch %d is outside 0 … %d (0 = the perspective's)", in->batch, PAWL_BATCH_MAX);
+    if (status == PAWL_OK)
+        status = place_batch(&at, in->batch);
     for (size_t i = 0; status == PAWL_OK && i < in->stream_count; i++) {
         for (size_t j = 0; j < i && in->stream_count <= 64; j++) {
             if (str_equal(in->streams[i], in->streams[j]))
@@ -221,6 +226,18 @@ pawl_status check_apply(const struct perspective_apply *in, pawl_error *err) {
         }
     }
     return status;
+}
+
+pawl_status check_advance(const struct perspective_advance *in, pawl_error *err) {
+    struct place at = {.op = "perspective_advance", .err = err};
+    pawl_status status = place_instance_id(&at, in->instance);
+    if (status == PAWL_OK)
+        status = check_key(at.op, in->perspective, err);
+    if (status == PAWL_OK)
+        status = place_count(&at, "streams", in->stream_count, in->streams);
+    if (status == PAWL_OK)
+        status = place_count(&at, "perspectives", in->mine_count, in->mine);
+    return status == PAWL_OK ? place_batch(&at, in->batch) : status;
 }
 
 pawl_status check_skip(const struct checkpoint_skip *in, pawl_error *err) {

@@ -241,6 +241,28 @@ struct apply_result {
     size_t count;
 };
 
+/* What of one perspective is due, or behind in named streams: taken, applied and moved in one transaction. */
+struct perspective_advance {
+    pawl_uuid instance;
+    pawl_str perspective;
+    const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
+    size_t stream_count;
+    const pawl_str *mine; /* with streams: keys whose checkpoints the caller looks after himself; of others
+                             what was completed and is behind becomes pending */
+    size_t mine_count;
+    int batch;               /* events in this transaction; 0 = the perspective's */
+    perspective_fn function; /* NULL: the registered SQL */
+    void *self;
+};
+
+struct advance_result {
+    pawl_str *streams;        /* that were taken */
+    struct apply_item *items; /* of each; more: it is due at once; never STALE */
+    size_t count;
+    pawl_str *busy; /* named streams that somebody else is at: give their messages back with a delay */
+    size_t busy_count;
+};
+
 struct checkpoint_skip {
     pawl_str perspective, stream;
     int64_t version; /* must be behind the checkpoint's */
@@ -335,6 +357,9 @@ struct store_events_ops {
                                        struct arena *arena, struct perspective_reached *out, pawl_error *err);
     pawl_status (*perspective_apply)(struct store *store, const struct perspective_apply *in,
                                      struct arena *arena, struct apply_result *out, pawl_error *err);
+    /* PAWL_NOT_FOUND: the perspective is not fed. PAWL_STALE: the instance is not active. */
+    pawl_status (*perspective_advance)(struct store *store, const struct perspective_advance *in,
+                                       struct arena *arena, struct advance_result *out, pawl_error *err);
 
     /* Progress and failures of handlers outside are reported with checkpoints_report (core.h). */
     pawl_status (*checkpoints_claim)(struct store *store, const struct checkpoints_claim *in,
@@ -377,6 +402,7 @@ PAWL_MUSTCHECK pawl_status check_checkpoints_renew(const struct checkpoints_rene
 PAWL_MUSTCHECK pawl_status check_checkpoint_events(const struct checkpoint_ref *ref, int limit,
                                                    pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_apply(const struct perspective_apply *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_advance(const struct perspective_advance *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_skip(const struct checkpoint_skip *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);

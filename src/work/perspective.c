@@ -93,6 +93,13 @@ void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
                   sums.claimed, sums.completed, sums.failed, sums.events, sums.stale);
 }
 
+void perspectives_look(struct perspectives *all) {
+    pthread_mutex_lock(&all->lock);
+    all->look = true;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+}
+
 bool perspectives_busy(void *self) {
     struct perspectives *all = self;
     pthread_mutex_lock(&all->lock);

@@ -64,11 +64,20 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
     status = seat->store->ops->events.events_stamp(seat->store, PERSPECTIVE_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
         status = backfill(seat, found, err);
-    if (status != PAWL_OK || seat->key_count == 0)
+    for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
+        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
+        if (perspective_inside(row))
+            status = perspective_advance_due(work, row, found, err);
+    }
+    pawl_str *outside = NULL;
+    size_t count = 0;
+    if (status == PAWL_OK)
+        status = seat_outside(seat, &outside, &count, err);
+    if (status != PAWL_OK || count == 0)
         return status;
     struct checkpoints_claim in = {.instance = work->instance,
-                                   .perspectives = seat->keys,
-                                   .perspective_count = seat->key_count,
+                                   .perspectives = outside,
+                                   .perspective_count = count,
                                    .max = PERSPECTIVE_DUE_MAX,
                                    .lease_ms = all->config.lease_ms};
     status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
@@ -84,13 +93,14 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
 static bool wait_turn(struct perspectives *all, int64_t wait_ms, pawl_uuid *instance) {
     struct timespec until = clock_monotonic_after(wait_ms);
     pthread_mutex_lock(&all->lock);
-    while (!all->ending && uuid_equal(all->instance, *instance) && wait_ms > 0) {
+    while (!all->ending && !all->look && uuid_equal(all->instance, *instance) && wait_ms > 0) {
         if (pthread_cond_timedwait(&all->changed, &all->lock, &until) == ETIMEDOUT)
             break;
     }
     while (!all->ending && uuid_is_nil(all->instance))
         pthread_cond_wait(&all->changed, &all->lock);
     *instance = all->instance;
+    all->look = false;
     bool ending = all->ending;
     pthread_mutex_unlock(&all->lock);
     return !ending;

@@ -21,6 +21,9 @@ enum {
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
     PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
     PERSPECTIVE_STAMP_MAX = 10000,
+    PERSPECTIVE_TURNS_MAX = 16, /* batches of one perspective before the next has its turn */
+    PERSPECTIVE_RETRY_MS_FIRST = 20,
+    PERSPECTIVE_RETRY_MS_LAST = 640,
     PERSPECTIVE_BACKFILL_STREAMS = 1000
 };
 
@@ -75,7 +78,8 @@ struct perspectives {
     pthread_cond_t changed;
     struct seat *free_seats;
     pawl_uuid instance; /* nil: nothing may begin */
-    bool ending, started, looked;
+    bool ending, started;
+    bool look;     /* something is due that was not, a moment ago */
     int working;   /* pieces of work under way */
     bool due_left; /* the last look found something, or none was made yet */
     pthread_t thread;
@@ -111,6 +115,8 @@ void seat_give(struct perspectives *all, struct seat *seat);
 void seat_free(struct seat *seat); /* takes NULL */
 /* Which perspectives there are, looked up now and then. */
 PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
+/* Of what can be run here, those that do not run inside of the store; in the seat's arena. */
+PAWL_MUSTCHECK pawl_status seat_outside(struct seat *seat, pawl_str **keys, size_t *count, pawl_error *err);
 const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
 
 bool work_over(const struct work *work);
@@ -123,13 +129,39 @@ void perspectives_wake(const struct handler_batch *batch, void *self);
 /* The thread that looks for what is due; self: the perspectives. */
 void *perspectives_due(void *self);
 
+/* The thread looks for what is due now. */
+void perspectives_look(struct perspectives *all);
+
+/* Streams. */
+struct names {
+    pawl_str *list;
+    size_t count, max;
+};
+
+/* Whether it runs in the store's own transactions. */
+bool perspective_inside(const struct perspective_row *row);
+/* Applies what is due of one that runs inside, some batches of it. *found: there was something. */
+PAWL_MUSTCHECK pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row,
+                                                   bool *found, pawl_error *err);
+/* What all that run inside lack in these streams. Those that a transaction is at are added to busy.
+ * PAWL_STALE: there was no time to write every wake-up down. */
+PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams,
+                                                      size_t count, struct names *busy, pawl_error *err);
+
+/* Nobody is to blame for these: the same call may succeed soon. */
+bool perspective_passing(pawl_status status);
+/* Waits, and makes the next wait longer. */
+void perspective_pause(int64_t *wait_ms);
+void perspective_note_trouble(const struct work *work, const struct perspective_row *row,
+                              const pawl_error *err);
+
 /* Applies what was granted, perspective by perspective. */
 void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);
-/* Applies the grants; the caller owns the arena of the seat. Never fails: what could not be done is due
- * again. */
+/* Applies the grants of one outside of the store; the caller owns the arena of the seat. Never fails: what
+ * could not be done is due again. */
 void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,
                      size_t count);
-/* The same for a program or an endpoint, one stream. Not PAWL_OK: the store does not answer. */
+/* One stream of it: a program or an endpoint. Not PAWL_OK: the store does not answer. */
 PAWL_MUSTCHECK pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
                                                    struct share *share, pawl_error *err);
 

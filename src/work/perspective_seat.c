@@ -120,3 +120,15 @@ const struct perspective_row *seat_row(const struct seat *seat, pawl_str key) {
     }
     return NULL;
 }
+
+pawl_status seat_outside(struct seat *seat, pawl_str **keys, size_t *count, pawl_error *err) {
+    *count = 0;
+    *keys = arena_array(seat->arena, seat->key_count, sizeof(**keys));
+    if (*keys == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t i = 0; i < seat->key_count; i++) {
+        if (!perspective_inside(seat_row(seat, seat->keys[i])))
+            (*keys)[(*count)++] = seat->keys[i];
+    }
+    return PAWL_OK;
+}

@@ -9,13 +9,13 @@
 
 enum { TROUBLE_MS = 500, BUSY_NAP_MS = 4, BUSY_TRIES_MAX = 5 };
 
-static void judge(const struct handler_batch *batch, const struct checkpoint_grants *grants) {
+static void judge(const struct handler_batch *batch, const struct names *busy_ones) {
     for (size_t i = 0; i < batch->count; i++) {
         bool behind = i > 0 && batch->groups[i - 1] == batch->groups[i] &&
                       batch->verdicts[i - 1].outcome != HANDLED_DONE;
         bool busy = false;
-        for (size_t j = 0; j < grants->busy_count && !busy; j++)
-            busy = str_equal(grants->busy[j], batch->items[i]->stream);
+        for (size_t j = 0; j < busy_ones->count && !busy; j++)
+            busy = str_equal(busy_ones->list[j], batch->items[i]->stream);
         if (behind)
             continue;
         batch->verdicts[i].outcome = busy ? HANDLED_SNOOZE : HANDLED_DONE;
@@ -23,29 +23,48 @@ static void judge(const struct handler_batch *batch, const struct checkpoint_gra
     }
 }
 
+/* Those that run outside of the store; when none runs inside, this also writes the wake-ups down. */
 static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count,
-                                 struct checkpoint_grants *grants, pawl_error *err) {
+                                 struct names *busy, pawl_error *err) {
     struct seat *seat = work->seat;
+    struct checkpoint_grants grants = {0};
+    pawl_str *keys = NULL;
+    size_t key_count = 0;
+    pawl_status status = seat_outside(seat, &keys, &key_count, err);
+    if (status != PAWL_OK || (key_count == 0 && seat->key_count > 0))
+        return status;
     struct checkpoints_claim in = {.instance = work->instance,
                                    .streams = streams,
                                    .stream_count = count,
-                                   .perspectives = seat->keys,
-                                   .perspective_count = seat->key_count,
+                                   .perspectives = keys,
+                                   .perspective_count = key_count,
                                    .max = PERSPECTIVE_CLAIM_MAX,
                                    .lease_ms = work->all->config.lease_ms};
-    pawl_status status =
-        seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, grants, err);
+    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
     if (status == PAWL_OK)
-        perspectives_run_grants(work, grants);
+        perspectives_run_grants(work, &grants);
+    for (size_t i = 0; status == PAWL_OK && i < grants.busy_count && busy->count < busy->max; i++)
+        busy->list[busy->count++] = grants.busy[i];
     return status;
+}
+
+static pawl_status look_after(const struct work *work, const pawl_str *streams, size_t count,
+                              struct names *busy, pawl_error *err) {
+    busy->count = 0;
+    busy->max = 2 * count; /* inside and outside */
+    busy->list = arena_array(work->seat->arena, busy->max, sizeof(*busy->list));
+    if (busy->list == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    pawl_status status = perspectives_advance_named(work, streams, count, busy, err);
+    return status == PAWL_OK ? claim_streams(work, streams, count, busy, err) : status;
 }
 
 /*
  * The streams of a bundle. A transaction that is at one of them ends soon: asking again is cheaper than
  * giving the message back.
  */
-static pawl_status run_streams(const struct work *work, const struct handler_batch *batch,
-                               struct checkpoint_grants *grants, pawl_error *err) {
+static pawl_status run_streams(const struct work *work, const struct handler_batch *batch, struct names *busy,
+                               pawl_error *err) {
     pawl_str *streams = arena_array(work->seat->arena, batch->count, sizeof(*streams));
     size_t count = 0;
     if (streams == NULL)
@@ -57,12 +76,13 @@ static pawl_status run_streams(const struct work *work, const struct handler_bat
         if (!seen)
             streams[count++] = batch->items[i]->stream;
     }
-    pawl_status status = claim_streams(work, streams, count, grants, err);
-    for (int tries = 0; status == PAWL_OK && grants->busy_count > 0 && tries < BUSY_TRIES_MAX; tries++) {
+    pawl_status status = look_after(work, streams, count, busy, err);
+    for (int tries = 0; status == PAWL_OK && busy->count > 0 && tries < BUSY_TRIES_MAX; tries++) {
         if (work_over(work))
             break;
         nanosleep(&(struct timespec){0, (long)(BUSY_NAP_MS << tries) * 1000000}, NULL);
-        status = claim_streams(work, grants->busy, grants->busy_count, grants, err);
+        struct names again = *busy;
+        status = look_after(work, again.list, again.count, busy, err);
     }
     return status;
 }
@@ -70,7 +90,7 @@ static pawl_status run_streams(const struct work *work, const struct handler_bat
 void perspectives_wake(const struct handler_batch *batch, void *self) {
     struct perspectives *all = self;
     pawl_error error = {0};
-    struct checkpoint_grants grants = {0};
+    struct names busy = {0};
     struct seat *seat = seat_take(all, &error);
     pawl_status status = seat != NULL ? seat_refresh(all, seat, &error) : error.status;
     pthread_mutex_lock(&all->lock);
@@ -79,11 +99,11 @@ void perspectives_wake(const struct handler_batch *batch, void *self) {
     if (work.until_ms > batch->fence_ms)
         work.until_ms = batch->fence_ms;
     if (status == PAWL_OK && !work_over(&work))
-        status = run_streams(&work, batch, &grants, &error);
+        status = run_streams(&work, batch, &busy, &error);
     else if (status == PAWL_OK)
         status = PAWL_STALE;
     if (status == PAWL_OK)
-        judge(batch, &grants);
+        judge(batch, &busy);
     for (size_t i = 0; status != PAWL_OK && status != PAWL_STALE && i < batch->count; i++) {
         if (i > 0 && batch->groups[i - 1] == batch->groups[i])
             continue;

@@ -287,6 +287,48 @@ static void apply(struct world *w) {
     }
 }
 
+static void say_moved(struct world *w, int s, const struct advance_result *out) {
+    for (size_t i = 0; i < out->count; i++) {
+        const struct apply_item *item = &out->items[i];
+        pair_say(&w->pair, s,
+                 "\n moved %.*s %d version=%" PRId64 " events=%" PRId64 " more=%d outcome=%d failed=%" PRId64,
+                 STR_ARG(out->streams[i]), (int)item->answer, item->version, item->events, item->more,
+                 (int)item->outcome, item->failed_version);
+        pair_say_text(&w->pair, s, "error", item->error);
+    }
+    pair_say(&w->pair, s, " busy=%zu", out->busy_count);
+}
+
+static void move_on(struct world *w) {
+    pawl_str keys[NAMES], streams[3];
+    int version = pick(w, VERSIONS) + 1, first = pick(w, STREAMS), view = pick(w, NAMES);
+    int broken = chance(w, 30) && waits_at_random(view) ? pick(w, BROKEN) : 0;
+    for (int i = 0; i < NAMES; i++)
+        keys[i] = str_from(arena_printf(w->pair.arena, "view%d@%d", i, version));
+    for (int i = 0; i < 3; i++)
+        streams[i] = pair_name(&w->pair, "s", (first + i) % STREAMS);
+    struct perspective_advance in = {.instance = pair_instance(&w->pair, pick(w, PAIR_INSTANCES)),
+                                     .perspective = keys[view],
+                                     .streams = streams,
+                                     .stream_count = chance(w, 50) ? (size_t)pick(w, 3) + 1 : 0,
+                                     .mine = keys,
+                                     .mine_count = (size_t)pick(w, NAMES + 1),
+                                     .batch = pick(w, 8),
+                                     .function = see};
+    pair_describe(&w->pair, "advance %.*s, %zu streams from s%d, %zu mine, batch=%d broken=%d",
+                  STR_ARG(in.perspective), in.stream_count, first, in.mine_count, in.batch, broken);
+    for (int s = 0; s < PAIR_SIDES; s++) {
+        struct seen seen = {&w->pair, s, broken};
+        struct advance_result out;
+        pawl_error err = {0};
+        in.self = &seen;
+        if (pair_ok(&w->pair, s,
+                    events_of(w, s)->perspective_advance(w->pair.store[s], &in, w->pair.arena, &out, &err),
+                    &err))
+            say_moved(w, s, &out);
+    }
+}
+
 static void look_outside(struct world *w) {
     const struct held *held = held_pick(w);
     int limit = pick(w, 5) + 1;
@@ -540,10 +582,10 @@ static void advance(struct world *w) { pair_advance(&w->pair, chance(w, 10) ? pi
 
 static void operation(void *world) {
     static void (*const deeds[])(struct world * w) = {
-        append, append, append,       append,  append,   claim,     claim,     claim,
-        claim,  apply,  apply,        apply,   apply,    report,    report,    leave_out,
-        reset,  change, enrol,        reached, advance,  snapshots, instances, read_events,
-        enrol,  apply,  look_outside, advance, backfill, receptors, receptors};
+        append,  append,   append,    append,    append,    claim,       claim,     claim,  claim,
+        apply,   apply,    apply,     apply,     report,    report,      leave_out, reset,  change,
+        enrol,   reached,  advance,   snapshots, instances, read_events, enrol,     apply,  look_outside,
+        advance, backfill, receptors, receptors, move_on,   move_on,     move_on,   move_on};
     struct world *w = world;
     deeds[pick(w, (int)(sizeof deeds / sizeof deeds[0]))](w);
 }

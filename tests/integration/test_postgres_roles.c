@@ -114,8 +114,8 @@ static void the_view_role_sees_no_payload(void **state) {
 /* These run the SQL of perspectives: with the rights and the search_path of the caller, whom alone they
  * serve. */
 #define RUNS_USER_SQL                                                                                        \
-    "'page_commit', 'page_select', 'perspective_apply', 'apply_stream', 'perspective_reset', "               \
-    "'perspective_switch'"
+    "'page_commit', 'page_select', 'perspective_apply', 'perspective_advance', 'apply_stream', "             \
+    "'event_rows_typed', 'perspective_reset', 'perspective_switch'"
 
 /* Reads the catalog for what a reviewer could overlook. */
 static void the_catalog_keeps_the_rules(void **state) {

@@ -1,5 +1,4 @@
 -- project: what a perspective does with its events.
 INSERT INTO total (stream, version, quantity)
-SELECT e.value ->> 'stream', max(e.value ->> 'version'), sum(e.value -> 'payload' ->> 'quantity')
-  FROM json_each(?1) AS e GROUP BY 1
+SELECT stream, max(version), sum(payload ->> 'quantity') FROM event_rows(?1) GROUP BY 1
     ON CONFLICT (stream) DO UPDATE SET version = excluded.version, quantity = quantity + excluded.quantity;

@@ -20,7 +20,6 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_token bigint := 0;
     v_keys text[];
-    v_evicted uuid[];
     v_take record;
 BEGIN
     PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now;
@@ -28,14 +27,9 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
     END IF;
     v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (1, 2) AND NOT p.paused);
-    v_evicted := ARRAY(SELECT i.id FROM pawl.instance i WHERE i.state = 2);
-    IF v_evicted <> '{}' THEN
-        UPDATE pawl.checkpoint c SET status = 0, instance = NULL, lease_until_ms = 0, due_ms = v_now, updated_ms = v_now
-         WHERE (c.stream, c.perspective) IN (SELECT o.stream, o.perspective FROM pawl.checkpoint o
-                                              WHERE o.instance = ANY (v_evicted) FOR UPDATE SKIP LOCKED);
-    END IF;
+    PERFORM pawl.checkpoints_recover(v_now);
     IF coalesce(cardinality(p_streams), 0) > 0 THEN
-        SELECT * INTO v_take FROM pawl.claim_streams(p_streams, v_keys, p_max, v_now);
+        SELECT * INTO v_take FROM pawl.claim_streams(p_streams, v_keys, p_max, v_now, '{}');
         RETURN QUERY SELECT false, b.stream, NULL::text, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0
                        FROM unnest(v_take.busy) AS b(stream);
     ELSE

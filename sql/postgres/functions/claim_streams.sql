@@ -1,11 +1,12 @@
 -- claim_streams: what of these streams is to be granted, and whose wake-up must come again.
--- params: p_streams, p_keys: what the caller can run and is not paused, p_max, p_now
+-- params: p_streams, p_keys: what the caller can run and is not paused, p_max, p_now; p_except: perspectives not looked at
 -- returns: streams and keys to grant, locked; busy streams: a transaction is at them. Those left out are made pending. What
 --          somebody holds is left alone: he takes the lock and reads the stream's version before he lets go
 -- tables: stream, perspective (read), checkpoint (updated)
 -- locks: the checkpoints that are behind (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_streams(
-    p_streams text[], p_keys text[], p_max integer, p_now bigint, OUT streams text[], OUT keys text[], OUT busy text[])
+    p_streams text[], p_keys text[], p_max integer, p_now bigint, p_except text[],
+    OUT streams text[], OUT keys text[], OUT busy text[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -18,7 +19,7 @@ BEGIN
         SELECT c.stream, c.perspective
           FROM wanted w JOIN pawl.stream s ON s.stream = w.stream JOIN pawl.checkpoint c ON c.stream = w.stream
           JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (1, 2)
-         WHERE c.version < s.version),
+         WHERE c.version < s.version AND c.perspective <> ALL (p_except)),
     locked AS MATERIALIZED (
         SELECT c.stream, c.perspective, c.status, c.due_ms, c.status = 1 AND c.lease_until_ms > p_now AS held
           FROM behind b JOIN pawl.checkpoint c ON c.stream = b.stream AND c.perspective = b.perspective

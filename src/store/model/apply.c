@@ -13,10 +13,9 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, OP, "no memory for the events");
 }
 
-/* The next events of one stream, at most left. */
-static pawl_status cut_one(struct model *model, const struct kept_perspective *perspective,
-                           struct apply_cut *cut, size_t left, struct arena *arena,
-                           struct stored_event *events, pawl_error *err) {
+pawl_status model_cut_one(struct model *model, const struct kept_perspective *perspective,
+                          struct apply_cut *cut, size_t left, struct arena *arena,
+                          struct stored_event *events, pawl_error *err) {
     const struct kept_stream *stream = model_event_stream(model, cut->stream);
     pawl_status status = PAWL_OK;
     if (left == 0)
@@ -61,17 +60,20 @@ pawl_status model_cut(struct model *model, const struct perspective_apply *in, s
                                   .first = used};
         cut->through_version = cut->from_version;
         if (cut->held)
-            status = cut_one(model, perspective, cut, left - used, arena, *events, err);
+            status = model_cut_one(model, perspective, cut, left - used, arena, *events, err);
         used += cut->count;
     }
     return status;
 }
 
-/* Nothing to mark: what a function writes elsewhere is its own affair. */
 static pawl_status nothing(void *store, pawl_error *err) {
     (void)store;
     (void)err;
     return PAWL_OK;
+}
+
+struct apply_marks model_no_marks(void) {
+    return (struct apply_marks){.mark = nothing, .undo = nothing, .keep = nothing};
 }
 
 static pawl_status move(struct model *model, const struct perspective_apply *in, struct apply_cut *cuts,
@@ -107,7 +109,7 @@ pawl_status model_perspective_apply(struct store *store, const struct perspectiv
     struct apply_job job = {.call = {.dialect = store->dialect, .perspective = in->perspective},
                             .function = in->function,
                             .self = in->self,
-                            .marks = {.mark = nothing, .undo = nothing, .keep = nothing}};
+                            .marks = model_no_marks()};
     status = model_cut(model, in, arena, &cuts, &events, err);
     if (status == PAWL_OK)
         status = apply_run(&job, events, cuts, in->stream_count, arena, err);

@@ -112,7 +112,7 @@ static bool can_run(const struct model *model, const struct checkpoints_claim *i
 }
 
 /* What an evicted instance held is free. */
-static void recover(struct model *model) {
+void model_checkpoints_recover(struct model *model) {
     for (struct node *node = model_table_each(&model->checkpoints, NULL); node != NULL;
          node = model_table_each(&model->checkpoints, node)) {
         struct checkpoint *c = node->thing;
@@ -134,13 +134,21 @@ static bool stream_named(const struct checkpoints_claim *in, pawl_str stream) {
     return found;
 }
 
-/* Those of the named streams: list becomes what is to be granted. */
-static size_t take_streams(struct model *model, const struct checkpoints_claim *in, struct checkpoint **list,
-                           size_t total) {
+void model_checkpoint_wake(struct model *model, struct checkpoint *c) {
+    if (c->status != CHECKPOINT_COMPLETED)
+        return;
+    c->status = CHECKPOINT_PENDING;
+    c->due_ms = c->updated_ms = model->now_ms;
+}
+
+size_t model_checkpoints_behind(struct model *model, const struct checkpoint_look *look,
+                                struct checkpoint **list, size_t total) {
+    const struct checkpoints_claim *in = look->claim;
     size_t count = 0;
     for (size_t i = 0; i < total; i++) {
         struct checkpoint *c = list[i];
-        if (!stream_named(in, c->stream) || c->version >= model_stream_version(model, c->stream) ||
+        if (!stream_named(in, c->stream) || checkpoint_left_alone(look, c->perspective) ||
+            c->version >= model_stream_version(model, c->stream) ||
             !model_perspective_fed(model_perspective_find(model, c->perspective)))
             continue;
         if (c->status == CHECKPOINT_PROCESSING && c->lease_until_ms > model->now_ms) {
@@ -149,9 +157,8 @@ static size_t take_streams(struct model *model, const struct checkpoints_claim *
             continue;
         } else if (count < (size_t)in->max && can_run(model, in, c->perspective)) {
             list[count++] = c;
-        } else if (c->status == CHECKPOINT_COMPLETED) {
-            c->status = CHECKPOINT_PENDING;
-            c->due_ms = c->updated_ms = model->now_ms;
+        } else {
+            model_checkpoint_wake(model, c);
         }
     }
     return count;
@@ -165,9 +172,9 @@ static int due_compare(const void *a, const void *b) {
     return order != 0 ? order : str_compare(x->perspective, y->perspective);
 }
 
-static size_t take_due(struct model *model, const struct checkpoints_claim *in, struct checkpoint **list,
-                       size_t total) {
-    size_t due = 0, count = 0;
+size_t model_checkpoints_due(const struct model *model, const struct checkpoints_claim *in,
+                             struct checkpoint **list, size_t total) {
+    size_t due = 0;
     for (size_t i = 0; i < total; i++) {
         if (list[i]->due_ms >= 0 && list[i]->due_ms <= model->now_ms &&
             can_run(model, in, list[i]->perspective))
@@ -175,16 +182,25 @@ static size_t take_due(struct model *model, const struct checkpoints_claim *in, 
     }
     if (due > 0)
         qsort(list, due, sizeof *list, due_compare);
-    for (size_t i = 0; i < due && i < (size_t)in->max; i++) {
-        struct checkpoint *c = list[i];
-        if (c->version < model_stream_version(model, c->stream)) {
-            list[count++] = c;
-            continue;
-        }
-        model_checkpoint_clear(model, c);
-        model_checkpoint_free_lease(c);
-        c->status = CHECKPOINT_COMPLETED;
-        c->due_ms = -1;
+    return due < (size_t)in->max ? due : (size_t)in->max;
+}
+
+bool model_checkpoint_idle(struct model *model, struct checkpoint *c) {
+    if (c->version < model_stream_version(model, c->stream))
+        return false;
+    model_checkpoint_clear(model, c);
+    model_checkpoint_free_lease(c);
+    c->status = CHECKPOINT_COMPLETED;
+    c->due_ms = -1;
+    return true;
+}
+
+static size_t take_due(struct model *model, const struct checkpoints_claim *in, struct checkpoint **list,
+                       size_t total) {
+    size_t due = model_checkpoints_due(model, in, list, total), count = 0;
+    for (size_t i = 0; i < due; i++) {
+        if (!model_checkpoint_idle(model, list[i]))
+            list[count++] = list[i];
     }
     return count;
 }
@@ -231,8 +247,9 @@ pawl_status model_checkpoints_claim(struct store *store, const struct checkpoint
     if (result.grants == NULL) {
         status = error_set(err, PAWL_NO_MEMORY, "checkpoints_claim", "no memory for the answer");
     } else {
-        recover(model);
-        size_t count = in->stream_count > 0 ? take_streams(model, in, list, total)
+        model_checkpoints_recover(model);
+        struct checkpoint_look look = {.claim = in};
+        size_t count = in->stream_count > 0 ? model_checkpoints_behind(model, &look, list, total)
                                             : take_due(model, in, list, total);
         status = grant(model, in, list, count, arena, &result, err);
     }

@@ -98,6 +98,26 @@ enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *c
 void model_checkpoint_clear(struct model *model, struct checkpoint *checkpoint);
 void model_checkpoint_free_lease(struct checkpoint *checkpoint);
 
+/* What an evicted instance held is free. */
+void model_checkpoints_recover(struct model *model);
+/* A completed one becomes pending, due now. */
+void model_checkpoint_wake(struct model *model, struct checkpoint *c);
+/* Those of the named streams that are behind: list becomes what is to be granted, the others are woken. */
+size_t model_checkpoints_behind(struct model *model, const struct checkpoint_look *look,
+                                struct checkpoint **list, size_t total);
+/* Those that are due, oldest first: list becomes them. */
+size_t model_checkpoints_due(const struct model *model, const struct checkpoints_claim *in,
+                             struct checkpoint **list, size_t total);
+/* One that is not behind is completed; false: it is behind. */
+bool model_checkpoint_idle(struct model *model, struct checkpoint *c);
+
+/* The next events of one stream, at most left; cut has from_version, head, replay_to and first. */
+PAWL_MUSTCHECK pawl_status model_cut_one(struct model *model, const struct kept_perspective *perspective,
+                                         struct apply_cut *cut, size_t left, struct arena *arena,
+                                         struct stored_event *events, pawl_error *err);
+/* Nothing to mark: what a function writes elsewhere is its own affair. */
+struct apply_marks model_no_marks(void);
+
 /* The next events of granted streams; what apply_begin and apply_rows are in SQL. */
 PAWL_MUSTCHECK pawl_status model_cut(struct model *model, const struct perspective_apply *in,
                                      struct arena *arena, struct apply_cut **cuts,

@@ -150,6 +150,7 @@ static const struct store_ops model_ops = {
             .perspective_list = model_perspective_list,
             .perspective_reached = model_perspective_reached,
             .perspective_apply = model_perspective_apply,
+            .perspective_advance = model_perspective_advance,
             .checkpoints_claim = model_checkpoints_claim,
             .checkpoints_renew = model_checkpoints_renew,
             .checkpoint_events = model_checkpoint_events,

@@ -1,5 +1,5 @@
 /* Applying events to a perspective: its SQL in one call, or a C function inside a transaction of ours. */
-#include "store/apply.h"
+#include "store/postgres/apply.h"
 
 #include "base/error.h"
 #include "base/str.h"
@@ -87,6 +87,10 @@ static pawl_status cuts_take(const PGresult *r, struct arena *arena, struct appl
     return failed ? pg_answer_no_memory(OP, err) : PAWL_OK;
 }
 
+struct apply_marks pg_apply_marks(struct postgres *self) {
+    return (struct apply_marks){.store = self, .mark = mark, .undo = undo, .keep = keep};
+}
+
 static pawl_status events_take(const PGresult *r, struct arena *arena, struct apply_cut *cuts, size_t count,
                                struct stored_event **events, pawl_error *err) {
     size_t rows = (size_t)PQntuples(r);
@@ -117,6 +121,35 @@ static pawl_status events_take(const PGresult *r, struct arena *arena, struct ap
     return failed ? pg_answer_no_memory(OP, err) : PAWL_OK;
 }
 
+pawl_status pg_apply_events(struct postgres *self, pawl_str perspective, struct apply_cut *cuts, size_t count,
+                            struct arena *arena, struct stored_event **events, pawl_error *err) {
+    struct statement rows = pg_statement_new(POSTGRES_Q_APPLY_ROWS, arena);
+    pg_params_text(&rows.params, perspective);
+    pg_params_texts(&rows.params, STRIDED(cuts, stream, count));
+    pg_params_bigs(&rows.params, STRIDED(cuts, from_version, count));
+    pg_params_bigs(&rows.params, STRIDED(cuts, through_version, count));
+    pg_params_bigs(&rows.params, STRIDED(cuts, replay_to, count));
+    pawl_status status = pg_step_run(self, OP, &rows, err);
+    if (status == PAWL_OK)
+        status = events_take(rows.result, arena, cuts, count, events, err);
+    pg_statement_clear(&rows);
+    return status;
+}
+
+pawl_status pg_apply_open(struct postgres *self, pawl_error *err) {
+    pawl_status status = pg_connection_ready(self, OP, err);
+    return status == PAWL_OK ? script(self, POSTGRES_Q_BEGIN, err) : status;
+}
+
+pawl_status pg_apply_close(struct postgres *self, pawl_status status, pawl_error *err) {
+    if (status == PAWL_OK)
+        status = script(self, POSTGRES_Q_COMMIT, err);
+    if (status != PAWL_OK && self->conn != NULL && PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
+        script(self, POSTGRES_Q_ROLLBACK, NULL) != PAWL_OK)
+        pg_connection_drop(self);
+    return status;
+}
+
 static pawl_status read_batch(struct postgres *self, const struct perspective_apply *in, struct arena *arena,
                               struct apply_cut **cuts, struct stored_event **events, pawl_error *err) {
     struct statement begin = pg_statement_new(POSTGRES_Q_APPLY_BEGIN, arena);
@@ -130,17 +163,7 @@ static pawl_status read_batch(struct postgres *self, const struct perspective_ap
     pg_statement_clear(&begin);
     if (status != PAWL_OK)
         return status;
-    struct statement rows = pg_statement_new(POSTGRES_Q_APPLY_ROWS, arena);
-    pg_params_text(&rows.params, in->perspective);
-    pg_params_texts(&rows.params, STRIDED(*cuts, stream, in->stream_count));
-    pg_params_bigs(&rows.params, STRIDED(*cuts, from_version, in->stream_count));
-    pg_params_bigs(&rows.params, STRIDED(*cuts, through_version, in->stream_count));
-    pg_params_bigs(&rows.params, STRIDED(*cuts, replay_to, in->stream_count));
-    status = pg_step_run(self, OP, &rows, err);
-    if (status == PAWL_OK)
-        status = events_take(rows.result, arena, *cuts, in->stream_count, events, err);
-    pg_statement_clear(&rows);
-    return status;
+    return pg_apply_events(self, in->perspective, *cuts, in->stream_count, arena, events, err);
 }
 
 /* Moves the checkpoints that are still ours and fills the answers. */
@@ -185,28 +208,22 @@ static pawl_status by_function(struct store *store, const struct perspective_app
     struct apply_cut *cuts = NULL;
     struct stored_event *events = NULL;
     struct apply_result result = {0};
-    pawl_status status = pg_connection_ready(self, OP, err);
-    if (status == PAWL_OK)
-        status = script(self, POSTGRES_Q_BEGIN, err);
+    pawl_status status = pg_apply_open(self, err);
     if (status != PAWL_OK)
         return status;
     struct apply_job job = {
         .call = {.connection = self->conn, .dialect = store->dialect, .perspective = in->perspective},
         .function = in->function,
         .self = in->self,
-        .marks = {.store = self, .mark = mark, .undo = undo, .keep = keep}};
+        .marks = pg_apply_marks(self)};
     status = read_batch(self, in, arena, &cuts, &events, err);
     if (status == PAWL_OK)
         status = apply_run(&job, events, cuts, in->stream_count, arena, err);
     if (status == PAWL_OK)
         status = write_end(self, in, arena, cuts, &result, err);
-    if (status == PAWL_OK)
-        status = script(self, POSTGRES_Q_COMMIT, err);
+    status = pg_apply_close(self, status, err);
     if (status == PAWL_OK)
         *out = result;
-    else if (self->conn != NULL && PQtransactionStatus(self->conn) != PQTRANS_IDLE &&
-             script(self, POSTGRES_Q_ROLLBACK, NULL) != PAWL_OK)
-        pg_connection_drop(self);
     return status;
 }
 

@@ -46,6 +46,8 @@ pawl_status postgres_perspective_reached(struct store *store, const struct persp
                                          pawl_error *err);
 pawl_status postgres_perspective_apply(struct store *store, const struct perspective_apply *in,
                                        struct arena *arena, struct apply_result *out, pawl_error *err);
+pawl_status postgres_perspective_advance(struct store *store, const struct perspective_advance *in,
+                                         struct arena *arena, struct advance_result *out, pawl_error *err);
 pawl_status postgres_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
                                        struct arena *arena, struct checkpoint_grants *out, pawl_error *err);
 pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,

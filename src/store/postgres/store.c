@@ -89,6 +89,7 @@ static const struct store_ops postgres_ops = {
             .perspective_list = postgres_perspective_list,
             .perspective_reached = postgres_perspective_reached,
             .perspective_apply = postgres_perspective_apply,
+            .perspective_advance = postgres_perspective_advance,
             .checkpoints_claim = postgres_checkpoints_claim,
             .checkpoints_renew = postgres_checkpoints_renew,
             .checkpoint_events = postgres_checkpoint_events,

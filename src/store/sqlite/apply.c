@@ -3,12 +3,12 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "store/sqlite/event_table.h"
 #include "store/sqlite/events.h"
 #include "store/sqlite/user_sql.h"
 
-/* The next events of one stream, at most left. */
-static pawl_status cut_one(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,
-                           struct arena *arena, struct stored_event *events) {
+pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,
+                       struct arena *arena, struct stored_event *events) {
     if (left == 0)
         return PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_EVENT_NEXT);
@@ -57,7 +57,7 @@ static pawl_status cut_all(struct operation *op, const struct perspective_apply 
                                   .replay_to = c.view.replay_to,
                                   .first = used};
         if (status == PAWL_OK && cut->held)
-            status = cut_one(op, in->perspective, cut, left - used, arena, *events);
+            status = events_cut(op, in->perspective, cut, left - used, arena, *events);
         used += cut->count;
     }
     return status;
@@ -94,6 +94,9 @@ struct sql_perspective {
 
 static pawl_status run_sql(const struct perspective_call *call, void *self, pawl_error *err) {
     struct sql_perspective *perspective = self;
+    struct event_batch rows = {call->events, call->count};
+    if (event_table_named(perspective->sql))
+        return user_sql_rows(perspective->op, perspective->sql, &rows, err);
     struct buf json;
     buf_init(&json, 0);
     apply_json(&json, call->events, call->count);
@@ -122,28 +125,34 @@ static pawl_status move(struct operation *op, const struct perspective_apply *in
     return status;
 }
 
+pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
+                         const struct perspective_brief *perspective, const struct stored_event *events,
+                         struct apply_cut *cuts, struct arena *arena) {
+    if (in->function == NULL && perspective->run != RUN_SQL)
+        return error_set(op->err, PAWL_INVALID, op->name, "perspective \"%.*s\" has no SQL to run",
+                         STR_ARG(in->perspective));
+    struct sql_perspective sql = {op, perspective->target};
+    struct apply_job job = {
+        .call = {.connection = op->store->db, .dialect = "sqlite", .perspective = in->perspective},
+        .function = in->function != NULL ? in->function : run_sql,
+        .self = in->function != NULL ? in->self : &sql,
+        .marks = {.store = op, .mark = mark, .undo = undo, .keep = keep}};
+    return apply_run(&job, events, cuts, in->stream_count, arena, op->err);
+}
+
 static pawl_status apply(struct operation *op, const struct perspective_apply *in, struct arena *arena,
                          struct apply_result *out) {
     struct perspective_brief perspective;
     struct apply_cut *cuts = NULL;
     struct stored_event *events = NULL;
     pawl_status status = cut_all(op, in, arena, &perspective, &cuts, &events);
-    if (status == PAWL_OK && in->function == NULL && perspective.run != RUN_SQL)
-        status = error_set(op->err, PAWL_INVALID, op->name, "perspective \"%.*s\" has no SQL to run",
-                           STR_ARG(in->perspective));
     if (status != PAWL_OK)
         return status;
-    struct sql_perspective sql = {op, perspective.target};
-    struct apply_job job = {
-        .call = {.connection = op->store->db, .dialect = "sqlite", .perspective = in->perspective},
-        .function = in->function != NULL ? in->function : run_sql,
-        .self = in->function != NULL ? in->self : &sql,
-        .marks = {.store = op, .mark = mark, .undo = undo, .keep = keep}};
     out->count = in->stream_count;
     out->items = arena_array(arena, out->count, sizeof *out->items);
     if (out->items == NULL)
         return operation_no_memory(op);
-    status = apply_run(&job, events, cuts, in->stream_count, arena, op->err);
+    status = events_apply(op, in, &perspective, events, cuts, arena);
     return status == PAWL_OK ? move(op, in, cuts, out) : status;
 }
 

@@ -151,23 +151,27 @@ static pawl_status fail(struct operation *op, struct checkpoint_state *c, const 
     return PAWL_OK;
 }
 
+pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count) {
+    if (count == 0)
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_APPLIED);
+    bind_text(&s, key);
+    bind_int(&s, count);
+    return statement_run(&s);
+}
+
 static pawl_status count_applied(struct operation *op, const struct checkpoint_state *c, int64_t through) {
     int64_t count = 0;
     if (through <= c->view.version)
         return PAWL_OK;
     pawl_status status =
         events_matching(op, c->view.stream, c->view.perspective, c->view.version, through, &count);
-    if (status != PAWL_OK || count == 0)
-        return status;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_APPLIED);
-    bind_text(&s, c->view.perspective);
-    bind_int(&s, count);
-    return statement_run(&s);
+    return status == PAWL_OK ? perspective_count_applied(op, c->view.perspective, count) : status;
 }
 
 pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, const struct checkpoint_end *end,
                            enum fail_outcome *outcome) {
-    pawl_status status = count_applied(op, c, end->version);
+    pawl_status status = end->counted ? PAWL_OK : count_applied(op, c, end->version);
     if (status != PAWL_OK)
         return status;
     *outcome = FAIL_NONE;
@@ -239,11 +243,6 @@ pawl_status checkpoint_report(struct operation *op, const struct checkpoint_repo
 
 /* ---- Claim */
 
-struct runnable {
-    const pawl_str **keys; /* named, fed and not paused */
-    size_t count;
-};
-
 static pawl_status find_runnable(struct operation *op, const struct checkpoints_claim *in,
                                  struct runnable *out) {
     pawl_status status = PAWL_OK;
@@ -267,13 +266,7 @@ static bool can_run(const struct runnable *runnable, pawl_str key) {
     return false;
 }
 
-/* A list of checkpoints that grows in the scratch. */
-struct picked {
-    struct checkpoint_state *rows;
-    size_t count, cap;
-};
-
-static pawl_status pick(struct operation *op, struct picked *list, const struct checkpoint_state *c) {
+pawl_status checkpoint_pick(struct operation *op, struct picked *list, const struct checkpoint_state *c) {
     if (list->count == list->cap) {
         size_t cap = list->cap == 0 ? 64 : list->cap * 2;
         struct checkpoint_state *rows = arena_array(op->scratch, cap, sizeof *rows);
@@ -288,9 +281,17 @@ static pawl_status pick(struct operation *op, struct picked *list, const struct 
     return PAWL_OK;
 }
 
-/* Of the named streams: list becomes what is to be granted, the others are written down. */
-static pawl_status take_streams(struct operation *op, const struct checkpoints_claim *in,
-                                const struct runnable *runnable, struct picked *list) {
+pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c) {
+    if (c->view.status != CHECKPOINT_COMPLETED)
+        return PAWL_OK;
+    c->view.status = CHECKPOINT_PENDING;
+    c->due_ms = op->now_ms;
+    return checkpoint_write(op, c);
+}
+
+pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
+                                     const struct runnable *runnable, struct picked *list) {
+    const struct checkpoints_claim *in = look->claim;
     struct picked all = {0};
     pawl_str streams;
     pawl_status status = texts_json(op, in->streams, in->stream_count, &streams);
@@ -300,7 +301,8 @@ static pawl_status take_streams(struct operation *op, const struct checkpoints_c
     bind_text(&s, streams);
     while (status == PAWL_OK && statement_next(&s)) {
         struct checkpoint_state c = checkpoint_column(&s, op->scratch);
-        status = pick(op, &all, &c);
+        if (!checkpoint_left_alone(look, c.view.perspective))
+            status = checkpoint_pick(op, &all, &c);
     }
     pawl_status end = statement_end(&s);
     status = status == PAWL_OK ? end : status;
@@ -312,11 +314,9 @@ static pawl_status take_streams(struct operation *op, const struct checkpoints_c
         } else if (stored == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > op->now_ms)) {
             continue;
         } else if (list->count < (size_t)in->max && can_run(runnable, c->view.perspective)) {
-            status = pick(op, list, c);
-        } else if (stored == CHECKPOINT_COMPLETED) {
-            c->view.status = CHECKPOINT_PENDING;
-            c->due_ms = op->now_ms;
-            status = checkpoint_write(op, c);
+            status = checkpoint_pick(op, list, c);
+        } else {
+            status = checkpoint_wake(op, c);
         }
     }
     return status;
@@ -330,6 +330,14 @@ static int due_compare(const void *a, const void *b) {
     return order != 0 ? order : str_compare(x->view.perspective, y->view.perspective);
 }
 
+pawl_status checkpoint_idle(struct operation *op, struct checkpoint_state *c) {
+    checkpoint_clear(op, c);
+    free_lease(c);
+    c->view.status = CHECKPOINT_COMPLETED;
+    c->due_ms = -1;
+    return checkpoint_write(op, c);
+}
+
 static pawl_status take_due(struct operation *op, const struct checkpoints_claim *in,
                             const struct runnable *runnable, struct picked *list) {
     struct picked due = {0};
@@ -341,7 +349,7 @@ static pawl_status take_due(struct operation *op, const struct checkpoints_claim
         bind_int(&s, in->max);
         while (status == PAWL_OK && statement_next(&s)) {
             struct checkpoint_state c = checkpoint_column(&s, op->scratch);
-            status = pick(op, &due, &c);
+            status = checkpoint_pick(op, &due, &c);
         }
         pawl_status end = statement_end(&s);
         status = status == PAWL_OK ? end : status;
@@ -350,15 +358,7 @@ static pawl_status take_due(struct operation *op, const struct checkpoints_claim
         qsort(due.rows, due.count, sizeof *due.rows, due_compare);
     for (size_t i = 0; status == PAWL_OK && i < due.count && i < (size_t)in->max; i++) {
         struct checkpoint_state *c = &due.rows[i];
-        if (c->view.version < c->view.head) {
-            status = pick(op, list, c);
-            continue;
-        }
-        checkpoint_clear(op, c);
-        free_lease(c);
-        c->view.status = CHECKPOINT_COMPLETED;
-        c->due_ms = -1;
-        status = checkpoint_write(op, c);
+        status = c->view.version < c->view.head ? checkpoint_pick(op, list, c) : checkpoint_idle(op, c);
     }
     return status;
 }
@@ -392,6 +392,12 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
     return status;
 }
 
+pawl_status checkpoints_recover(struct operation *op) {
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RECOVER);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
 static pawl_status claim(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
                          struct checkpoint_grants *out) {
     struct runnable runnable = {0};
@@ -401,11 +407,10 @@ static pawl_status claim(struct operation *op, const struct checkpoints_claim *i
         status = find_runnable(op, in, &runnable);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RECOVER);
-    bind_int(&s, op->now_ms);
-    status = statement_run(&s);
+    struct checkpoint_look look = {.claim = in};
+    status = checkpoints_recover(op);
     if (status == PAWL_OK)
-        status = in->stream_count > 0 ? take_streams(op, in, &runnable, &list)
+        status = in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
                                       : take_due(op, in, &runnable, &list);
     return status == PAWL_OK ? grant(op, in, &list, arena, out) : status;
 }

@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/sqlite/checkpointer.h"
+#include "store/sqlite/event_table.h"
 #include "store/sqlite/liveness.h"
 #include "store/sqlite/turn.h"
 
@@ -233,6 +234,8 @@ static pawl_status open_database(struct sqlite_store *store, const struct store_
         rc = sqlite3_busy_handler(store->db, busy_wait, store);
     if (rc == SQLITE_OK)
         rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (rc == SQLITE_OK)
+        rc = event_table_install(store->db);
     if (rc == SQLITE_OK) /* the elected checkpointer alone does that, see checkpointer.h */
         rc = sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc != SQLITE_OK)

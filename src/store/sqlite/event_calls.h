@@ -31,6 +31,8 @@ pawl_status sqlite_perspective_reached(struct store *store, const struct perspec
                                        struct arena *arena, struct perspective_reached *out, pawl_error *err);
 pawl_status sqlite_perspective_apply(struct store *store, const struct perspective_apply *in,
                                      struct arena *arena, struct apply_result *out, pawl_error *err);
+pawl_status sqlite_perspective_advance(struct store *store, const struct perspective_advance *in,
+                                       struct arena *arena, struct advance_result *out, pawl_error *err);
 pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
                                      struct arena *arena, struct checkpoint_grants *out, pawl_error *err);
 pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,

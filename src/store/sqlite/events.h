@@ -64,6 +64,40 @@ PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoin
 /* One report, with its rules. */
 PAWL_MUSTCHECK pawl_status checkpoint_report(struct operation *op, const struct checkpoint_report *report,
                                              enum store_answer *answer);
+/* Perspectives that can be run: named, fed and not paused. */
+struct runnable {
+    const pawl_str **keys;
+    size_t count;
+};
+
+/* A list of checkpoints that grows in the scratch. */
+struct picked {
+    struct checkpoint_state *rows;
+    size_t count, cap;
+};
+
+PAWL_MUSTCHECK pawl_status checkpoint_pick(struct operation *op, struct picked *list,
+                                           const struct checkpoint_state *c);
+/* A completed one becomes pending, due now. */
+PAWL_MUSTCHECK pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c);
+/* One that is not behind is completed. */
+PAWL_MUSTCHECK pawl_status checkpoint_idle(struct operation *op, struct checkpoint_state *c);
+/* Of the named streams: list becomes what is to be granted, the others are written down. */
+PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
+                                                    const struct runnable *runnable, struct picked *list);
+/* What evicted instances held is free. */
+PAWL_MUSTCHECK pawl_status checkpoints_recover(struct operation *op);
+PAWL_MUSTCHECK pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count);
+
+/* The next events of one stream, at most left; cut has from_version, head, replay_to and first. */
+PAWL_MUSTCHECK pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,
+                                      struct arena *arena, struct stored_event *events);
+/* Runs a function, or the perspective's SQL where there is none, on what was cut. */
+PAWL_MUSTCHECK pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
+                                        const struct perspective_brief *perspective,
+                                        const struct stored_event *events, struct apply_cut *cuts,
+                                        struct arena *arena);
+
 /* Pending, due now, without error and attempts. */
 void checkpoint_clear(const struct operation *op, struct checkpoint_state *c);
 

@@ -87,6 +87,7 @@ static const struct store_ops sqlite_ops = {
             .perspective_list = sqlite_perspective_list,
             .perspective_reached = sqlite_perspective_reached,
             .perspective_apply = sqlite_perspective_apply,
+            .perspective_advance = sqlite_perspective_advance,
             .checkpoints_claim = sqlite_checkpoints_claim,
             .checkpoints_renew = sqlite_checkpoints_renew,
             .checkpoint_events = sqlite_checkpoint_events,

@@ -23,16 +23,30 @@ static pawl_status prepare(struct operation *op, pawl_str sql, sqlite3_stmt **st
     return rc == SQLITE_OK ? PAWL_OK : failure(op, rc, err);
 }
 
-static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, pawl_str text, pawl_error *err) {
+/* What a statement is given: rows, or a text that may be absent. */
+struct given {
+    pawl_str text;
+    const struct event_batch *rows;
+};
+
+static int give(sqlite3_stmt *stmt, const struct given *given) {
+    if (sqlite3_bind_parameter_count(stmt) == 0)
+        return SQLITE_OK;
+    if (given->rows != NULL)
+        return event_table_bind(stmt, given->rows);
+    return given->text.ptr == NULL
+               ? sqlite3_bind_null(stmt, 1)
+               : sqlite3_bind_text64(stmt, 1, given->text.ptr, given->text.len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, const struct given *given,
+                           pawl_error *err) {
     if (sqlite3_stmt_readonly(stmt) != 0)
         return error_set(
             err, PAWL_INVALID, op->name,
             "a statement of the perspective writes nothing, or would end the transaction: \"%.100s\"",
             sqlite3_sql(stmt));
-    int rc = SQLITE_OK;
-    if (sqlite3_bind_parameter_count(stmt) > 0)
-        rc = text.ptr == NULL ? sqlite3_bind_null(stmt, 1)
-                              : sqlite3_bind_text64(stmt, 1, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+    int rc = give(stmt, given);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(stmt);
         if (rc == SQLITE_DONE)
@@ -41,19 +55,30 @@ static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, pawl_str te
     return failure(op, rc, err);
 }
 
-pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl_error *err) {
+static pawl_status run_all(struct operation *op, pawl_str sql, const struct given *given, pawl_error *err) {
     pawl_status status = PAWL_OK;
     while (status == PAWL_OK && str_trim(sql).len > 0) {
         sqlite3_stmt *stmt = NULL;
         const char *rest = NULL;
         status = prepare(op, sql, &stmt, &rest, err);
+        if (status == PAWL_OK && stmt != NULL && given->rows != NULL)
+            status = event_table_check((pawl_str){sql.ptr, (size_t)(rest - sql.ptr)}, op->name, err);
         if (status == PAWL_OK && stmt != NULL)
-            status = run_one(op, stmt, text, err);
+            status = run_one(op, stmt, given, err);
         sqlite3_finalize(stmt);
         if (status == PAWL_OK)
             sql = (pawl_str){rest, sql.len - (size_t)(rest - sql.ptr)};
     }
     return status;
+}
+
+pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl_error *err) {
+    return run_all(op, sql, &(struct given){.text = text}, err);
+}
+
+pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event_batch *rows,
+                          pawl_error *err) {
+    return run_all(op, sql, &(struct given){.rows = rows}, err);
 }
 
 pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena, pawl_str *text,

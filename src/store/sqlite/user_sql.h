@@ -2,12 +2,17 @@
 #ifndef STORE_SQLITE_USER_SQL_H
 #define STORE_SQLITE_USER_SQL_H
 
+#include "store/sqlite/event_table.h"
 #include "store/sqlite/operation.h"
 
 /* Runs the statements one after the other, each with the text as its ?1; rows are ignored. PAWL_INVALID says
  * what SQLite says. A statement that writes nothing is refused: it could only be one that ends the
  * transaction. */
 PAWL_MUSTCHECK pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl_error *err);
+
+/* The same with events as its ?1, for statements that take them by event_rows(?1) and not otherwise. */
+PAWL_MUSTCHECK pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event_batch *rows,
+                                         pawl_error *err);
 
 /* The first column of the first row as text in the arena; absent when there is none or it is NULL. */
 PAWL_MUSTCHECK pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena,
