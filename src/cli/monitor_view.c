@@ -15,31 +15,23 @@
 
 pawl_status monitor_look(struct store *store, struct arena *arena, struct monitor_look *look,
                          pawl_error *err) {
-    const struct store_ops *ops = store->ops;
-    const pawl_str all = {NULL, 0};
-    pawl_status status = ops->view.counts(store, &look->counts, err);
+    pawl_status status = fleet_facts_read(store, arena, &look->facts, err);
     if (status == PAWL_OK)
-        status = ops->view.instances(store, arena, &look->instances, err);
-    if (status == PAWL_OK)
-        status = ops->jobs->counts(store, arena, &look->queues, err);
-    if (status == PAWL_OK)
-        status = ops->events.perspective_list(store, all, arena, &look->perspectives, err);
-    if (status == PAWL_OK)
-        status = ops->alerts->rules(store, all, arena, &look->alerts, err);
+        status = store->ops->alerts->rules(store, (pawl_str){NULL, 0}, arena, &look->alerts, err);
     return status;
 }
 
 struct monitor_totals monitor_totals(const struct monitor_look *look) {
-    struct monitor_totals totals = {.at_ms = look->counts.now_ms};
+    struct monitor_totals totals = {.at_ms = look->facts.counts.now_ms};
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        totals.put += look->counts.kind[kind].put;
-        totals.done += look->counts.kind[kind].done;
-        totals.failed += look->counts.kind[kind].failed;
+        totals.put += look->facts.counts.kind[kind].put;
+        totals.done += look->facts.counts.kind[kind].done;
+        totals.failed += look->facts.counts.kind[kind].failed;
     }
-    for (size_t i = 0; i < look->queues.count; i++) {
-        totals.put += look->queues.queues[i].put;
-        totals.done += look->queues.queues[i].done;
-        totals.failed += look->queues.queues[i].failed;
+    for (size_t i = 0; i < look->facts.queues.count; i++) {
+        totals.put += look->facts.queues.queues[i].put;
+        totals.done += look->facts.queues.queues[i].done;
+        totals.failed += look->facts.queues.queues[i].failed;
     }
     return totals;
 }
@@ -66,27 +58,27 @@ static struct sums sum_up(const struct monitor_look *look, const struct monitor_
     struct monitor_totals now = monitor_totals(look);
     int64_t span_ms = before != NULL ? now.at_ms - before->at_ms : 0;
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        const struct kind_counts *counts = &look->counts.kind[kind];
+        const struct kind_counts *counts = &look->facts.counts.kind[kind];
         sums.ready += counts->ready + counts->aside;
         sums.leased += counts->leased;
         sums.dead += counts->dead;
         sums.overdue += counts->claims_overdue;
-        older(&sums.oldest_ms, look->counts.now_ms, counts->oldest_ready_ms);
+        older(&sums.oldest_ms, look->facts.counts.now_ms, counts->oldest_ready_ms);
     }
-    for (size_t i = 0; i < look->queues.count; i++) {
-        const struct job_counts *counts = &look->queues.queues[i];
+    for (size_t i = 0; i < look->facts.queues.count; i++) {
+        const struct job_counts *counts = &look->facts.queues.queues[i];
         sums.ready += counts->ready;
         sums.leased += counts->running;
         sums.dead += counts->dead;
-        older(&sums.oldest_ms, look->queues.now_ms, counts->oldest_ready_ms);
+        older(&sums.oldest_ms, look->facts.queues.now_ms, counts->oldest_ready_ms);
     }
-    for (size_t i = 0; i < look->perspectives.count; i++) {
-        if (look->perspectives.rows[i].lag_ms > sums.lag_ms)
-            sums.lag_ms = look->perspectives.rows[i].lag_ms;
+    for (size_t i = 0; i < look->facts.perspectives.count; i++) {
+        if (look->facts.perspectives.rows[i].lag_ms > sums.lag_ms)
+            sums.lag_ms = look->facts.perspectives.rows[i].lag_ms;
     }
-    for (size_t i = 0; i < look->instances.count; i++) {
-        const struct instance_row *row = &look->instances.rows[i];
-        sums.workers[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= look->counts.now_ms]++;
+    for (size_t i = 0; i < look->facts.instances.count; i++) {
+        const struct instance_row *row = &look->facts.instances.rows[i];
+        sums.workers[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= look->facts.counts.now_ms]++;
     }
     for (size_t i = 0; i < look->alerts.count; i++)
         sums.firing += look->alerts.rows[i].state.phase == ALERT_FIRING;
@@ -139,7 +131,7 @@ void monitor_json(const struct monitor_look *look, const struct monitor_totals *
     struct json_writer json;
     json_writer_init(&json, out);
     json_begin_object(&json);
-    number(&json, "now_ms", look->counts.now_ms);
+    number(&json, "now_ms", look->facts.counts.now_ms);
     number(&json, "ready", sums.ready);
     number(&json, "leased", sums.leased);
     number(&json, "dead", sums.dead);
@@ -195,24 +187,20 @@ static void line(struct screen *screen, const char *fmt, ...) {
     buf_free(&safe);
 }
 
-static int64_t age_s(int64_t now_ms, int64_t since_ms) {
-    return since_ms > 0 && now_ms > since_ms ? (now_ms - since_ms) / 1000 : 0;
-}
-
 static void show_work(struct screen *screen, const struct monitor_look *look) {
     line(screen, "%s", "");
     line(screen, "%-14s %9s %9s %9s %9s %9s", "WORK", "READY", "LEASED", "ASIDE", "DEAD", "OLDEST");
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        const struct kind_counts *counts = &look->counts.kind[kind];
+        const struct kind_counts *counts = &look->facts.counts.kind[kind];
         line(screen, "%-14s %9" PRId64 " %9" PRId64 " %9" PRId64 " %9" PRId64 " %8" PRId64 "s",
              kind_name((enum store_kind)kind), counts->ready, counts->leased, counts->aside, counts->dead,
-             age_s(look->counts.now_ms, counts->oldest_ready_ms));
+             fleet_age_s(look->facts.counts.now_ms, counts->oldest_ready_ms));
     }
-    for (size_t i = 0; i < look->queues.count; i++) {
-        const struct job_counts *counts = &look->queues.queues[i];
+    for (size_t i = 0; i < look->facts.queues.count; i++) {
+        const struct job_counts *counts = &look->facts.queues.queues[i];
         line(screen, "jobs %-9.*s %9" PRId64 " %9" PRId64 " %9" PRId64 " %9" PRId64 " %8" PRId64 "s",
              STR_ARG(counts->queue), counts->ready, counts->running, counts->later + counts->waiting,
-             counts->dead, age_s(look->queues.now_ms, counts->oldest_ready_ms));
+             counts->dead, fleet_age_s(look->facts.queues.now_ms, counts->oldest_ready_ms));
     }
 }
 
@@ -225,7 +213,7 @@ static void show_alerts(struct screen *screen, const struct monitor_look *look, 
             line(screen, "  %s %.*s: %.*s is %" PRId64 ", since %" PRId64 "s",
                  alert_state_name(row, look->alerts.now_ms), STR_ARG(row->rule.name),
                  STR_ARG(row->rule.metric), row->state.value,
-                 age_s(look->alerts.now_ms, row->state.since_ms));
+                 fleet_age_s(look->alerts.now_ms, row->state.since_ms));
     }
 }
 
@@ -233,12 +221,12 @@ static void show_workers(struct screen *screen, const struct monitor_look *look,
     line(screen, "%s", "");
     line(screen, "WORKERS %" PRId64 " active, %" PRId64 " silent, %" PRId64 " evicted", sums->workers[0],
          sums->workers[1], sums->workers[2]);
-    for (size_t i = 0; i < look->instances.count; i++) {
-        const struct instance_row *row = &look->instances.rows[i];
+    for (size_t i = 0; i < look->facts.instances.count; i++) {
+        const struct instance_row *row = &look->facts.instances.rows[i];
         char id[UUID_TEXT_BYTES];
         line(screen, "  %s %-8s beat %" PRId64 "s, %d claims, %d in flight, %.*s on %.*s",
-             uuid_format(row->id, id), instance_state_name(row, look->counts.now_ms), row->beat_age_ms / 1000,
-             row->claims, row->in_flight, STR_ARG(row->service), STR_ARG(row->host));
+             uuid_format(row->id, id), instance_state_name(row, look->facts.counts.now_ms),
+             row->beat_age_ms / 1000, row->claims, row->in_flight, STR_ARG(row->service), STR_ARG(row->host));
     }
 }
 

@@ -3,14 +3,11 @@
 #define CLI_MONITOR_VIEW_H
 
 #include "base/buf.h"
-#include "store/store.h"
+#include "work/fleet_facts.h"
 
 /* One look at the system. Texts live in the arena that it was read with. */
 struct monitor_look {
-    struct counts counts;
-    struct instance_rows instances;
-    struct job_counts_list queues;
-    struct perspective_rows perspectives;
+    struct fleet_facts facts;
     struct alert_rows alerts;
 };
 

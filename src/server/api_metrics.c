@@ -14,6 +14,7 @@
 #include "server/server.h"
 #include "server/stats.h"
 #include "work/alert_round.h"
+#include "work/fleet_facts.h"
 
 #define LABELS(...) ((const struct metric_label[]){__VA_ARGS__, {NULL, {NULL, 0}}})
 
@@ -315,20 +316,10 @@ static void write_server(struct metrics *metrics, struct server *server, const s
 
 static pawl_status read_metrics(struct call *call, pawl_error *err) {
     const struct store_ops *ops = call->store->ops;
-    struct counts counts;
-    struct instance_rows instances = {.count = 0};
-    struct job_counts_list queues = {.count = 0};
-    struct perspective_rows perspectives = {.count = 0};
+    struct fleet_facts facts;
     struct alert_rows alerts = {.count = 0};
     struct rollup_cells rollups = {.count = 0};
-    pawl_status status = ops->view.counts(call->store, &counts, err);
-    if (status == PAWL_OK)
-        status = ops->view.instances(call->store, call->arena, &instances, err);
-    if (status == PAWL_OK)
-        status = ops->jobs->counts(call->store, call->arena, &queues, err);
-    if (status == PAWL_OK)
-        status =
-            ops->events.perspective_list(call->store, (pawl_str){NULL, 0}, call->arena, &perspectives, err);
+    pawl_status status = fleet_facts_read(call->store, call->arena, &facts, err);
     if (status == PAWL_OK)
         status = ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err);
     if (status == PAWL_OK)
@@ -337,10 +328,10 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
         return status;
     struct metrics metrics = {.buf = &call->out};
     metrics.open = call->accept != NULL && strstr(call->accept, "application/openmetrics-text") != NULL;
-    write_kinds(&metrics, &counts);
-    write_instances(&metrics, &instances, counts.now_ms);
-    write_jobs(&metrics, &queues);
-    write_perspectives(&metrics, &perspectives);
+    write_kinds(&metrics, &facts.counts);
+    write_instances(&metrics, &facts.instances, facts.counts.now_ms);
+    write_jobs(&metrics, &facts.queues);
+    write_perspectives(&metrics, &facts.perspectives);
     write_alerts(&metrics, &alerts);
     write_latency(&metrics, &rollups);
     write_spans(&metrics, &rollups, call->server);

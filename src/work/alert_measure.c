@@ -5,32 +5,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "work/alert_round.h"
+#include "work/fleet_facts.h"
 
-/* What the rules are evaluated from, read once. */
-struct facts {
-    struct counts counts;
-    struct instance_rows instances;
-    struct job_counts_list queues;
-    struct perspective_rows perspectives;
-    int64_t pressure;
-};
-
-static pawl_status read_facts(struct store *store, struct arena *arena, struct facts *facts,
-                              pawl_error *err) {
-    const struct store_ops *ops = store->ops;
-    pawl_status status = ops->view.counts(store, &facts->counts, err);
-    if (status == PAWL_OK)
-        status = ops->view.instances(store, arena, &facts->instances, err);
-    if (status == PAWL_OK)
-        status = ops->jobs->counts(store, arena, &facts->queues, err);
-    if (status == PAWL_OK)
-        status = ops->events.perspective_list(store, (pawl_str){NULL, 0}, arena, &facts->perspectives, err);
-    if (status == PAWL_OK)
-        status = ops->alerts->pressure(store, &facts->pressure, err);
-    return status;
-}
-
-static void measure_workers(const struct facts *facts, int64_t values[static METRIC_COUNT], int *kinds) {
+static void measure_workers(const struct fleet_facts *facts, int64_t values[static METRIC_COUNT],
+                            int *kinds) {
     for (size_t i = 0; i < facts->instances.count; i++) {
         const struct instance_row *row = &facts->instances.rows[i];
         bool live = row->state == INSTANCE_ACTIVE && row->lease_until_ms > facts->counts.now_ms;
@@ -41,16 +19,12 @@ static void measure_workers(const struct facts *facts, int64_t values[static MET
     }
 }
 
-static int64_t age_s(int64_t now_ms, int64_t since_ms) {
-    return since_ms > 0 && now_ms > since_ms ? (now_ms - since_ms) / 1000 : 0;
-}
-
 static void at_least(int64_t *value, int64_t other) {
     if (other > *value)
         *value = other;
 }
 
-static void measure_messages(const struct facts *facts, int kinds, int64_t values[static METRIC_COUNT],
+static void measure_messages(const struct fleet_facts *facts, int kinds, int64_t values[static METRIC_COUNT],
                              struct alert_totals *totals) {
     static const enum alert_metric ready[] = {[KIND_OUTBOX] = METRIC_OUTBOX_READY,
                                               [KIND_INBOX] = METRIC_INBOX_READY,
@@ -65,21 +39,21 @@ static void measure_messages(const struct facts *facts, int kinds, int64_t value
         values[METRIC_LEASES_ACTIVE] += counts->claims_active;
         values[METRIC_LEASES_OVERDUE] += counts->claims_overdue;
         values[METRIC_WORK_UNSERVED] += (kinds & KIND_BIT(kind)) == 0 ? counts->ready : 0;
-        at_least(&values[METRIC_OLDEST_READY_S], age_s(facts->counts.now_ms, counts->oldest_ready_ms));
+        at_least(&values[METRIC_OLDEST_READY_S], fleet_age_s(facts->counts.now_ms, counts->oldest_ready_ms));
         totals->done += counts->done;
         totals->failed += counts->failed;
         totals->stale += counts->stale;
     }
 }
 
-static void measure_jobs(const struct facts *facts, int kinds, int64_t values[static METRIC_COUNT],
+static void measure_jobs(const struct fleet_facts *facts, int kinds, int64_t values[static METRIC_COUNT],
                          struct alert_totals *totals) {
     for (size_t i = 0; i < facts->queues.count; i++) {
         const struct job_counts *counts = &facts->queues.queues[i];
         values[METRIC_JOBS_READY] += counts->ready;
         values[METRIC_JOBS_DEAD] += counts->dead;
         values[METRIC_WORK_UNSERVED] += (kinds & KIND_BIT_JOBS) == 0 ? counts->ready : 0;
-        at_least(&values[METRIC_OLDEST_READY_S], age_s(facts->queues.now_ms, counts->oldest_ready_ms));
+        at_least(&values[METRIC_OLDEST_READY_S], fleet_age_s(facts->queues.now_ms, counts->oldest_ready_ms));
         totals->done += counts->done;
         totals->failed += counts->failed;
         totals->lost += counts->lost;
@@ -118,12 +92,15 @@ static int64_t memory_used_percent(void) {
 
 pawl_status alert_measure(struct store *store, const struct alert_window *window, struct arena *arena,
                           int64_t values[static METRIC_COUNT], struct alert_totals *totals, pawl_error *err) {
-    struct facts *facts = arena_alloc(arena, sizeof *facts);
+    struct fleet_facts *facts = arena_alloc(arena, sizeof *facts);
     int kinds = 0;
     if (facts == NULL)
         return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
     memset(facts, 0, sizeof *facts);
-    pawl_status status = read_facts(store, arena, facts, err);
+    int64_t pressure = 0;
+    pawl_status status = fleet_facts_read(store, arena, facts, err);
+    if (status == PAWL_OK)
+        status = store->ops->alerts->pressure(store, &pressure, err);
     if (status != PAWL_OK)
         return status;
     memset(values, 0, METRIC_COUNT * sizeof *values);
@@ -144,7 +121,7 @@ pawl_status alert_measure(struct store *store, const struct alert_window *window
     values[METRIC_FAILURES] = sums.failed;
     if (sums.done + sums.failed >= PAWL_ALERT_RATE_ENDS_MIN)
         values[METRIC_ERROR_RATE_PERCENT] = sums.failed * 100 / (sums.done + sums.failed);
-    values[METRIC_DATABASE_USED_PERCENT] = facts->pressure;
+    values[METRIC_DATABASE_USED_PERCENT] = pressure;
     values[METRIC_MEMORY_USED_PERCENT] = memory_used_percent();
     return PAWL_OK;
 }

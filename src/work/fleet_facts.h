@@ -1,0 +1,21 @@
+/* What is known of the whole system at one moment, from tallies and small tables: what metrics, alerts and
+ * the monitor are made of. */
+#ifndef WORK_FLEET_FACTS_H
+#define WORK_FLEET_FACTS_H
+
+#include "store/store.h"
+
+struct fleet_facts {
+    struct counts counts;
+    struct instance_rows instances;
+    struct job_counts_list queues;
+    struct perspective_rows perspectives;
+};
+
+PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *arena,
+                                            struct fleet_facts *facts, pawl_error *err);
+
+/* Whole seconds between two moments of the store's clock; 0 when the first is unknown (0) or yet to come. */
+int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);
+
+#endif
