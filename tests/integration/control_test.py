@@ -313,6 +313,8 @@ class TransportTest(ControlTest):
             self.process.stderr.close()
         self.start("--transports", path)
         self.wait(lambda: self.counts()["done"] == count, what="all of them", seconds=60)
+        # The killed ones may have done it all: this one may not listen to signals yet.
+        self.wait(lambda: self.process.pid in [row["pid"] for row in self.ok("instances")], what="the worker")
         self.stop()
         ids, seen = set(), {}
         for event in self.published():
