@@ -113,7 +113,10 @@ class Traces(ServerTest):
         (self.dir / "flow.json").write_text(json.dumps({"steps": [{"id": "first", "uses": "tool", "with": {"a": 1}}]}))
         (self.dir / "run.json").write_text(json.dumps({"name": "numbers", "partitions": {"range": {"from": 0, "to": 2, "parts": 1}},
                                                        "page": {"uses": "page", "size": 5}}))
+        self.env["PGOPTIONS"] = f"-c search_path={self.schema}"
+        self.sql("CREATE TABLE event_count (type TEXT PRIMARY KEY, count BIGINT NOT NULL)")
         self.ok("perspectives", "register", str(self.dir / "mirror.yaml"))
+        self.ok("perspectives", "register", str(Setup.root / "examples" / "perspectives" / "event_count.yaml"))
         sent = self.ok("send", "order.placed", '{"n": 1}', "--stream", "o-1", "--traceparent", PARENT)
         self.ok("send", "order.broken", "{}", "--traceparent", PARENT)
         self.ok("send", "order.told", "{}", "--topic", "bus", "--traceparent", PARENT)
@@ -144,6 +147,8 @@ class Traces(ServerTest):
         self.child(step, job)
         applied = self.one(spans, "apply mirror@1", messaging__batch__message_count="1")
         self.child(applied, self.one(spans, "put stock.moved"))
+        counted = self.one(spans, "apply event_count@1", messaging__batch__message_count="1", pawl__perspective__streams="1")
+        self.assertNotIn("parentSpanId", counted)  # the events of SQL never leave the database
         paged = self.one(spans, "page", pawl__run__page="0")
         self.child(paged, self.one(spans, "run default", pawl__kind="page"))
         self.assertEqual(paged["traceId"], TRACE)
