@@ -20,12 +20,18 @@ void observe_clock(struct observer *observer, int64_t store_now_ms) {
         atomic_store_explicit(&observer->ahead_ms, store_now_ms - clock_boot_ms(), memory_order_relaxed);
 }
 
-void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms) {
-    int64_t ahead_ms = observer != NULL ? atomic_load_explicit(&observer->ahead_ms, memory_order_relaxed) : 0;
+/* Until now_us, by the boot clock: whoever starts something has read it already. */
+static void note_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms, int64_t now_us) {
+    int64_t ahead_ms = atomic_load_explicit(&observer->ahead_ms, memory_order_relaxed);
     if (ahead_ms == 0)
         return;
     rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_WAIT, kind, ROLLUP_DONE},
-                     (clock_boot_ms() + ahead_ms - since_ms) * 1000);
+                     now_us + (ahead_ms - since_ms) * 1000);
+}
+
+void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms) {
+    if (observer != NULL)
+        note_wait(observer, kind, since_ms, clock_boot_us());
 }
 
 static void note_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
@@ -59,7 +65,7 @@ const struct item *observe_message(struct observer *observer, const struct item 
     work->began_us = clock_boot_us();
     /* What is tried again has waited for its attempt, not for a worker. */
     if (item->attempt <= 1)
-        observe_wait(observer, (enum rollup_kind)item->kind, item->put_ms);
+        note_wait(observer, (enum rollup_kind)item->kind, item->put_ms, work->began_us);
     work->item.kind = item->kind;
     span_begin(observer->tracer, item->traceparent, &work->span);
     if (work->span.tracer == NULL)
@@ -126,7 +132,7 @@ const struct job *observe_job(struct observer *observer, const struct job *job, 
     work->began_us = clock_boot_us();
     work->kind = kind;
     if (job->attempts <= 1)
-        observe_wait(observer, kind, job->due_ms > job->put_ms ? job->due_ms : job->put_ms);
+        note_wait(observer, kind, job->due_ms > job->put_ms ? job->due_ms : job->put_ms, work->began_us);
     span_begin(observer->tracer, job->traceparent, &work->span);
     if (work->span.tracer == NULL)
         return job;
