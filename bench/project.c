@@ -65,6 +65,19 @@ static pawl_status fill(const struct bench_options *options, pawl_error *err) {
     return crew_put(&filling, &side_append_pawl, filling.batch, &items, &spent_us, err);
 }
 
+/* What workers have done long since when a backlog is there: positions, and the counts in one row. */
+static pawl_status settle(struct store *store, const struct bench_options *options, pawl_error *err) {
+    struct stamp_result stamped = {.stamped = 1};
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && stamped.stamped > 0)
+        status = store->ops->events.events_stamp(store, BENCH_FILL_BATCH, &stamped, err);
+    if (status == PAWL_OK && bench_is_postgres(options->url))
+        status = run_file(options, "project_fold", NULL, err);
+    if (status == PAWL_OK && bench_is_postgres(options->url))
+        status = run_file(options, "project_vacuum", NULL, err);
+    return status;
+}
+
 /* From before the worker connects until everything is applied. */
 static pawl_status work(const struct bench_options *options, int64_t *spent_us, pawl_error *err) {
     struct shift shift = {0};
@@ -99,6 +112,8 @@ static pawl_status measure_pawl(const struct bench_options *options, int64_t *sp
         status = register_it(store, options, err);
     if (status == PAWL_OK)
         status = fill(options, err);
+    if (status == PAWL_OK)
+        status = settle(store, options, err);
     if (status == PAWL_OK)
         status = bench_calm(options, err);
     if (status == PAWL_OK)

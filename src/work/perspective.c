@@ -70,6 +70,7 @@ void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
     if (!uuid_equal(all->instance, instance)) {
         all->instance = instance;
         all->due_left = !uuid_is_nil(instance);
+        all->looked = false;
         pthread_cond_broadcast(&all->changed);
     }
     size_t count = all->note_count, lost = all->notes_lost;
@@ -97,6 +98,31 @@ void perspectives_look(struct perspectives *all) {
     pthread_mutex_lock(&all->lock);
     all->look = true;
     pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static size_t backlog_find(const struct perspectives *all, pawl_str key) {
+    for (size_t i = 0; i < all->backlog_count; i++) {
+        if (str_equal_cstr(key, all->backlog[i]))
+            return i;
+    }
+    return all->backlog_count;
+}
+
+bool perspectives_backlog(struct perspectives *all, pawl_str key) {
+    pthread_mutex_lock(&all->lock);
+    bool backlog = !all->looked || backlog_find(all, key) < all->backlog_count;
+    pthread_mutex_unlock(&all->lock);
+    return backlog;
+}
+
+void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog) {
+    pthread_mutex_lock(&all->lock);
+    size_t at = backlog_find(all, key);
+    if (backlog && at == all->backlog_count && at < PAWL_PERSPECTIVES_MAX)
+        snprintf(all->backlog[all->backlog_count++], sizeof(all->backlog[0]), "%.*s", STR_ARG(key));
+    else if (!backlog && at < all->backlog_count)
+        memmove(all->backlog[at], all->backlog[--all->backlog_count], sizeof(all->backlog[0]));
     pthread_mutex_unlock(&all->lock);
 }
 

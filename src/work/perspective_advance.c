@@ -119,8 +119,8 @@ static pawl_status advance_once(const struct work *work, const struct perspectiv
                                      .perspective = row->key,
                                      .streams = names->list,
                                      .stream_count = names->count,
-                                     .mine = work->seat->keys,
-                                     .mine_count = work->seat->key_count,
+                                     .mine = work->seat->mine,
+                                     .mine_count = work->seat->mine_count,
                                      .function = row->run == RUN_FUNCTION ? call_function : NULL};
     int64_t wait_ms = PERSPECTIVE_RETRY_MS_FIRST;
     for (bool told = false;; told = true) {
@@ -148,6 +148,7 @@ pawl_status perspective_advance_due(const struct work *work, const struct perspe
         status = advance_once(work, row, &due, arena, &result, err);
         *found = *found || (status == PAWL_OK && result.count > 0);
     }
+    perspectives_backlog_set(work->all, row->key, status == PAWL_OK && result.count > 0);
     arena_free(arena);
     return status == PAWL_NOT_FOUND ? PAWL_OK : status; /* it was removed: nothing of it is due */
 }
@@ -219,30 +220,46 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
     return status;
 }
 
+/* Which perspectives are applied now. A backlog is the thread's: two that work on it get in each other's way.
+ */
+static pawl_status share_out(const struct work *work, const pawl_str *streams, size_t count,
+                             struct names **left, size_t *open, pawl_error *err) {
+    struct seat *seat = work->seat;
+    *left = arena_array(seat->arena, seat->key_count, sizeof(**left));
+    seat->mine = arena_array(seat->arena, seat->key_count, sizeof(*seat->mine));
+    seat->mine_count = *open = 0;
+    if (*left == NULL || seat->mine == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t k = 0; k < seat->key_count; k++) {
+        struct names *names = &(*left)[k];
+        bool inside = perspective_inside(seat_row(seat, seat->keys[k]));
+        *names = (struct names){0};
+        if (inside && perspectives_backlog(work->all, seat->keys[k]))
+            continue;
+        seat->mine[seat->mine_count++] = seat->keys[k];
+        if (!inside)
+            continue;
+        names->list = arena_array(seat->arena, count, sizeof(*names->list));
+        if (names->list == NULL)
+            return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        memcpy(names->list, streams, count * sizeof(*streams));
+        names->count = count;
+        qsort(names->list, count, sizeof(*names->list), name_compare);
+        (*open)++;
+    }
+    return PAWL_OK;
+}
+
 /* Behind the first turn every wake-up is written down: what is left then is due. */
 pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
-                                       struct names *busy, pawl_error *err) {
+                                       struct names *busy, bool *written, pawl_error *err) {
     struct seat *seat = work->seat;
-    struct names *left = arena_array(seat->arena, seat->key_count, sizeof(*left));
-    struct arena *arena = arena_create(0);
-    pawl_status status = left == NULL || arena == NULL
-                             ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
-                             : PAWL_OK;
+    struct names *left = NULL;
     size_t open = 0;
-    for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
-        left[k] = (struct names){0};
-        if (!perspective_inside(seat_row(seat, seat->keys[k])))
-            continue;
-        left[k].list = arena_array(seat->arena, count, sizeof(*left[k].list));
-        if (left[k].list == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-        else
-            memcpy(left[k].list, streams, count * sizeof(*streams));
-        left[k].count = count;
-        if (status == PAWL_OK)
-            qsort(left[k].list, count, sizeof(*left[k].list), name_compare);
-        open++;
-    }
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                       : share_out(work, streams, count, &left, &open, err);
+    *written = open > 0;
     for (bool first = true; status == PAWL_OK && open > 0 && (first || !work_over(work)); first = false) {
         status = turn(work, left, first, arena, busy, err);
         open = 0;

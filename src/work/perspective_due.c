@@ -121,6 +121,7 @@ void *perspectives_due(void *self) {
             seat_give(all, seat);
         }
         pthread_mutex_lock(&all->lock);
+        all->looked = all->looked || (status == PAWL_OK && uuid_equal(all->instance, instance));
         all->due_left = found || (status != PAWL_OK && status != PAWL_STALE);
         pthread_mutex_unlock(&all->lock);
         if (status != PAWL_OK && status != PAWL_STALE) {

@@ -43,6 +43,8 @@ struct seat {
     pawl_str *keys; /* those that can be run here */
     size_t key_count;
     int64_t read_ms; /* when rows were read; 0 = never */
+    pawl_str *mine;  /* of keys: what is applied or claimed when a message comes */
+    size_t mine_count;
     struct http_client *client;
     struct seat *next;
 };
@@ -79,6 +81,10 @@ struct perspectives {
     struct seat *free_seats;
     pawl_uuid instance; /* nil: nothing may begin */
     bool ending, started;
+    bool looked; /* the first look for what is due is over */
+    char backlog[PAWL_PERSPECTIVES_MAX]
+                [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
+    size_t backlog_count;
     bool look;     /* something is due that was not, a moment ago */
     int working;   /* pieces of work under way */
     bool due_left; /* the last look found something, or none was made yet */
@@ -132,6 +138,10 @@ void *perspectives_due(void *self);
 /* The thread looks for what is due now. */
 void perspectives_look(struct perspectives *all);
 
+/* Whether the thread is at a backlog of this perspective, or has not looked yet. */
+bool perspectives_backlog(struct perspectives *all, pawl_str key);
+void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog);
+
 /* Streams. */
 struct names {
     pawl_str *list;
@@ -143,10 +153,12 @@ bool perspective_inside(const struct perspective_row *row);
 /* Applies what is due of one that runs inside, some batches of it. *found: there was something. */
 PAWL_MUSTCHECK pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row,
                                                    bool *found, pawl_error *err);
-/* What all that run inside lack in these streams. Those that a transaction is at are added to busy.
- * PAWL_STALE: there was no time to write every wake-up down. */
+/* What those that run inside lack in these streams, but for those with a backlog. *written: every wake-up of
+ * what is not the seat's `mine` is written down. Streams that a transaction is at are added to busy.
+ * PAWL_STALE: there was no time to write all down. */
 PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams,
-                                                      size_t count, struct names *busy, pawl_error *err);
+                                                      size_t count, struct names *busy, bool *written,
+                                                      pawl_error *err);
 
 /* Nobody is to blame for these: the same call may succeed soon. */
 bool perspective_passing(pawl_status status);

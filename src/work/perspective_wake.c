@@ -23,15 +23,16 @@ static void judge(const struct handler_batch *batch, const struct names *busy_on
     }
 }
 
-/* Those that run outside of the store; when none runs inside, this also writes the wake-ups down. */
-static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count,
+/* Those that run outside of the store; this also writes the wake-ups of all others down, where that was not
+ * done. */
+static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count, bool written,
                                  struct names *busy, pawl_error *err) {
     struct seat *seat = work->seat;
     struct checkpoint_grants grants = {0};
     pawl_str *keys = NULL;
     size_t key_count = 0;
     pawl_status status = seat_outside(seat, &keys, &key_count, err);
-    if (status != PAWL_OK || (key_count == 0 && seat->key_count > 0))
+    if (status != PAWL_OK || (key_count == 0 && written))
         return status;
     struct checkpoints_claim in = {.instance = work->instance,
                                    .streams = streams,
@@ -55,8 +56,13 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
     busy->list = arena_array(work->seat->arena, busy->max, sizeof(*busy->list));
     if (busy->list == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    pawl_status status = perspectives_advance_named(work, streams, count, busy, err);
-    return status == PAWL_OK ? claim_streams(work, streams, count, busy, err) : status;
+    bool written = false;
+    pawl_status status = perspectives_advance_named(work, streams, count, busy, &written, err);
+    if (status == PAWL_OK)
+        status = claim_streams(work, streams, count, written, busy, err);
+    if (work->seat->mine_count < work->seat->key_count)
+        perspectives_look(work->all); /* what was written down belongs to a backlog */
+    return status;
 }
 
 /*
