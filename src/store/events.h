@@ -353,6 +353,10 @@ struct store_events_ops {
     /* name absent: all of them, removed ones left out; else every version of that name. */
     pawl_status (*perspective_list)(struct store *store, pawl_str name, struct arena *arena,
                                     struct perspective_rows *out, pawl_error *err);
+    /* The same of all that are not removed, without counts, lag and position: what a worker asks every
+     * second. */
+    pawl_status (*perspective_defined)(struct store *store, struct arena *arena, struct perspective_rows *out,
+                                       pawl_error *err);
     pawl_status (*perspective_reached)(struct store *store, const struct perspective_target *in,
                                        struct arena *arena, struct perspective_reached *out, pawl_error *err);
     pawl_status (*perspective_apply)(struct store *store, const struct perspective_apply *in,

@@ -94,8 +94,8 @@ pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error
     seat->read_ms = 0;
     seat->key_count = 0;
     arena_reset(seat->registry);
-    pawl_status status = seat->store->ops->events.perspective_list(seat->store, (pawl_str){NULL, 0},
-                                                                   seat->registry, &seat->rows, err);
+    pawl_status status =
+        seat->store->ops->events.perspective_defined(seat->store, seat->registry, &seat->rows, err);
     if (status != PAWL_OK)
         return status;
     seat->keys = arena_array(seat->registry, seat->rows.count + 1, sizeof(*seat->keys));

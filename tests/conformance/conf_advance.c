@@ -216,6 +216,29 @@ static void skipped_events_count_as_applied(void **state) {
     assert_int_equal(perspective_of(c, "orders", 1).lag_events, 0);
 }
 
+static void a_worker_learns_what_there_is_without_counts(void **state) {
+    struct conf *c = *state;
+    struct perspective_rows rows;
+    enum store_answer answer = 0;
+    begin(c);
+    register_one(c, "totals", 1, PATTERN_GLOB, "*");
+    register_one(c, "gone", 1, PATTERN_GLOB, "*");
+    append(c, "a", EXPECT_ANY, "Created", 3, 1);
+    ok(c, EVENTS(c)->perspective_change(c->store, STR("gone@1"), PERSPECTIVE_REMOVE, &answer, &c->err));
+    ok(c, EVENTS(c)->perspective_change(c->store, STR("totals@1"), PERSPECTIVE_PAUSE, &answer, &c->err));
+    ok(c, EVENTS(c)->perspective_defined(c->store, c->arena, &rows, &c->err));
+    assert_int_equal(rows.count, 2);
+    assert_true(str_equal(rows.rows[0].key, STR("orders@1")));
+    assert_int_equal(rows.rows[0].state, PERSPECTIVE_LIVE);
+    assert_int_equal(rows.rows[0].run, RUN_FUNCTION);
+    assert_int_equal(rows.rows[0].batch, perspective_of(c, "orders", 1).batch);
+    assert_int_equal(rows.rows[0].pattern_count, 1);
+    assert_true(str_equal(rows.rows[0].patterns[0].text, STR("Created")));
+    assert_int_equal(rows.rows[0].pending + rows.rows[0].matched + rows.rows[0].position, 0);
+    assert_true(rows.rows[1].paused);
+    assert_true(rows.rows[1].backfilled);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(what_is_due_is_applied_and_completed_in_one_step),
     CONF_TEST(a_batch_is_filled_in_order_and_the_rest_is_due_at_once),
@@ -224,6 +247,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(who_was_granted_it_before_changes_nothing_any_more),
     CONF_TEST(paused_removed_and_evicted_ones_are_left_alone),
     CONF_TEST(skipped_events_count_as_applied),
+    CONF_TEST(a_worker_learns_what_there_is_without_counts),
 };
 
 CONF_GROUP(advance, tests);

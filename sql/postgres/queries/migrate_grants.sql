@@ -29,7 +29,7 @@ BEGIN
                        'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
                        'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'event_rows_typed',
-                       'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_reached',
+                       'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_defined', 'perspective_reached',
                        'perspective_live', 'wait_for', 'perspective_apply', 'apply_begin', 'apply_rows', 'apply_end',
                        'apply_target', 'apply_stream', 'perspective_advance', 'advance_take', 'advance_cut', 'advance_begin', 'advance_end',
                        'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events',

@@ -27,6 +27,8 @@ pawl_status model_perspective_switch(struct store *store, const struct perspecti
                                      struct arena *arena, struct switch_result *out, pawl_error *err);
 pawl_status model_perspective_list(struct store *store, pawl_str name, struct arena *arena,
                                    struct perspective_rows *out, pawl_error *err);
+pawl_status model_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
+                                      pawl_error *err);
 pawl_status model_perspective_reached(struct store *store, const struct perspective_target *in,
                                       struct arena *arena, struct perspective_reached *out, pawl_error *err);
 pawl_status model_perspective_apply(struct store *store, const struct perspective_apply *in,

@@ -148,6 +148,7 @@ static const struct store_ops model_ops = {
             .perspective_reset = model_perspective_reset,
             .perspective_switch = model_perspective_switch,
             .perspective_list = model_perspective_list,
+            .perspective_defined = model_perspective_defined,
             .perspective_reached = model_perspective_reached,
             .perspective_apply = model_perspective_apply,
             .perspective_advance = model_perspective_advance,

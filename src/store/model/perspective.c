@@ -396,6 +396,20 @@ pawl_status model_perspective_list(struct store *store, pawl_str name, struct ar
     return model_leave(model, status);
 }
 
+pawl_status model_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
+                                      pawl_error *err) {
+    struct perspective_rows list = {0};
+    pawl_status status = model_perspective_list(store, (pawl_str){NULL, 0}, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
+        struct perspective_row *row = &list.rows[i];
+        row->checkpoints = row->pending = row->processing = row->completed = row->failed = row->stopped = 0;
+        row->matched = row->applied = row->lag_events = row->lag_ms = row->position = 0;
+    }
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
 pawl_status model_perspective_reached(struct store *store, const struct perspective_target *in,
                                       struct arena *arena, struct perspective_reached *out, pawl_error *err) {
     pawl_status status = check_target(in, err);

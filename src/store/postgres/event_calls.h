@@ -41,6 +41,8 @@ pawl_status postgres_perspective_switch(struct store *store, const struct perspe
                                         struct arena *arena, struct switch_result *out, pawl_error *err);
 pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,
                                       struct perspective_rows *out, pawl_error *err);
+pawl_status postgres_perspective_defined(struct store *store, struct arena *arena,
+                                         struct perspective_rows *out, pawl_error *err);
 pawl_status postgres_perspective_reached(struct store *store, const struct perspective_target *in,
                                          struct arena *arena, struct perspective_reached *out,
                                          pawl_error *err);

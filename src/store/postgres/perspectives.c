@@ -189,10 +189,9 @@ static void row_take(const PGresult *r, int row, struct arena *arena, struct per
                                           &out->patterns, failed);
 }
 
-pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,
-                                      struct perspective_rows *out, pawl_error *err) {
-    struct statement statement = pg_statement_new(POSTGRES_Q_PERSPECTIVE_LIST, arena);
-    pg_params_text(&statement.params, name);
+/* Runs the statement and clears it. */
+static pawl_status list_all(struct store *store, struct statement statement, struct arena *arena,
+                            struct perspective_rows *out, pawl_error *err) {
     pawl_status status =
         pg_statement_run(postgres_of(store), "perspective_list", &statement, EFFECT_READ, err);
     if (status == PAWL_OK && PQnfields(statement.result) != 24)
@@ -210,6 +209,18 @@ pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct
     }
     pg_statement_clear(&statement);
     return status;
+}
+
+pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,
+                                      struct perspective_rows *out, pawl_error *err) {
+    struct statement statement = pg_statement_new(POSTGRES_Q_PERSPECTIVE_LIST, arena);
+    pg_params_text(&statement.params, name);
+    return list_all(store, statement, arena, out, err);
+}
+
+pawl_status postgres_perspective_defined(struct store *store, struct arena *arena,
+                                         struct perspective_rows *out, pawl_error *err) {
+    return list_all(store, pg_statement_new(POSTGRES_Q_PERSPECTIVE_DEFINED, arena), arena, out, err);
 }
 
 pawl_status postgres_perspective_reached(struct store *store, const struct perspective_target *in,

@@ -87,6 +87,7 @@ static const struct store_ops postgres_ops = {
             .perspective_reset = postgres_perspective_reset,
             .perspective_switch = postgres_perspective_switch,
             .perspective_list = postgres_perspective_list,
+            .perspective_defined = postgres_perspective_defined,
             .perspective_reached = postgres_perspective_reached,
             .perspective_apply = postgres_perspective_apply,
             .perspective_advance = postgres_perspective_advance,

@@ -67,9 +67,7 @@ static struct perspective_row row_column(struct statement *s, struct arena *aren
     return row;
 }
 
-static pawl_status row_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
-    struct walk at = {0};
-    pawl_status status = PAWL_OK;
+static pawl_status patterns_read(struct operation *op, struct arena *arena, struct perspective_row *row) {
     row->patterns = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *row->patterns);
     if (row->patterns == NULL)
         return operation_no_memory(op);
@@ -78,7 +76,12 @@ static pawl_status row_finish(struct operation *op, struct arena *arena, struct 
     while (row->pattern_count < PAWL_PATTERNS_MAX && statement_next(&s))
         row->patterns[row->pattern_count++] =
             (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
-    status = statement_end(&s);
+    return statement_end(&s);
+}
+
+static pawl_status row_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
+    struct walk at = {0};
+    pawl_status status = patterns_read(op, arena, row);
     if (row->state != PERSPECTIVE_LIVE && row->state != PERSPECTIVE_FILLING) {
         row->position = 0;
         return status;
@@ -90,8 +93,11 @@ static pawl_status row_finish(struct operation *op, struct arena *arena, struct 
     return status;
 }
 
-pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
-                                    struct perspective_rows *out, pawl_error *err) {
+/* finish: what is still to be read of each row. */
+static pawl_status list_all(struct store *store, pawl_str name, struct arena *arena,
+                            pawl_status (*finish)(struct operation *op, struct arena *arena,
+                                                  struct perspective_row *row),
+                            struct perspective_rows *out, pawl_error *err) {
     struct operation op;
     struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
     if (list.rows == NULL)
@@ -105,11 +111,27 @@ pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct a
         list.rows[list.count++] = row_column(&s, arena);
     status = statement_end(&s);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
-        status = row_finish(&op, arena, &list.rows[i]);
+        status = finish(&op, arena, &list.rows[i]);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;
     return status;
+}
+
+pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
+                                    struct perspective_rows *out, pawl_error *err) {
+    return list_all(store, name, arena, row_finish, out, err);
+}
+
+static pawl_status definition_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
+    row->checkpoints = row->pending = row->processing = row->completed = row->failed = row->stopped = 0;
+    row->matched = row->applied = row->lag_events = row->position = 0;
+    return patterns_read(op, arena, row);
+}
+
+pawl_status sqlite_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
+                                       pawl_error *err) {
+    return list_all(store, (pawl_str){NULL, 0}, arena, definition_finish, out, err);
 }
 
 static pawl_status reached(struct operation *op, const struct perspective_target *in, struct arena *arena,

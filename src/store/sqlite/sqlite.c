@@ -85,6 +85,7 @@ static const struct store_ops sqlite_ops = {
             .perspective_reset = sqlite_perspective_reset,
             .perspective_switch = sqlite_perspective_switch,
             .perspective_list = sqlite_perspective_list,
+            .perspective_defined = sqlite_perspective_defined,
             .perspective_reached = sqlite_perspective_reached,
             .perspective_apply = sqlite_perspective_apply,
             .perspective_advance = sqlite_perspective_advance,
