@@ -191,6 +191,7 @@ bool pool_close(struct pool *pool, int64_t wait_ms) {
     if (stuck)
         return false;
     free(pool->threads);
+    pool->threads = NULL;
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->work);
     return true;

@@ -508,6 +508,9 @@ static void close_fd(int fd) {
 void runtime_free(struct runtime *runtime) {
     if (runtime == NULL)
         return;
+    /* It never ran. */
+    if (runtime->pool != NULL && runtime->pool->threads != NULL && !pool_close(runtime->pool, 0))
+        runtime->pool = NULL;
     /* What a thread that was left behind still uses is not ours to free: its wake-up, its batch, its bundles.
      */
     bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL &&
