@@ -213,7 +213,7 @@ static void *read_all(void *self) {
 static const pawl_str key = {"seen@1", 6};
 
 static void finish_messages(struct store *store, pawl_uuid instance, const struct item_list *items,
-                            const struct checkpoint_grants *grants, struct arena *arena) {
+                            const struct advance_result *moved, struct arena *arena) {
     struct complete_item *done = arena_array(arena, items->count, sizeof *done);
     struct release_item *back = arena_array(arena, items->count, sizeof *back);
     struct messages_complete complete = {.instance = instance, .kind = KIND_PERSPECTIVE, .items = done};
@@ -222,8 +222,8 @@ static void finish_messages(struct store *store, pawl_uuid instance, const struc
     pawl_error err;
     for (size_t i = 0; i < items->count; i++) {
         bool busy = false;
-        for (size_t b = 0; !busy && b < grants->busy_count; b++)
-            busy = str_equal(grants->busy[b], items->items[i].stream);
+        for (size_t b = 0; !busy && b < moved->busy_count; b++)
+            busy = str_equal(moved->busy[b], items->items[i].stream);
         struct item_ref ref = {items->items[i].token, items->items[i].id};
         if (busy)
             back[release.count++] = (struct release_item){ref, 100};
@@ -234,33 +234,7 @@ static void finish_messages(struct store *store, pawl_uuid instance, const struc
     must(store->ops->core.messages_release(store, &release, arena, &answers, &err), "release", &err);
 }
 
-static size_t apply_grants(struct store *store, const struct checkpoint_grants *grants, struct arena *arena) {
-    pawl_str *streams = arena_array(arena, grants->count, sizeof *streams);
-    size_t count = grants->count;
-    pawl_error err;
-    for (size_t i = 0; i < count; i++)
-        streams[i] = grants->grants[i].stream;
-    while (count > 0) {
-        struct perspective_apply in = {.perspective = key,
-                                       .token = grants->grants[0].token,
-                                       .streams = streams,
-                                       .stream_count = count,
-                                       .batch = 500};
-        struct apply_result out;
-        must(store->ops->events.perspective_apply(store, &in, arena, &out, &err), "apply", &err);
-        size_t left = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (out.items[i].answer == ANSWER_INVALID)
-                die("apply", arena_printf(arena, "%.*s", STR_ARG(out.items[i].error)));
-            if (out.items[i].more)
-                streams[left++] = streams[i];
-        }
-        count = left;
-    }
-    return grants->count;
-}
-
-/* One round: messages, then whatever is due. */
+/* One round, as a worker does it: the streams of messages, else whatever is due. */
 static size_t work_once(struct store *store, pawl_uuid instance, struct arena *arena) {
     struct messages_claim claim = {.instance = instance,
                                    .kind = KIND_PERSPECTIVE,
@@ -268,7 +242,7 @@ static size_t work_once(struct store *store, pawl_uuid instance, struct arena *a
                                    .lease_ms = 60000,
                                    .policy = POLICY_BLOCK};
     struct item_list items;
-    struct checkpoint_grants grants = {0};
+    struct advance_result moved = {0};
     pawl_error err;
     struct beat_result beat;
     must(store->ops->core.heartbeat(store, instance, -1, &beat, &err), "beat", &err);
@@ -276,17 +250,21 @@ static size_t work_once(struct store *store, pawl_uuid instance, struct arena *a
     pawl_str *streams = arena_array(arena, items.count, sizeof *streams);
     for (size_t i = 0; i < items.count; i++)
         streams[i] = items.items[i].stream;
-    struct checkpoints_claim in = {.instance = instance,
-                                   .streams = streams,
-                                   .stream_count = items.count,
-                                   .perspectives = &key,
-                                   .perspective_count = 1,
-                                   .max = 500,
-                                   .lease_ms = 60000};
-    must(store->ops->events.checkpoints_claim(store, &in, arena, &grants, &err), "claim", &err);
+    struct perspective_advance in = {.instance = instance,
+                                     .perspective = key,
+                                     .streams = streams,
+                                     .stream_count = items.count,
+                                     .mine = &key,
+                                     .mine_count = 1,
+                                     .batch = 500};
+    must(store->ops->events.perspective_advance(store, &in, arena, &moved, &err), "advance", &err);
+    for (size_t i = 0; i < moved.count; i++) {
+        if (moved.items[i].answer != ANSWER_APPLIED)
+            die("advance", arena_printf(arena, "%.*s", STR_ARG(moved.items[i].error)));
+    }
     if (items.count > 0)
-        finish_messages(store, instance, &items, &grants, arena);
-    return items.count + apply_grants(store, &grants, arena);
+        finish_messages(store, instance, &items, &moved, arena);
+    return items.count + moved.count;
 }
 
 static void *work_all(void *self) {
