@@ -262,7 +262,8 @@ pawl_status check_batch(const struct work_batch *in, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     if ((in->flags & ~(BATCH_SKIP_CLAIM | BATCH_DEBUG | BATCH_LANES)) != 0)
-        return place_wrong(&at, "flags %d has unknown bits; use 1 (skip claim), 2 (debug) and 4 (lanes)", in->flags);
+        return place_wrong(&at, "flags %d has unknown bits; use 1 (skip claim), 2 (debug) and 4 (lanes)",
+                           in->flags);
     return PAWL_OK;
 }
 

@@ -102,7 +102,8 @@ static pawl_status start(struct store *store, const struct run_begin *in, const 
         return status;
     if (started.answer == ANSWER_NOT_FOUND)
         return error_set(err, PAWL_NOT_FOUND, "run",
-                         "there is no statement '%.*s'; pawl statement set registers one", STR_ARG(doc->target));
+                         "there is no statement '%.*s'; pawl statement set registers one",
+                         STR_ARG(doc->target));
     if (started.answer == ANSWER_CONFLICT)
         return error_set(err, PAWL_CONFLICT, "run", "the run %lld that it belongs to has ended",
                          (long long)in->parent);

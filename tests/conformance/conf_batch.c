@@ -6,7 +6,8 @@
 enum { COMPLETED = 4, OUT = KIND_OUTBOX, IN = KIND_INBOX };
 
 static struct work_batch batch_of(int n) {
-    return (struct work_batch){.instance = instance_named(n, KIND_BITS_ALL), .lease_ms = LEASE_MS, .flags = BATCH_LANES};
+    return (struct work_batch){
+        .instance = instance_named(n, KIND_BITS_ALL), .lease_ms = LEASE_MS, .flags = BATCH_LANES};
 }
 
 static struct work_batch_result process(struct conf *c, struct work_batch in) {

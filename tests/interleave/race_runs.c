@@ -271,14 +271,15 @@ static void two_runs(struct scene *s, const char *of_worker_1, const char *of_wo
 }
 
 static void expect_both_failed(struct scene *s) {
-    assert_string_equal(run(s, s->observer,
-                            "SELECT string_agg(state || ' ' || remaining || '+' || done || '+' || failed, ', ' "
-                            "ORDER BY id) FROM pawl.run"),
-                        "6 0+0+2, 6 0+0+2");
+    assert_string_equal(
+        run(s, s->observer,
+            "SELECT string_agg(state || ' ' || remaining || '+' || done || '+' || failed, ', ' "
+            "ORDER BY id) FROM pawl.run"),
+        "6 0+0+2, 6 0+0+2");
 }
 
-/* A dies with run 1 and stands before a partition of run 2; B dies with run 2 first. Locked one by one, A would
- * hold run 1 and want run 2, and B the other way round. */
+/* A dies with run 1 and stands before a partition of run 2; B dies with run 2 first. Locked one by one, A
+ * would hold run 1 and want run 2, and B the other way round. */
 static void two_reports_that_end_pages_of_two_runs_do_not_deadlock(void **state) {
     struct scene *s = *state;
     two_runs(s, "1, 3", "2, 4");

@@ -24,12 +24,12 @@ struct postgres {
     struct address address;
     PGconn *conn; /* NULL: not connected */
     enum session session;
-    int64_t answered_us; /* of clock_boot_us, when it last answered */
+    int64_t answered_us;                /* of clock_boot_us, when it last answered */
     bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */
     bool prepared[POSTGRES_Q_COUNT];    /* known to this session by name */
     char schema[SCHEMA_BYTES];
     char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them */
-    char role[SCHEMA_BYTES]; /* to act as; empty: the login's own */
+    char role[SCHEMA_BYTES];         /* to act as; empty: the login's own */
     int connect_timeout_ms;
     int statement_timeout_ms;
     pawl_uuid alive; /* whose liveness lock this session holds; nil: nobody's */

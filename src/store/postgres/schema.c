@@ -15,8 +15,8 @@ static bool ends_with(const char *text, const char *end, const char *word) {
 }
 
 static bool is_role(const char *name, size_t len) {
-    static const char *const roles[] = {"pawl_owner", "pawl_producer", "pawl_worker", "pawl_view",
-                                        "pawl_operator", "pawl_server"};
+    static const char *const roles[] = {"pawl_owner", "pawl_producer", "pawl_worker",
+                                        "pawl_view",  "pawl_operator", "pawl_server"};
     for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
         if (strlen(roles[i]) == len && memcmp(name, roles[i], len) == 0)
             return true;
