@@ -2,6 +2,7 @@
 #include <endian.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -15,6 +16,7 @@ struct hand {
     struct buf streams, versions, payloads;
     int64_t position; /* of the last event that was read */
     int count;        /* events of the last page */
+    bool by_stream;   /* one checkpoint for each stream instead of one cursor */
 };
 
 static pawl_status send(struct hand *hand, const char *name, int count, const char *const *values,
@@ -32,7 +34,10 @@ static pawl_status send_upsert(struct hand *hand, pawl_error *err) {
     const char *at[] = {(const char *)&position};
     int at_length = sizeof(position);
     pawl_status status = send(hand, "postgres/floor_project_upsert", 3, values, lengths, err);
-    return status == PAWL_OK ? send(hand, "postgres/floor_project_cursor", 1, at, &at_length, err) : status;
+    if (status != PAWL_OK)
+        return status;
+    return hand->by_stream ? send(hand, "postgres/floor_project_checkpoint", 2, values, lengths, err)
+                           : send(hand, "postgres/floor_project_cursor", 1, at, &at_length, err);
 }
 
 static void keep(struct hand *hand, const PGresult *rows) {
@@ -95,13 +100,16 @@ static pawl_status fill(struct hand *hand, const struct bench_options *options, 
         PQexecPrepared(hand->conn, "postgres/floor_project_events", 2, values, lengths, binary, 1);
     status = pg_check(hand->conn, result, err);
     PQclear(result);
+    if (status == PAWL_OK && hand->by_stream)
+        status = pg_run_file(hand->conn, options, "postgres/floor_project_checkpoints", err);
     return status == PAWL_OK ? bench_calm(options, err) : status;
 }
 
 pawl_status project_floor_postgres(const struct bench_options *options, int64_t *spent_us, pawl_error *err) {
-    static const char *const statements[] = {"postgres/floor_project_read", "postgres/floor_project_upsert",
-                                             "postgres/floor_project_cursor"};
-    struct hand hand = {0};
+    struct hand hand = {.by_stream = strcmp(options->side, "checkpoints") == 0};
+    const char *const statements[] = {"postgres/floor_project_read", "postgres/floor_project_upsert",
+                                      hand.by_stream ? "postgres/floor_project_checkpoint"
+                                                     : "postgres/floor_project_cursor"};
     buf_init(&hand.streams, 0);
     buf_init(&hand.versions, 0);
     buf_init(&hand.payloads, 0);

@@ -35,7 +35,8 @@ static const char usage[] =
     "                   jobs-worker, append, project or runs\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain), sql (PostgreSQL: empty)\n"
-    "                   or row (notify: with a row each way)\n"
+    "                   row (notify: with a row each way) or checkpoints (PostgreSQL: project, by hand\n"
+    "                   with one for each stream)\n"
     "  --messages N     how many messages in all (default 10000)\n"
     "  --streams N      over how many streams (default 1000)\n"
     "  --batch N        messages per call (default 500)\n"
@@ -178,7 +179,8 @@ int main(int argc, char **argv) {
         .sql_dir = BENCH_SQL_DIR,
     };
     parse(&options, argc, argv);
-    bool own_sides = strcmp(options.workload, "empty") == 0 || strcmp(options.workload, "notify") == 0;
+    bool own_sides = strcmp(options.workload, "empty") == 0 || strcmp(options.workload, "notify") == 0 ||
+                     strcmp(options.workload, "project") == 0;
     if (!own_sides && bench_side(&options) == NULL)
         refuse("no such contestant for this store", options.side);
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
