@@ -9,14 +9,11 @@
 #include "cli/commands.h"
 #include "cli/event_view.h"
 #include "cli/names.h"
+#include "work/fleet_facts.h"
 #include "work/perspective_file.h"
 
 static pawl_status read_rows(struct cli *cli, pawl_str name, struct perspective_rows *rows, pawl_error *err) {
-    struct stamp_result stamped;
-    pawl_status status = cli->store->ops->events.events_stamp(cli->store, 10000, &stamped, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->events.perspective_list(cli->store, name, cli->arena, rows, err);
-    return status;
+    return fleet_perspectives(cli->store, name, cli->arena, rows, err);
 }
 
 /* When all is applied, by how much was applied between two looks. */

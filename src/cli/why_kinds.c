@@ -12,6 +12,7 @@
 #include "cli/run_view.h"
 #include "cli/why_job.h"
 #include "cli/why_story.h"
+#include "work/fleet_facts.h"
 #include "work/page_job.h"
 #include "work/run_start.h"
 
@@ -126,8 +127,7 @@ static pawl_status tell_stream(struct cli *cli, pawl_str word, struct why_told *
 
 static pawl_status tell_perspective(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
     struct perspective_rows rows = {.count = 0};
-    pawl_status status =
-        cli->store->ops->events.perspective_list(cli->store, (pawl_str){NULL, 0}, cli->arena, &rows, err);
+    pawl_status status = fleet_perspectives(cli->store, (pawl_str){NULL, 0}, cli->arena, &rows, err);
     const struct perspective_row *row = NULL;
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
         if (str_equal(rows.rows[i].key, word) || str_equal(rows.rows[i].name, word))

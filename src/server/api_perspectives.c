@@ -7,13 +7,11 @@
 #include "cli/names.h"
 #include "server/call.h"
 #include "server/fields.h"
+#include "work/fleet_facts.h"
 
 static pawl_status list_named(struct call *call, pawl_str name, pawl_error *err) {
-    struct stamp_result stamped;
     struct perspective_rows rows = {.count = 0};
-    pawl_status status = call->store->ops->events.events_stamp(call->store, 1000, &stamped, err);
-    if (status == PAWL_OK)
-        status = call->store->ops->events.perspective_list(call->store, name, call->arena, &rows, err);
+    pawl_status status = fleet_perspectives(call->store, name, call->arena, &rows, err);
     if (status == PAWL_OK && !str_absent(name) && rows.count == 0)
         status = error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective named %.*s",
                            STR_ARG(name));

@@ -1,6 +1,15 @@
 /* What is known of the whole system at one moment. */
 #include "work/fleet_facts.h"
 
+enum { STAMP_MAX = 10000 };
+
+pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
+                               struct perspective_rows *rows, pawl_error *err) {
+    struct stamp_result stamped;
+    pawl_status status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+    return status == PAWL_OK ? store->ops->events.perspective_list(store, name, arena, rows, err) : status;
+}
+
 pawl_status fleet_facts_read(struct store *store, struct arena *arena, struct fleet_facts *facts,
                              pawl_error *err) {
     const struct store_ops *ops = store->ops;
@@ -11,7 +20,7 @@ pawl_status fleet_facts_read(struct store *store, struct arena *arena, struct fl
     if (status == PAWL_OK)
         status = ops->jobs->counts(store, arena, &read.queues, err);
     if (status == PAWL_OK)
-        status = ops->events.perspective_list(store, (pawl_str){NULL, 0}, arena, &read.perspectives, err);
+        status = fleet_perspectives(store, (pawl_str){NULL, 0}, arena, &read.perspectives, err);
     if (status == PAWL_OK)
         *facts = read;
     return status;

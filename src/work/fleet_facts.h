@@ -18,4 +18,9 @@ PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *a
 /* Whole seconds between two moments of the store's clock; 0 when the first is unknown (0) or yet to come. */
 int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);
 
+/* The perspectives of that name, absent = all, and how far they are behind. What was appended is counted too
+ * when no worker has given it a position yet. */
+pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
+                               struct perspective_rows *rows, pawl_error *err);
+
 #endif
