@@ -6,7 +6,7 @@ PREFIX    ?= /usr/local
 DESTDIR   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-san run test test-all lint fmt bench prove install clean
+.PHONY: help deps build program build-san run test test-all lint fmt bench prove install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,9 +14,13 @@ help: ## list the targets
 deps: ## install the Debian packages that are missing (root), or say which
 	@tools/deps
 
-build: deps ## build the library and the program into build/ (optimised, asserts on)
+build: deps ## build everything into build/ (optimised, asserts on)
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
 	@ninja -C $(BUILD)
+
+program: deps ## only the program, build/pawl
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@ninja -C $(BUILD) pawl
 
 build-san: deps ## build with AddressSanitizer and UBSan into build-san/
 	@test -f $(BUILD_SAN)/build.ninja || meson setup $(BUILD_SAN) -Dbuildtype=debug -Doptimization=1 \
@@ -26,7 +30,7 @@ build-san: deps ## build with AddressSanitizer and UBSan into build-san/
 run: build ## build, then show the program at work
 	@tools/run-demo
 
-test: build build-san ## build, then run every test under the sanitizers
+test: program build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
 test-all: build build-san ## every test in both builds; a skipped test is a failure
