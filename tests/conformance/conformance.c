@@ -23,23 +23,30 @@ static const struct conf_group *const groups[] = {
     &conf_advance,
 };
 
-/* conformance STORE [PATTERN]: PATTERN is a test name with * and ?, or @ and the beginning of a group's name.
- */
+static bool wanted(const struct conf_group *group, int count, char **patterns) {
+    for (int i = 0; i < count; i++) {
+        if (patterns[i][0] == '@' && strncmp(group->name, patterns[i] + 1, strlen(patterns[i] + 1)) == 0)
+            return true;
+    }
+    return count == 0 || patterns[0][0] != '@';
+}
+
+/* conformance STORE [PATTERN]…: a PATTERN is a test name with * and ?, or @ and the beginning of a group's
+ * name; of the latter there may be several. */
 int main(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr, "usage: %s model|sqlite|postgres|pgbouncer [PATTERN]\n", argv[0]);
+        fprintf(stderr, "usage: %s model|sqlite|postgres|pgbouncer [PATTERN]...\n", argv[0]);
         return 2;
     }
     struct backend *backend = backend_start(argv[1]);
     if (backend == NULL)
         return PGSERVER_SKIP;
     conf_choose(backend);
-    const char *group = argc > 2 && argv[2][0] == '@' ? argv[2] + 1 : "";
     if (argc > 2 && argv[2][0] != '@')
         cmocka_set_test_filter(argv[2]);
     int failed = 0;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (strncmp(groups[i]->name, group, strlen(group)) == 0)
+        if (wanted(groups[i], argc - 2, argv + 2))
             failed +=
                 _cmocka_run_group_tests(groups[i]->name, groups[i]->tests, groups[i]->count, NULL, NULL);
     backend_stop(backend);
