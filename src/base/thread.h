@@ -8,4 +8,7 @@
  * process would else reach whichever thread has not blocked it. Returns 0 or an errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
 
+/* A condition that is waited for on CLOCK_MONOTONIC (clock_monotonic_after), whatever the wall clock does. */
+void thread_cond_init(pthread_cond_t *cond);
+
 #endif

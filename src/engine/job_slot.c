@@ -7,19 +7,16 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 
 pawl_status job_slots_open(struct job_slots *slots, int count, pawl_error *err) {
-    pthread_condattr_t monotonic;
     slots->items = calloc((size_t)count, sizeof(*slots->items));
     if (slots->items == NULL)
         return error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
     slots->count = count;
     pthread_mutex_init(&slots->lock, NULL);
     pthread_cond_init(&slots->work, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&slots->news, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&slots->news);
     for (int i = 0; i < count; i++) {
         slots->items[i].number = i;
         slots->items[i].slots = slots;

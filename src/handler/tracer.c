@@ -215,7 +215,6 @@ void tracer_free(struct tracer *tracer) {
 struct tracer *tracer_open(const char *service, const struct log *log) {
     struct log own = log != NULL ? *log : (struct log){.level = LOG_LEVEL_OFF};
     struct tracer *tracer = calloc(1, sizeof(*tracer));
-    pthread_condattr_t monotonic;
     if (tracer != NULL)
         tracer->arena = arena_create(0);
     if (tracer == NULL || tracer->arena == NULL ||
@@ -226,10 +225,7 @@ struct tracer *tracer_open(const char *service, const struct log *log) {
     tracer->log = own;
     tracer->queue = calloc((size_t)tracer->config.queue_max, sizeof(*tracer->queue));
     pthread_mutex_init(&tracer->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&tracer->news, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&tracer->news);
     tracer->made = true;
     int code = tracer->queue != NULL ? thread_start(&tracer->thread, tracer_main, tracer) : ENOMEM;
     tracer->running = code == 0;

@@ -64,11 +64,7 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
     made->sender.log = config->log;
     made->sender.stop = &made->stop;
     made->random = (uint64_t)clock_boot_us() * 2654435761u;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_cond_init(&made->wake);
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->sender.world.lock, NULL);
     status = handler_table_create(&made->sender.targets, err);

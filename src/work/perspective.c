@@ -141,11 +141,7 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     all->config = *config;
     pthread_mutex_init(&all->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&all->changed, &attr);
-    pthread_condattr_destroy(&attr);
+    thread_cond_init(&all->changed);
     all->arena = arena_create(0);
     pawl_status status = all->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
                                             : PAWL_OK;

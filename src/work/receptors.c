@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/uuid.h"
 #include "domain/workstatus.h"
 #include "engine/run_handle.h"
@@ -171,11 +172,7 @@ static void turns_wait(struct party *party, struct turn *turns, size_t count, co
 }
 
 static void party_open(struct party *party) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&party->ended, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_cond_init(&party->ended);
     pthread_mutex_init(&party->lock, NULL);
 }
 

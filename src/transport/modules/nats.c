@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "transport/address.h"
 #include "transport/modules/nats.h"
 
@@ -177,12 +178,8 @@ static pawl_status nats_session_open(const struct transport_config *config, stru
     if (session == NULL)
         return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
     session->confirm_ms = config->confirm_ms;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&session->changed);
     session->arena = arena_create(0);
     struct address address;
     pawl_status status = session->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "nats", "out of memory")
