@@ -32,21 +32,13 @@ static pawl_status items_take(const PGresult *r, struct arena *arena, struct adv
     pawl_status status = result_make(out, (size_t)PQntuples(r), arena, err);
     for (int i = 0; status == PAWL_OK && i < PQntuples(r); i++) {
         pawl_str stream = pg_cell_text((struct cell){r, i, 0}, arena, &failed);
-        enum store_answer answer = (enum store_answer)pg_cell_int((struct cell){r, i, 1});
-        if ((int)answer == 0) {
+        struct apply_item item = pg_apply_item((struct cell){r, i, 1}, arena, &failed);
+        if ((int)item.answer == 0) {
             out->busy[out->busy_count++] = stream;
             continue;
         }
         out->streams[out->count] = stream;
-        out->items[out->count++] = (struct apply_item){
-            .answer = answer,
-            .version = pg_cell_int((struct cell){r, i, 2}),
-            .events = pg_cell_int((struct cell){r, i, 3}),
-            .more = pg_cell_bool((struct cell){r, i, 4}),
-            .outcome = (enum fail_outcome)pg_cell_int((struct cell){r, i, 5}),
-            .failed_version = pg_cell_int((struct cell){r, i, 6}),
-            .error = pg_cell_text((struct cell){r, i, 7}, arena, &failed),
-        };
+        out->items[out->count++] = item;
     }
     return failed ? pg_answer_no_memory(OP, err) : status;
 }

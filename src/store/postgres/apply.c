@@ -8,6 +8,20 @@
 
 #define OP "perspective_apply"
 
+struct apply_item pg_apply_item(struct cell answer, struct arena *arena, bool *failed) {
+    const PGresult *r = answer.result;
+    int i = answer.row, at = answer.column;
+    return (struct apply_item){
+        .answer = (enum store_answer)pg_cell_int(answer),
+        .version = pg_cell_int((struct cell){r, i, at + 1}),
+        .events = pg_cell_int((struct cell){r, i, at + 2}),
+        .more = pg_cell_bool((struct cell){r, i, at + 3}),
+        .outcome = (enum fail_outcome)pg_cell_int((struct cell){r, i, at + 4}),
+        .failed_version = pg_cell_int((struct cell){r, i, at + 5}),
+        .error = pg_cell_text((struct cell){r, i, at + 6}, arena, failed),
+    };
+}
+
 static pawl_status by_sql(struct store *store, const struct perspective_apply *in, struct arena *arena,
                           struct apply_result *out, pawl_error *err) {
     struct statement statement = pg_statement_new(POSTGRES_Q_PERSPECTIVE_APPLY, arena);
@@ -25,15 +39,7 @@ static pawl_status by_sql(struct store *store, const struct perspective_apply *i
         result.items = arena_array(arena, result.count, sizeof *result.items);
         bool failed = result.items == NULL;
         for (int i = 0; !failed && i < (int)result.count; i++)
-            result.items[i] = (struct apply_item){
-                .answer = (enum store_answer)pg_cell_int((struct cell){r, i, 0}),
-                .version = pg_cell_int((struct cell){r, i, 1}),
-                .events = pg_cell_int((struct cell){r, i, 2}),
-                .more = pg_cell_bool((struct cell){r, i, 3}),
-                .outcome = (enum fail_outcome)pg_cell_int((struct cell){r, i, 4}),
-                .failed_version = pg_cell_int((struct cell){r, i, 5}),
-                .error = pg_cell_text((struct cell){r, i, 6}, arena, &failed),
-            };
+            result.items[i] = pg_apply_item((struct cell){r, i, 0}, arena, &failed);
         if (failed)
             status = pg_answer_no_memory(OP, err);
         else

@@ -14,4 +14,7 @@ PAWL_MUSTCHECK pawl_status pg_apply_events(struct postgres *self, pawl_str persp
                                            struct apply_cut *cuts, size_t count, struct arena *arena,
                                            struct stored_event **events, pawl_error *err);
 
+/* What became of a stream, as the functions answer it from this column on. */
+struct apply_item pg_apply_item(struct cell answer, struct arena *arena, bool *failed);
+
 #endif

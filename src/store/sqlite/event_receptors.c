@@ -5,19 +5,6 @@
 #include "store/sqlite/events.h"
 #include "store/sqlite/put.h"
 
-static pawl_status patterns_read(struct operation *op, pawl_str key, struct arena *arena,
-                                 struct event_receptor *out) {
-    out->patterns = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *out->patterns);
-    if (out->patterns == NULL)
-        return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
-    bind_text(&s, key);
-    while (out->pattern_count < PAWL_PATTERNS_MAX && statement_next(&s))
-        out->patterns[out->pattern_count++] =
-            (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
-    return statement_end(&s);
-}
-
 /* One receptor with its patterns, in the arena. */
 static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str key, struct arena *arena,
                                  struct event_receptor *out, bool *found) {
@@ -30,7 +17,8 @@ static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str k
                                        .fed = column_int(&s, 1),
                                        .registered_ms = column_int(&s, 2)};
     pawl_status status = statement_end(&s);
-    return status == PAWL_OK && *found ? patterns_read(op, key, arena, out) : status;
+    return status == PAWL_OK && *found ? patterns_read(op, key, arena, &out->patterns, &out->pattern_count)
+                                       : status;
 }
 
 static pawl_status head_read(struct operation *op, int64_t *head) {
@@ -73,15 +61,7 @@ static pawl_status put_receptor(struct operation *op, const struct receptor_new 
     if (status != PAWL_OK || *answer != ANSWER_APPLIED)
         return status;
     status = found ? patterns_delete(op, key) : insert(op, in);
-    for (size_t i = 0; status == PAWL_OK && i < in->pattern_count; i++) {
-        struct statement s = statement_begin(op, SQLITE_Q_PATTERN_INSERT);
-        bind_text(&s, key);
-        bind_int(&s, (int64_t)i + 1);
-        bind_int(&s, in->patterns[i].mode);
-        bind_text(&s, in->patterns[i].text);
-        status = statement_run(&s);
-    }
-    return status;
+    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
 }
 
 pawl_status sqlite_receptor_register(struct store *store, const struct receptor_new *in,
@@ -146,7 +126,7 @@ static pawl_status list_receptors(struct operation *op, struct arena *arena, str
         pawl_str key;
         status = receptor_consumer(op->scratch, out->rows[i].name, &key, op->err);
         if (status == PAWL_OK)
-            status = patterns_read(op, key, arena, &out->rows[i]);
+            status = patterns_read(op, key, arena, &out->rows[i].patterns, &out->rows[i].pattern_count);
     }
     return status;
 }

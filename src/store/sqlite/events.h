@@ -19,6 +19,12 @@ struct stored_event event_column(struct statement *s, struct arena *arena);
 PAWL_MUSTCHECK pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count,
                                       pawl_str *json);
 
+/* In the order in which they were given; memory from the arena. */
+PAWL_MUSTCHECK pawl_status patterns_read(struct operation *op, pawl_str key, struct arena *arena,
+                                         struct event_pattern **patterns, size_t *count);
+PAWL_MUSTCHECK pawl_status patterns_insert(struct operation *op, pawl_str key,
+                                           const struct event_pattern *patterns, size_t count);
+
 struct perspective_brief {
     bool found;
     enum perspective_state state;

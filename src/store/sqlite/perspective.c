@@ -69,7 +69,7 @@ struct pattern_set {
     size_t count, cap;
 };
 
-static pawl_status patterns_read(struct operation *op, struct pattern_set *out) {
+static pawl_status patterns_fed(struct operation *op, struct pattern_set *out) {
     struct statement s = statement_begin(op, SQLITE_Q_PATTERN_FED);
     pawl_status status = PAWL_OK;
     while (status == PAWL_OK && statement_next(&s)) {
@@ -110,7 +110,7 @@ static pawl_status type_map(struct operation *op, const struct pattern_set *patt
 
 pawl_status types_resolve(struct operation *op, pawl_str type) {
     struct pattern_set patterns = {0};
-    pawl_status status = patterns_read(op, &patterns);
+    pawl_status status = patterns_fed(op, &patterns);
     if (status != PAWL_OK || patterns.count == 0)
         return status;
     if (!str_absent(type))
@@ -161,15 +161,7 @@ static pawl_status insert(struct operation *op, const struct perspective_new *in
     bind_int(&s, in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK);
     bind_int(&s, op->now_ms);
     pawl_status status = statement_run(&s);
-    for (size_t i = 0; status == PAWL_OK && i < in->pattern_count; i++) {
-        s = statement_begin(op, SQLITE_Q_PATTERN_INSERT);
-        bind_text(&s, key);
-        bind_int(&s, (int64_t)i + 1);
-        bind_int(&s, in->patterns[i].mode);
-        bind_text(&s, in->patterns[i].text);
-        status = statement_run(&s);
-    }
-    return status;
+    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
 }
 
 static pawl_status put_perspective(struct operation *op, const struct perspective_new *in,

@@ -67,21 +67,9 @@ static struct perspective_row row_column(struct statement *s, struct arena *aren
     return row;
 }
 
-static pawl_status patterns_read(struct operation *op, struct arena *arena, struct perspective_row *row) {
-    row->patterns = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *row->patterns);
-    if (row->patterns == NULL)
-        return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
-    bind_text(&s, row->key);
-    while (row->pattern_count < PAWL_PATTERNS_MAX && statement_next(&s))
-        row->patterns[row->pattern_count++] =
-            (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
-    return statement_end(&s);
-}
-
 static pawl_status row_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
     struct walk at = {0};
-    pawl_status status = patterns_read(op, arena, row);
+    pawl_status status = patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
     if (row->state != PERSPECTIVE_LIVE && row->state != PERSPECTIVE_FILLING) {
         row->position = 0;
         return status;
@@ -126,7 +114,7 @@ pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct a
 static pawl_status definition_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
     row->checkpoints = row->pending = row->processing = row->completed = row->failed = row->stopped = 0;
     row->matched = row->applied = row->lag_events = row->position = 0;
-    return patterns_read(op, arena, row);
+    return patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
 }
 
 pawl_status sqlite_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
