@@ -22,6 +22,7 @@
 #define PAWL_BATCH_MAX 5000
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
+#define PAWL_STAMP_MAX 10000 /* appends that one pass gives positions to */
 #define PAWL_LIST_SCAN 10000 /* rows that a page of a list looks at before it ends without being full */
 
 /* Events and perspectives. */

@@ -7,8 +7,6 @@
 #include "cli/event_view.h"
 #include "cli/names.h"
 
-enum { STAMP_MAX = 10000 };
-
 static pawl_status list(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{.key = "receptor", .type = CELL_TEXT},
                                             {.key = "on", .type = CELL_TEXT, .cut = true},
@@ -21,7 +19,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     struct event_receptors found = {0};
     pawl_str name = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL);
     size_t shown = 0;
-    pawl_status status = cli->store->ops->events.events_stamp(cli->store, STAMP_MAX, &stamped, err);
+    pawl_status status = cli->store->ops->events.events_stamp(cli->store, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
         status = cli->store->ops->events.receptor_list(cli->store, cli->arena, &found, err);
     if (status != PAWL_OK)

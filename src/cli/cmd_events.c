@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "cli/cli.h"
@@ -15,7 +16,7 @@
 #include "cli/names.h"
 #include "cli/ndjson.h"
 
-enum { TAIL_MS = 100, STAMP_MAX = 10000, TAIL_ROWS = 500 };
+enum { TAIL_MS = 100, TAIL_ROWS = 500 };
 
 /* The events of --ndjson, or the one that the words describe. */
 static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t *count, pawl_error *err) {
@@ -141,7 +142,7 @@ static pawl_status stamp(struct cli *cli, pawl_error *err) {
     struct stamp_result stamped = {.stamped = 1};
     pawl_status status = PAWL_OK;
     while (status == PAWL_OK && stamped.stamped > 0)
-        status = cli->store->ops->events.events_stamp(cli->store, STAMP_MAX, &stamped, err);
+        status = cli->store->ops->events.events_stamp(cli->store, PAWL_STAMP_MAX, &stamped, err);
     return status;
 }
 

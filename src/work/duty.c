@@ -36,9 +36,13 @@ void duty_wait(const atomic_bool *stopping, int64_t wait_ms) {
         nanosleep(&(struct timespec){0, SLICE_MS * 1000000}, NULL);
 }
 
+int64_t duty_longer_ms(int64_t backoff_ms) {
+    return backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : backoff_ms * 2;
+}
+
 void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms) {
     duty_wait(stopping, *backoff_ms);
-    *backoff_ms = *backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : *backoff_ms * 2;
+    *backoff_ms = duty_longer_ms(*backoff_ms);
 }
 
 void duty_leave(struct duty *duty, struct store *store) {

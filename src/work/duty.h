@@ -35,8 +35,9 @@ bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance);
 /* Waits, or until the thread is told to stop. */
 void duty_wait(const atomic_bool *stopping, int64_t wait_ms);
 
-/* After a failure: waits, and longer the next time. Begin with DUTY_BACKOFF_MS. */
+/* After a failure: how long to wait the next time, and waiting so. Begin with DUTY_BACKOFF_MS. */
 enum { DUTY_BACKOFF_MS = 250 };
+int64_t duty_longer_ms(int64_t backoff_ms);
 void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms);
 
 /* Lets go of it, when it is held. */

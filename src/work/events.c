@@ -11,7 +11,7 @@
 #include "work/perspective_file.h"
 #include "work/send.h"
 
-enum { ASK_MS_FIRST = 2, ASK_MS_LAST = 100, STAMP_MAX = 10000 };
+enum { ASK_MS_FIRST = 2, ASK_MS_LAST = 100 };
 
 pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
                              bool (*each)(void *self, const pawl_stored_event *event), void *self,
@@ -25,7 +25,7 @@ pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
     pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_events_read", "out of memory")
                                        : PAWL_OK;
     if (status == PAWL_OK && str_absent(read->stream))
-        status = inner->ops->events.events_stamp(inner, STAMP_MAX, &stamped, err);
+        status = inner->ops->events.events_stamp(inner, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
         status = inner->ops->events.events_read(inner, &in, arena, &list, err);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
@@ -124,7 +124,7 @@ pawl_status perspective_wait(struct store *store, const struct perspective_targe
         struct stamp_result stamped;
         arena_reset(arena);
         if (str_absent(target->stream))
-            status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+            status = store->ops->events.events_stamp(store, PAWL_STAMP_MAX, &stamped, err);
         if (status == PAWL_OK)
             status = store->ops->events.perspective_reached(store, target, arena, &reached, err);
         if (status != PAWL_OK)

@@ -1,12 +1,12 @@
 /* What is known of the whole system at one moment. */
 #include "work/fleet_facts.h"
 
-enum { STAMP_MAX = 10000 };
+#include "base/limits.h"
 
 pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
                                struct perspective_rows *rows, pawl_error *err) {
     struct stamp_result stamped;
-    pawl_status status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+    pawl_status status = store->ops->events.events_stamp(store, PAWL_STAMP_MAX, &stamped, err);
     return status == PAWL_OK ? store->ops->events.perspective_list(store, name, arena, rows, err) : status;
 }
 

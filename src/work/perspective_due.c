@@ -61,7 +61,7 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
     if (status != PAWL_OK)
         return status;
     give_owed(all, seat);
-    status = seat->store->ops->events.events_stamp(seat->store, PERSPECTIVE_STAMP_MAX, &stamped, err);
+    status = seat->store->ops->events.events_stamp(seat->store, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
         status = backfill(seat, found, err);
     for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {

@@ -20,8 +20,7 @@ enum {
     PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest becomes due */
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
     PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
-    PERSPECTIVE_STAMP_MAX = 10000,
-    PERSPECTIVE_TURNS_MAX = 16, /* batches of one perspective before the next has its turn */
+    PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
     PERSPECTIVE_RETRY_MS_FIRST = 20,
     PERSPECTIVE_RETRY_MS_LAST = 640,
     PERSPECTIVE_BACKFILL_STREAMS = 1000

@@ -15,8 +15,9 @@
 #include "base/thread.h"
 #include "base/uuid.h"
 #include "work/desk.h"
+#include "work/duty.h"
 
-enum { STAMP_MAX = 10000, LOG_MS = 1000, BACKOFF_MS_MIN = 250, BACKOFF_MS_MAX = 10000, LINGER_POLLS = 3 };
+enum { LOG_MS = 1000, LINGER_POLLS = 3 };
 
 struct receptor_feed {
     struct desk desk; /* the thread's store */
@@ -96,7 +97,7 @@ static pawl_status feed_with(struct receptor_feed *feed, struct store *store, st
     struct receptors_feed in = {.names = feed->names, .count = feed->count, .limit = feed->limit};
     pawl_status status = feed->registered ? PAWL_OK : register_all(feed, store, err);
     if (status == PAWL_OK)
-        status = store->ops->events.events_stamp(store, STAMP_MAX, &stamped, err);
+        status = store->ops->events.events_stamp(store, PAWL_STAMP_MAX, &stamped, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->events.receptors_feed(store, &in, out, err);
@@ -156,7 +157,7 @@ static void note(struct receptor_feed *feed, const struct feed_result *result, c
 
 static void *run(void *self) {
     struct receptor_feed *feed = self;
-    int64_t wait_ms = 0, backoff_ms = BACKOFF_MS_MIN;
+    int64_t wait_ms = 0, backoff_ms = DUTY_BACKOFF_MS;
     while (wait_turn(feed, wait_ms)) {
         pawl_error error = {0};
         struct feed_result result = {0};
@@ -165,9 +166,7 @@ static void *run(void *self) {
         note(feed, &result, &error);
         bool failed = status != PAWL_OK && status != PAWL_NOT_FOUND;
         wait_ms = failed ? backoff_ms : result.more ? 0 : feed->poll_ms;
-        backoff_ms = !failed                           ? BACKOFF_MS_MIN
-                     : backoff_ms * 2 < BACKOFF_MS_MAX ? backoff_ms * 2
-                                                       : BACKOFF_MS_MAX;
+        backoff_ms = failed ? duty_longer_ms(backoff_ms) : DUTY_BACKOFF_MS;
     }
     return NULL;
 }
@@ -190,11 +189,7 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
         if (table->handlers[i].event)
             made->names[made->count++] = str_from(table->handlers[i].receptor);
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&made->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_cond_init(&made->changed);
     pthread_mutex_init(&made->lock, NULL);
     struct store *opened = NULL;
     pawl_status status = PAWL_OK;
