@@ -46,6 +46,8 @@ struct seat *seat_take(struct perspectives *all, pawl_error *err) {
 
 void seat_give(struct perspectives *all, struct seat *seat) {
     arena_reset(seat->arena);
+    seat->mine = NULL; /* was in the arena */
+    seat->mine_count = 0;
     pthread_mutex_lock(&all->lock);
     seat->next = all->free_seats;
     all->free_seats = seat;

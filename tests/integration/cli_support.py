@@ -83,8 +83,12 @@ class CliTest(unittest.TestCase):
                 full[key] = value
         if isinstance(stdin, str):
             stdin = stdin.encode()
-        done = subprocess.run([Setup.pawl, *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=full, cwd=kwargs.pop("cwd", self.dir), timeout=SECONDS_MAX, check=False, **kwargs)
+        try:
+            done = subprocess.run([Setup.pawl, *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=full, cwd=kwargs.pop("cwd", self.dir), timeout=SECONDS_MAX, check=False, **kwargs)
+        except subprocess.TimeoutExpired as late:  # its own words hold no output
+            raise AssertionError(f"{args} had not ended after {SECONDS_MAX} s\nstdout: {(late.stdout or b'')[-4000:].decode(errors='replace')}"
+                                 f"\nstderr: {(late.stderr or b'')[-4000:].decode(errors='replace')}") from late
         return Result(args, done)
 
     def ok(self, *args, **kwargs):

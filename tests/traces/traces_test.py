@@ -30,10 +30,11 @@ SECONDS_MAX = 60
 PAGE = """#!/usr/bin/env python3
 import json, os, sys
 told = json.load(sys.stdin)
+part = told["partition"]
 open(os.environ["NOTES"], "a").write("page " + os.environ["TRACEPARENT"] + "\\n")
-at = told["cursor"] if told["cursor"] is not None else told["from"]
-stop = min(at + told["limit"], told["to"])
-print(json.dumps({"items": [{"key": str(n)} for n in range(at, stop)], "next": stop if stop < told["to"] else None}))
+at = told["cursor"] if told["cursor"] is not None else part["from"]
+stop = min(at + told["limit"], part["to"])
+print(json.dumps({"items": [{"key": str(n)} for n in range(at, stop)], "next": stop if stop < part["to"] else None}))
 """
 
 
@@ -152,6 +153,7 @@ class Traces(ServerTest):
         paged = self.one(spans, "page", pawl__run__page="0")
         self.child(paged, self.one(spans, "run default", pawl__kind="page"))
         self.assertEqual(paged["traceId"], TRACE)
+        self.assertEqual([one["state"] for one in self.ok("run", "list")], ["completed"])
         notes = self.notes()
         for name, span in (("handle", handled), ("mirror", applied), ("step", step), ("page", paged)):
             self.assertEqual(notes[name], f"00-{span['traceId']}-{span['spanId']}-01")

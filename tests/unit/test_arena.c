@@ -5,6 +5,9 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 TEST(memory_is_zeroed_and_aligned) {
     struct arena *arena = arena_create(0);
@@ -39,6 +42,18 @@ TEST(large_pieces_get_chunks_of_their_own) {
     assert_non_null(arena_alloc(arena, 16));
     arena_free(arena);
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(sanitizers_see_the_end_of_an_allocation_and_of_a_round) {
+    struct arena *arena = arena_create(0);
+    char *text = arena_alloc(arena, 5);
+    assert_int_equal(__asan_address_is_poisoned(text + 4), 0);
+    assert_int_equal(__asan_address_is_poisoned(text + 5), 1);
+    arena_reset(arena);
+    assert_int_equal(__asan_address_is_poisoned(text), 1);
+    arena_free(arena);
+}
+#endif
 
 TEST(limit_holds) {
     struct arena *arena = arena_create(1024);
@@ -76,6 +91,9 @@ int main(void) {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
         cmocka_unit_test(reset_gives_zeroed_memory_again),
         cmocka_unit_test(large_pieces_get_chunks_of_their_own),
+#if defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test(sanitizers_see_the_end_of_an_allocation_and_of_a_round),
+#endif
         cmocka_unit_test(limit_holds),
         cmocka_unit_test(impossible_sizes_give_null),
         cmocka_unit_test(copies_and_formats),
