@@ -3,6 +3,7 @@ import { showAlerts } from "./pages/alerts.js";
 import { showAudit } from "./pages/audit.js";
 import { showDead } from "./pages/dead.js";
 import { showDoctor } from "./pages/doctor.js";
+import { showEvent } from "./pages/event.js";
 import { showEvents } from "./pages/events.js";
 import { showInstances } from "./pages/instances.js";
 import { showJob } from "./pages/job.js";
@@ -39,6 +40,7 @@ export const pages = [
   { name: "runs", one: true, title: "Run", show: showRun },
   { name: "perspectives", title: "Perspectives", show: showPerspectives },
   { name: "events", title: "Events", show: showEvents },
+  { name: "events", one: true, title: "Event", show: showEvent },
   { name: "instances", title: "Instances", show: showInstances },
   { name: "partitions", title: "Partitions", show: showPartitions },
   { name: "pauses", title: "Pauses", show: showPauses },

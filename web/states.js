@@ -11,7 +11,8 @@ export function failure(problem, retry) {
            retry && h("button", { type: "button", onclick: retry }, "Try again"));
 }
 
-const TONES = { dead: "bad", failed: "bad", evicted: "bad", silent: "warn", stopped: "bad", lost: "bad", blocked: "warn",
+const TONES = { begun: "calm", "failed, tried again": "warn", "failed for good": "bad",
+                dead: "bad", failed: "bad", evicted: "bad", silent: "warn", stopped: "bad", lost: "bad", blocked: "warn",
                 scheduled: "calm", later: "calm", waiting: "calm", paused: "warn", leased: "good", running: "good",
                 active: "good", done: "good", completed: "good", live: "good", success: "good", succeeded: "good", cancelled: "warn",
                 fault: "bad", firing: "bad", fired: "bad", pending: "warn", silenced: "warn", ok: "good", resolved: "good", warning: "warn", "in repair": "warn", consolidating: "calm", nested: "calm" };

@@ -4,47 +4,22 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "cli/event_view.h"
 #include "cli/names.h"
+#include "cli/receptor_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "receptor", .type = CELL_TEXT},
-                                            {.key = "on", .type = CELL_TEXT, .cut = true},
-                                            {.key = "position", .type = CELL_INT},
-                                            {.key = "behind", .type = CELL_INT},
-                                            {.key = "messages", .type = CELL_INT},
-                                            {.key = "topic", .type = CELL_TEXT, .drop = 2},
-                                            {.key = "registered", .type = CELL_TIME, .drop = 3}};
-    struct stamp_result stamped;
-    struct event_receptors found = {0};
+    struct fleet_receptors found = {.count = 0};
     pawl_str name = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL);
-    size_t shown = 0;
-    pawl_status status = cli->store->ops->events.events_stamp(cli->store, PAWL_STAMP_MAX, &stamped, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->events.receptor_list(cli->store, cli->arena, &found, err);
+    pawl_status status = fleet_receptors(cli->store, name, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
-        const struct event_receptor *row = &found.rows[i];
-        pawl_str topic;
-        if (!str_absent(name) && !str_equal(row->name, name))
-            continue;
-        shown++;
-        status = receptor_consumer(cli->arena, row->name, &topic, err);
-        struct cell cells[] = {cell_text(row->name),
-                               cell_text(patterns_text(cli->arena, row->patterns, row->pattern_count)),
-                               cell_int(row->position),
-                               cell_int(found.head - row->position),
-                               cell_int(row->fed),
-                               cell_text(topic),
-                               cell_time(row->registered_ms)};
+    output_list_begin(&cli->output, receptor_columns, RECEPTOR_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[RECEPTOR_COLUMNS];
+        receptor_cells(cli->arena, &found.rows[i], cells);
         output_list_row(&cli->output, cells);
     }
-    if (status == PAWL_OK && !str_absent(name) && shown == 0)
-        return error_set(err, PAWL_NOT_FOUND, "receptors", "there is no receptor on events named %.*s",
-                         STR_ARG(name));
-    return status == PAWL_OK ? output_list_end(&cli->output, "no receptors on events", err) : status;
+    return output_list_end(&cli->output, "no receptors on events", err);
 }
 
 static pawl_status say_answer(struct cli *cli, enum store_answer answer, pawl_error *err) {

@@ -2,22 +2,9 @@
 #include "base/uuid.h"
 #include "cli/commands.h"
 #include "cli/message_view.h"
-#include "domain/workstatus.h"
-
-static const char *state_of(const struct receptor_row *row) {
-    if ((row->status & WORK_COMPLETED) != 0)
-        return "done";
-    if ((row->status & WORK_FAILED) == 0)
-        return "begun";
-    return (row->status & WORK_STORED) != 0 ? "failed, tried again" : "failed for good";
-}
+#include "cli/receptor_view.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "receptor", .type = CELL_TEXT},
-                                            {.key = "state", .type = CELL_TEXT},
-                                            {.key = "attempts", .type = CELL_INT},
-                                            {.key = "updated", .type = CELL_TIME},
-                                            {.key = "error", .type = CELL_TEXT, .cut = true}};
     pawl_uuid id;
     struct receptor_row *rows = NULL;
     size_t count = 0;
@@ -26,11 +13,10 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->view.receptors(cli->store, id, cli->arena, &rows, &count, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, receptor_note_columns, RECEPTOR_NOTE_COLUMNS);
     for (size_t i = 0; i < count; i++) {
-        struct cell cells[] = {cell_text(rows[i].receptor), cell_cstr(state_of(&rows[i])),
-                               cell_int(rows[i].attempts), cell_time(rows[i].updated_ms),
-                               cell_text(rows[i].error)};
+        struct cell cells[RECEPTOR_NOTE_COLUMNS];
+        receptor_note_cells(&rows[i], cells);
         output_list_row(&cli->output, cells);
     }
     return output_list_end(&cli->output, "no receptor has ended yet", err);

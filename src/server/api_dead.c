@@ -132,12 +132,7 @@ static pawl_status discard_many(struct call *call, pawl_error *err) {
 static const struct field group_fields[] = {
     {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
     FIELD_ROW_LIMIT};
-static const struct field one_fields[] = {
-    {.name = "id",
-     .in = IN_PATH,
-     .type = FIELD_ID,
-     .required = true,
-     .help = "The id, or the first 8 or more characters of it when no other message begins with them."}};
+static const struct field one_fields[] = {FIELD_ROW_MESSAGE_ID};
 static const struct field many_fields[] = {
     {.name = "kind",
      .in = IN_BODY,

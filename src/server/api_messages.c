@@ -101,33 +101,6 @@ static pawl_status explain(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-/* ---- Receptors */
-
-static const struct column receptor_columns[] = {{.key = "receptor", .type = CELL_TEXT},
-                                                 {.key = "status", .type = CELL_INT},
-                                                 {.key = "attempts", .type = CELL_INT},
-                                                 {.key = "error", .type = CELL_TEXT},
-                                                 {.key = "updated", .type = CELL_TIME}};
-
-static pawl_status receptors(struct call *call, pawl_error *err) {
-    pawl_uuid id;
-    struct receptor_row *rows = NULL;
-    size_t count = 0;
-    pawl_status status = ids_message(call, "id", &id, err);
-    if (status == PAWL_OK)
-        status = call->store->ops->view.receptors(call->store, id, call->arena, &rows, &count, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    for (size_t i = 0; i < count; i++) {
-        struct cell cells[] = {cell_text(rows[i].receptor), cell_int(rows[i].status),
-                               cell_int(rows[i].attempts), cell_text(rows[i].error),
-                               cell_time(rows[i].updated_ms)};
-        call_row(call, cells);
-    }
-    return call_list_end(call, NULL, err);
-}
-
 /* ---- Sending */
 
 static const struct field message_fields[] = {
@@ -214,12 +187,7 @@ static const struct field list_fields[] = {
     FIELD_ROW_LIMIT,
 };
 
-static const struct field id_fields[] = {
-    {.name = "id",
-     .in = IN_PATH,
-     .type = FIELD_ID,
-     .required = true,
-     .help = "The id, or the first 8 or more characters of it when no other message begins with them."}};
+static const struct field id_fields[] = {FIELD_ROW_MESSAGE_ID};
 
 static const struct field put_fields[] = {
     {.name = "kind",
@@ -254,9 +222,6 @@ static const struct route routes[] = {
     {READS("/v1/messages/{id}/why", "explainMessage"), .tag = "messages",
      .summary = "What the message waits for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(why_columns), .run = explain},
-    {READS("/v1/messages/{id}/receptors", "listReceptors"), .tag = "messages",
-     .summary = "How the receptors of an inbox message have ended", FIELDS(id_fields),
-     COLUMNS(receptor_columns), .run = receptors},
 };
 
 const struct route_table message_routes = ROUTE_TABLE(routes);

@@ -19,6 +19,11 @@
     }
 #define FIELD_ROW_NUMBER(key, text)                                                                          \
     { .name = (key), .in = IN_PATH, .type = FIELD_INT, .required = true, .min = 1, .help = (text) }
+#define FIELD_ROW_MESSAGE_ID                                                                                 \
+    {                                                                                                        \
+        .name = "id", .in = IN_PATH, .type = FIELD_ID, .required = true,                                     \
+        .help = "The id, or the first 8 or more characters of it when no other message begins with them."    \
+    }
 #define KIND_CHOICES "outbox|inbox|perspective"
 
 #define READS(route_path, route_name)                                                                        \

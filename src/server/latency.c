@@ -60,6 +60,31 @@ static void add(struct rollup_histogram *sum, const struct rollup_histogram *one
     sum->sum += one->sum;
 }
 
+/* What was counted of a kind since before. */
+static struct rollup_histogram handled(const struct latency *now, const struct latency *before, int kind) {
+    return between(&now->handle[kind], before != NULL ? &before->handle[kind] : NULL);
+}
+static struct rollup_histogram waited(const struct latency *now, const struct latency *before, int kind) {
+    return between(&now->wait[kind], before != NULL ? &before->wait[kind] : NULL);
+}
+
+static void add_all(const struct latency *now, const struct latency *before, struct rollup_histogram *handle,
+                    struct rollup_histogram *wait) {
+    for (int kind = ROLLUP_OUTBOX; kind < ROLLUP_KINDS; kind++) {
+        struct rollup_histogram one = handled(now, before, kind);
+        add(handle, &one);
+        one = waited(now, before, kind);
+        add(wait, &one);
+    }
+}
+
+struct latency_p95 latency_p95(const struct latency *now, const struct latency *before) {
+    struct rollup_histogram handle = {.count = 0}, wait = {.count = 0};
+    add_all(now, before, &handle, &wait);
+    return (struct latency_p95){handle.count > 0 ? rollup_quantile_ms(&handle, 950) : -1,
+                                wait.count > 0 ? rollup_quantile_ms(&wait, 950) : -1};
+}
+
 void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before) {
     struct rollup_histogram handle = {.count = 0}, wait = {.count = 0};
     json_key(json, "latency");
@@ -67,20 +92,17 @@ void latency_write(struct json_writer *json, const struct latency *now, const st
     json_key(json, "kinds");
     json_begin_array(json);
     for (int kind = ROLLUP_OUTBOX; kind < ROLLUP_KINDS; kind++) {
-        struct rollup_histogram handled =
-            between(&now->handle[kind], before != NULL ? &before->handle[kind] : NULL);
-        struct rollup_histogram waited =
-            between(&now->wait[kind], before != NULL ? &before->wait[kind] : NULL);
+        struct rollup_histogram kind_handle = handled(now, before, kind);
+        struct rollup_histogram kind_wait = waited(now, before, kind);
         json_begin_object(json);
         json_key(json, "kind");
         json_cstr(json, rollup_kind_name((enum rollup_kind)kind));
-        write_one(json, "handle", &handled);
-        write_one(json, "wait", &waited);
+        write_one(json, "handle", &kind_handle);
+        write_one(json, "wait", &kind_wait);
         json_end_object(json);
-        add(&handle, &handled);
-        add(&wait, &waited);
     }
     json_end_array(json);
+    add_all(now, before, &handle, &wait);
     write_one(json, "handle", &handle);
     write_one(json, "wait", &wait);
     json_end_object(json);

@@ -27,6 +27,12 @@ struct latency_past {
 /* The oldest of the last minute (NULL: there is none yet); now joins them when the latest is old enough. */
 const struct latency *latency_before(struct latency_past *past, const struct latency *now, int64_t now_ms);
 
+/* The p95 of all kinds since before, or of all time without one; below 0 when nothing was counted. */
+struct latency_p95 {
+    double handle_ms, wait_ms;
+};
+struct latency_p95 latency_p95(const struct latency *now, const struct latency *before);
+
 /* A member "latency" of an open object: p50, p95 and p99 of both, over all kinds and by kind. Without a
  * before it is about everything that was ever counted. */
 void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before);

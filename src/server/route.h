@@ -98,6 +98,7 @@ extern const struct route_table dead_routes;
 extern const struct route_table fleet_routes;
 extern const struct route_table event_routes;
 extern const struct route_table perspective_routes;
+extern const struct route_table receptor_routes;
 extern const struct route_table job_routes;
 extern const struct route_table task_routes;
 extern const struct route_table schedule_routes;

@@ -5,10 +5,10 @@
 #include "server/route.h"
 
 const struct route_table *const route_tables[] = {
-    &health_routes, &metrics_routes,  &session_routes, &status_routes,      &message_routes,
-    &dead_routes,   &fleet_routes,    &event_routes,   &perspective_routes, &job_routes,
-    &task_routes,   &schedule_routes, &note_routes,    &tool_routes,        &operation_routes,
-    &run_routes,    &doctor_routes,   &lease_routes,   &alert_routes,
+    &health_routes,    &metrics_routes, &session_routes,  &status_routes,      &message_routes,
+    &dead_routes,      &fleet_routes,   &event_routes,    &perspective_routes, &receptor_routes,
+    &job_routes,       &task_routes,    &schedule_routes, &note_routes,        &tool_routes,
+    &operation_routes, &run_routes,     &doctor_routes,   &lease_routes,       &alert_routes,
 };
 const size_t route_tables_count = sizeof route_tables / sizeof *route_tables;
 

@@ -20,6 +20,7 @@ enum { SAMPLES_KEPT = 300, SAMPLES_REPLAYED = 30, LOOK_MS = 1000, REST_MS = 5000
 struct point {
     int64_t number, at_ms, ready, dead, oldest_age_ms;
     int64_t done, failed; /* totals */
+    struct latency_p95 p95;
 };
 
 struct sampler {
@@ -71,7 +72,7 @@ void sampler_free(struct sampler *sampler) {
             (oldest_ms) = (counts)->oldest_ready_ms;                                                         \
     } while (0)
 
-static void add_point(struct sampler *sampler) {
+static void add_point(struct sampler *sampler, const struct latency *while_ago) {
     const struct overview *now = &sampler->now;
     struct point point = {.number = ++sampler->number, .at_ms = now->counts.now_ms};
     int64_t oldest_ms = 0;
@@ -80,13 +81,14 @@ static void add_point(struct sampler *sampler) {
     for (size_t i = 0; i < now->queue_count; i++)
         ADD_COUNTS(point, oldest_ms, &now->queues[i].counts);
     point.oldest_age_ms = oldest_ms > 0 && point.at_ms > oldest_ms ? point.at_ms - oldest_ms : 0;
+    point.p95 = latency_p95(&now->latency, while_ago);
     sampler->points[point.number % SAMPLES_KEPT] = point;
     if (sampler->point_count < SAMPLES_KEPT)
         sampler->point_count++;
 }
 
 /* The sample as the data of an event. */
-static void make_text(struct sampler *sampler) {
+static void make_text(struct sampler *sampler, const struct latency *while_ago) {
     struct buf buf;
     struct json_writer json;
     const struct overview *before = sampler->known ? &sampler->before : NULL;
@@ -95,8 +97,7 @@ static void make_text(struct sampler *sampler) {
     json_begin_object(&json);
     json_key(&json, "sample");
     json_int(&json, sampler->number);
-    overview_write(&json, &sampler->now, before,
-                   latency_before(&sampler->past, &sampler->now.latency, sampler->now.counts.now_ms));
+    overview_write(&json, &sampler->now, before, while_ago);
     overview_changes(&json, &sampler->now, before);
     json_end_object(&json);
     char **text = &sampler->texts[sampler->number % SAMPLES_REPLAYED];
@@ -119,8 +120,10 @@ static void run(struct errand *errand, struct store *store, const pawl_error *er
     if (status == PAWL_OK) {
         sampler->before = sampler->now;
         sampler->now = *fresh;
-        add_point(sampler);
-        make_text(sampler);
+        const struct latency *while_ago =
+            latency_before(&sampler->past, &sampler->now.latency, sampler->now.counts.now_ms);
+        add_point(sampler, while_ago);
+        make_text(sampler, while_ago);
         sampler->known = true;
     } else {
         sampler->err = failure;
@@ -179,14 +182,34 @@ void sampler_replay(struct sampler *sampler, int64_t after, struct buf *out) {
     pthread_mutex_unlock(&sampler->lock);
 }
 
+/* The point that was made so many before the next one. */
+static const struct point *point_back(const struct sampler *sampler, size_t back) {
+    return &sampler->points[(sampler->number - (int64_t)back + 1) % SAMPLES_KEPT];
+}
+
 static void series(struct json_writer *json, const struct sampler *sampler, const char *key, size_t offset) {
     json_key(json, key);
     json_begin_array(json);
     for (size_t i = sampler->point_count; i > 0; i--) {
-        const struct point *point = &sampler->points[(sampler->number - (int64_t)i + 1) % SAMPLES_KEPT];
         int64_t value;
-        memcpy(&value, (const char *)point + offset, sizeof value);
+        memcpy(&value, (const char *)point_back(sampler, i) + offset, sizeof value);
         json_int(json, value);
+    }
+    json_end_array(json);
+}
+
+/* The same of a p95, null where nothing was counted. */
+static void p95_series(struct json_writer *json, const struct sampler *sampler, const char *key,
+                       size_t offset) {
+    json_key(json, key);
+    json_begin_array(json);
+    for (size_t i = sampler->point_count; i > 0; i--) {
+        double value;
+        memcpy(&value, (const char *)point_back(sampler, i) + offset, sizeof value);
+        if (value >= 0)
+            json_double(json, value);
+        else
+            json_null(json);
     }
     json_end_array(json);
 }
@@ -210,6 +233,8 @@ void sampler_write(struct sampler *sampler, struct call *call) {
     series(json, sampler, "oldest_age_ms", offsetof(struct point, oldest_age_ms));
     series(json, sampler, "done", offsetof(struct point, done));
     series(json, sampler, "failed", offsetof(struct point, failed));
+    p95_series(json, sampler, "handle_p95_ms", offsetof(struct point, p95.handle_ms));
+    p95_series(json, sampler, "wait_p95_ms", offsetof(struct point, p95.wait_ms));
     json_end_object(json);
     json_end_object(json);
     pthread_mutex_unlock(&sampler->lock);

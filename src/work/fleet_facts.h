@@ -23,4 +23,22 @@ int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);
 pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
                                struct perspective_rows *rows, pawl_error *err);
 
+/* A receptor on events and how it does. */
+struct fleet_receptor {
+    struct event_receptor kept;
+    pawl_str topic; /* of its messages */
+    int64_t behind; /* events that were not looked at yet */
+    bool paused;    /* somebody holds up its topic, or the handler of its name */
+};
+
+struct fleet_receptors {
+    struct fleet_receptor *rows; /* by name */
+    size_t count;
+};
+
+/* The receptors on events: all of them, or the one of that name (PAWL_NOT_FOUND: there is none). Counts what
+ * was appended as fleet_perspectives does. */
+PAWL_MUSTCHECK pawl_status fleet_receptors(struct store *store, pawl_str name, struct arena *arena,
+                                           struct fleet_receptors *out, pawl_error *err);
+
 #endif

@@ -49,7 +49,8 @@ class Stage(ServerTest):
         log = open(self.dir / "worker.log", "wb")
         self.addCleanup(log.close)
         handlers = self.dir / "handlers.ini"
-        handlers.write_text(f"[bad.*]\nexec = {handler}\n[held.*]\nexec = {handler}\non-dead = block\n[*]\nexec = /bin/true\n")
+        handlers.write_text(f"[bad.*]\nexec = {handler}\n[held.*]\nexec = {handler}\non-dead = block\n[*]\nexec = /bin/true\n"
+                            f"[mail@event:order.placed]\nexec = /bin/true\n[strict@event:order.refused]\nexec = {handler}\nfrom = start\n")
         worker = subprocess.Popen([Setup.pawl, "worker", "--kinds", "outbox,inbox,jobs,perspectives", "--poll", "200ms",
                                    "--handlers", str(handlers), "--tools", str(self.dir / "tools.json")],
                                   env=self.env, cwd=self.dir, stderr=log)
@@ -90,6 +91,7 @@ class Stage(ServerTest):
         self.ok("perspectives", "register", str(example / "event_count.yaml"))
         for i in range(20):
             self.post(f"/v1/streams/order%2F{i}/events", {"events": [{"type": "order.placed", "payload": {"amount": i}}] * 3})
+        self.post("/v1/streams/order%2Frefused/events", {"events": [{"type": "order.refused", "payload": {"amount": 1}}]})
 
     def flow(self, ended):
         """Messages and events until ended is set."""
@@ -112,7 +114,7 @@ class Stage(ServerTest):
         self.post("/v1/messages", {"messages": held})
         self.worker_start()
         deadline = time.monotonic() + 60
-        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 71:
+        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 72:
             self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
             time.sleep(0.2)
         answer = self.request("PUT", "/v1/alerts/too-much-dead", {"metric": "outbox_dead", "threshold": 50, "for_ms": 0})

@@ -32,8 +32,10 @@ async function everyPage() {
   const job = (await api("/v1/jobs?limit=1")).items[0];
   const run = (await api("/v1/runs?limit=1")).items[0];
   const ran = (await browser.until("an execution", async () => (await api("/v1/executions?task=report")).items))[0];
+  const refused = (await api("/v1/streams/order%2Frefused/events")).items[0];
+  const event = `events/${refused.id}?stream=${encodeURIComponent(refused.stream)}&version=${refused.version}`;
   const places = { overview: "", messages: "messages", "messages-dead": "messages?state=dead&type=bad.order", message: "messages/" + message.id, streams: "streams", stream: "streams/" + encodeURIComponent(message.stream),
-                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, "job-ran": "jobs/" + ran.job_id, pipelines: "pipelines", tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events",
+                   dead: "dead", jobs: "jobs", job: "jobs/" + job.id, "job-ran": "jobs/" + ran.job_id, pipelines: "pipelines", tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events", event: event,
                    instances: "instances", partitions: "partitions", pauses: "pauses", audit: "audit", runs: "runs", run: "runs/" + run.id, doctor: "doctor", alerts: "alerts", empty: "messages?type=nothing.like.this", missing: "nowhere" };
   for (const [name, place] of Object.entries(places)) {
     await browser.visit("/ui/" + place);
@@ -88,6 +90,10 @@ async function valuesMove() {
   await browser.visit("/ui/");
   const done = () => text('section[aria-label="Throughput"] .value');
   const line = () => page.locator('section[aria-label="Throughput"] polyline').getAttribute("points");
+  for (const name of ["Handler time, p95", "Wait time, p95"]) {
+    const points = page.locator(`section[aria-label="${name}"] polyline`);
+    await browser.until("a line of: " + name, async () => (await points.count()) > 0 && new Set((await points.getAttribute("points")).split(" ").map((point) => point.split(",")[1])).size > 1);
+  }
   await browser.until("a throughput above 0", async () => Number.parseFloat(await done()) > 0);
   const before = await line();
   await browser.until("a line that moves", async () => (await line()) !== before);
@@ -207,6 +213,35 @@ async function cancelJob() {
   await page.locator(".operations .badge", { hasText: "done" }).first().waitFor();
   await browser.until("an empty list", async () => (await page.locator("[data-key=empty]").count()) > 0);
   browser.wrong = browser.wrong.filter((line) => !line.includes("404")); // the browser reports that the job is gone
+}
+
+// A receptor that failed: its event and its message say so, its page gives it another round, pauses and removes it.
+async function receptors() {
+  await browser.visit("/ui/perspectives");
+  await row("strict").getByRole("link", { name: "dead letters" }).click();
+  await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
+  await browser.settled();
+  await page.locator("tbody a").first().click();
+  await page.getByRole("heading", { level: 1, name: /^Message/ }).waitFor();
+  await page.locator(".badge", { hasText: "failed for good" }).waitFor();
+  await page.locator("dl.facts a[href^='/ui/events/']").click();
+  await page.getByRole("heading", { level: 1, name: /^Event/ }).waitFor();
+  await page.locator("tbody tr", { hasText: "event:strict" }).locator(".badge", { hasText: "failed for good" }).waitFor();
+  if (!/order\.refused/.test(await text("dl.facts"))) throw new Error("the event does not say its type");
+  await browser.visit("/ui/perspectives");
+  await page.getByRole("button", { name: "Redrive dead: strict" }).click();
+  await agree("Redrive");
+  await page.locator(".operations li", { hasText: "1 done" }).waitFor();
+  await page.getByRole("button", { name: "Pause: mail" }).click();
+  await agree("Pause");
+  await row("mail").locator(".badge", { hasText: "paused" }).waitFor();
+  if (!(await api("/v1/receptors/mail")).paused) throw new Error("it is not paused");
+  await browser.inspect("perspectives-receptor-paused");
+  await page.getByRole("button", { name: "Resume: mail" }).click();
+  await row("mail").locator(".badge", { hasText: "active" }).waitFor();
+  await page.getByRole("button", { name: "Remove: strict" }).click();
+  await agree("Remove");
+  await browser.until("a receptor less", async () => (await api("/v1/receptors")).items.length === 1 && (await page.locator("tbody tr", { hasText: "strict" }).count()) === 0);
 }
 
 async function runGoesOn() {
@@ -329,7 +364,7 @@ async function viewerSeesOnly() {
 }
 
 const cases = { signIn, everyPage, stepsAreTimed, streamSaysWhatBlocks, everyLink, valuesMove, hiddenPagePauses, timesSwitch, filtersAndPages, pauseStream, schedule,
-                pausePerspective, runGoesOn, doctorLooks, alertFires, cancelJob, redrive, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
+                pausePerspective, receptors, runGoesOn, doctorLooks, alertFires, cancelJob, redrive, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
 let failed = 0, number = 0;
 console.log(`1..${Object.keys(cases).length}`);
 for (const [name, run] of Object.entries(cases)) {

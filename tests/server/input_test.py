@@ -265,7 +265,8 @@ class InputTest(ServerTest):
         later = self.open_stream(last=int(first["id"]))
         self.assertEqual(int(self.next_event(later)["id"]), int(first["id"]) + 1)
         series = self.get("/v1/overview")["series"]
-        self.assertEqual(len(series["at_ms"]), len(series["ready"]))
+        for name in ("ready", "handle_p95_ms", "wait_p95_ms"):
+            self.assertEqual(len(series["at_ms"]), len(series[name]))
         many = [self.open_stream() for _ in range(62)]
         self.assertTrue(all(one.status == 200 for one in many))
         self.assertEqual(self.open_stream().status, 503)

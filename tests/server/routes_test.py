@@ -139,6 +139,43 @@ class Routes(ServerTest):
         self.assertEqual(page["items"][0]["type"], "order.sent")
         self.assertEqual(len(self.call("GET", "/v1/events")["items"]), 2)
 
+    # covers: W27
+    def receptors(self):
+        body = {"on": ["order.*"], "from_start": True}
+        self.assertEqual(self.call("PUT", "/v1/receptors/{name}", body, name="mail")["answer"], "applied")
+        self.assertEqual(self.call("PUT", "/v1/receptors/{name}", body, name="mail")["answer"], "duplicate")
+        other = {"on": ["exact:order.made"]}
+        self.assertIn("replace", self.call("PUT", "/v1/receptors/{name}", other, name="mail", status=409)["detail"])
+        self.call("PUT", "/v1/receptors/{name}", {**other, "replace": True}, name="mail")
+        for wrong, name in (({"on": []}, "mail"), ({"on": ["*"]}, "a b"), ({"on": ["regex:(a+)+"]}, "new"), ({}, "mail")):
+            self.call("PUT", "/v1/receptors/{name}", wrong, name=name, status=400)
+        row = self.call("GET", "/v1/receptors")["items"][0]
+        self.assertEqual((row["receptor"], row["on"], row["behind"], row["messages"], row["topic"], row["paused"]),
+                         ("mail", "exact:order.made", 2, 0, "event:mail", False))
+        worked = self.run_pawl("worker", "--kinds", "inbox", "--until-idle", "--on", "mail@event:=exec:sh -c 'echo no >&2; exit 65'")
+        self.assertEqual(worked.code, 0, worked)
+        row = self.call("GET", "/v1/receptors/{name}", name="mail")
+        self.assertEqual((row["behind"], row["messages"]), (0, 1))
+        event = self.get("/v1/streams/o%2F1/events?limit=1")["items"][0]["id"]
+        notes = self.call("GET", "/v1/events/{id}/receptors", id=event)["items"]
+        self.assertEqual([(note["receptor"], note["state"], note["attempts"], note["error"]) for note in notes],
+                         [("event:mail", "failed for good", 1, "exit code 65: no")])
+        self.assertEqual(self.call("GET", "/v1/events/{id}/receptors", id=server_support.cli_support.ABSENT)["items"], [])
+        self.call("GET", "/v1/events/{id}/receptors", id="x", status=400)
+        dead = self.get("/v1/messages?state=dead&kind=inbox&topic=event%3Amail")["items"]
+        self.assertEqual([row["causation_id"] for row in dead], [event])
+        self.assertEqual(self.wait_operation(self.call("POST", "/v1/dead/redrive", {"kind": "inbox", "topic": "event:mail"}))["applied"], 1)
+        self.call("POST", "/v1/pauses", {"scope": "topic", "name": "event:mail"})
+        self.assertTrue(self.call("GET", "/v1/receptors")["items"][0]["paused"])
+        self.call("DELETE", "/v1/pauses/{scope}/{name}", scope="topic", name="event:mail")
+        self.call("POST", "/v1/pauses", {"scope": "handler", "name": "mail"})
+        self.assertTrue(self.call("GET", "/v1/receptors/{name}", name="mail")["paused"])
+        self.call("DELETE", "/v1/pauses/{scope}/{name}", scope="handler", name="mail")
+        self.call("DELETE", "/v1/receptors/{name}", name="mail")
+        for method in ("GET", "DELETE"):
+            self.assertIn("no receptor on events named mail", self.call(method, "/v1/receptors/{name}", name="mail", status=404)["detail"])
+        self.assertEqual(self.call("GET", "/v1/actions", query="?limit=1")["items"][0]["action"], "removeReceptor")
+
     def perspectives(self):
         path = self.dir / "p.json"
         path.write_text(json.dumps({"name": "orders", "version": 1, "on": ["order.made"], "exec": "true"}))
@@ -327,6 +364,7 @@ class RoutesTest(Routes):
         self.fleet()
         self.notes()
         self.events()
+        self.receptors()
         self.perspectives()
         self.jobs()
         self.tasks()

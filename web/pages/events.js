@@ -4,9 +4,12 @@ import { number } from "../format.js";
 import { listPage } from "../list.js";
 import { json } from "../states.js";
 import { moment } from "../time.js";
+import { eventAddress } from "./event.js";
+
+const place = (name, value) => ({ name, cell: (row) => h("a", { href: eventAddress(row.id, row.stream, row.version) }, number(value(row))), right: true });
 
 const columns = (stream) => [
-  stream ? { name: "Version", cell: (row) => number(row.version), right: true } : { name: "Position", cell: (row) => number(row.position), right: true },
+  stream ? place("Version", (row) => row.version) : place("Position", (row) => row.position),
   { name: "Type", cell: (row) => row.type },
   { name: "Stream", cell: (row) => h("a", { href: "/ui/streams/" + encodeURIComponent(row.stream) }, row.stream) },
   { name: "Appended", cell: (row) => moment(row.appended_ms) },

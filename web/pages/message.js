@@ -3,16 +3,11 @@ import { post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";
+import { noteTable } from "../receptors.js";
 import { badge, json } from "../states.js";
-import { facts, table } from "../table.js";
+import { facts } from "../table.js";
 import { moment } from "../time.js";
-
-const receptorColumns = [
-  { name: "Receptor", cell: (row) => row.receptor },
-  { name: "Attempts", cell: (row) => number(row.attempts), right: true },
-  { name: "Updated", cell: (row) => moment(row.updated_ms) },
-  { name: "Error", cell: (row) => row.error || "–" },
-];
+import { eventAddress } from "./event.js";
 
 function actions(view, id, again) {
   const redrive = async () => {
@@ -27,6 +22,13 @@ function actions(view, id, again) {
   return h("div", { class: "actions", "data-key": "actions" },
     h("button", { type: "button", onclick: redrive }, "Redrive"),
     h("button", { type: "button", class: "danger", onclick: discard }, "Discard"));
+}
+
+// A message of a receptor on events stands for an event: its cause.
+const isEvent = (row) => Boolean(row.consumer && row.consumer.startsWith("event:") && row.causation_id);
+
+function cause(row) {
+  return isEvent(row) ? h("a", { href: eventAddress(row.causation_id, row.headers?.stream, row.headers?.version) }, row.causation_id) : row.causation_id;
 }
 
 const link = (path, text) => (text ? h("a", { href: path + encodeURIComponent(text) }, text) : null);
@@ -44,7 +46,7 @@ function one(row) {
            ["Scheduled", row.scheduled_ms && moment(row.scheduled_ms)], ["Ended", row.ended_ms && moment(row.ended_ms)],
            ["Reason", row.reason], ["Error", row.error], ["Partition", row.partition], ["Lane", row.lane],
            ["Claimed by", row.claimed_by], ["Lease until", row.lease_until_ms && moment(row.lease_until_ms)],
-           ["Consumer", row.consumer], ["Correlation", row.correlation_id], ["Cause", row.causation_id], ["Trace", row.traceparent]]),
+           ["Consumer", row.consumer], ["Correlation", row.correlation_id], ["Cause", cause(row)], ["Trace", row.traceparent]]),
     row.headers && [h("h2", null, "Headers"), json(row.headers)],
     h("h2", null, "Payload"), json(row.payload),
   ];
@@ -53,13 +55,14 @@ function one(row) {
 export function showMessage(view) {
   const id = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
-    const [found, why, receptors] = await Promise.all([read("/v1/messages/" + id), read(`/v1/messages/${id}/why`),
-                                                       read(`/v1/messages/${id}/receptors`)]);
+    const [found, why] = await Promise.all([read("/v1/messages/" + id), read(`/v1/messages/${id}/why`)]);
+    const event = found.items.find(isEvent);
+    const receptors = await read(event ? `/v1/events/${event.causation_id}/receptors` : `/v1/messages/${id}/receptors`);
     return { found, why, receptors };
   }, ({ found, why, receptors }) => [
     view.operator && found.items.some((row) => row.state === "dead") && actions(view, id, () => again()),
     story(why),
     found.items.map(one),
-    receptors.items.length > 0 && [h("h2", null, "Receptors"), table("Receptors", receptorColumns, receptors.items, (row) => row.receptor)],
+    receptors.items.length > 0 && [h("h2", null, "Receptors"), noteTable(receptors.items)],
   ], { names: ["messages", "dead"], every_ms: 10000 });
 }

@@ -16,7 +16,8 @@ const sum = (rows, name) => rows.reduce((total, row) => total + (row[name] || 0)
 function pointOf(sample) {
   const rows = [...sample.kinds, ...sample.queues];
   return { at_ms: sample.now_ms, ready: sum(rows, "ready"), dead: sum(rows, "dead"), done: sum(rows, "done"),
-           failed: sum(rows, "failed"), oldest_age_ms: Math.max(0, ...rows.map((row) => row.oldest_age_ms)) };
+           failed: sum(rows, "failed"), oldest_age_ms: Math.max(0, ...rows.map((row) => row.oldest_age_ms)),
+           handle_p95_ms: sample.latency.handle.p95_ms, wait_p95_ms: sample.latency.wait.p95_ms };
 }
 
 function pointsOf(series) {
@@ -48,9 +49,9 @@ function tiles(sample, points) {
     tile("Backlog", compact(now.ready), points.map((point) => point.ready), number,
          `${compact(sum(sample.kinds, "leased") + sum(sample.queues, "running"))} under way`, "/ui/messages"),
     tile("Oldest age", duration(now.oldest_age_ms), points.map((point) => point.oldest_age_ms), duration, "of what is ready"),
-    tile("Handler time, p95", fine(sample.latency.handle.p95_ms), null, null,
+    tile("Handler time, p95", fine(sample.latency.handle.p95_ms), points.map((point) => point.handle_p95_ms), fine,
          `p50 ${fine(sample.latency.handle.p50_ms)}, p99 ${fine(sample.latency.handle.p99_ms)}`),
-    tile("Wait time, p95", fine(sample.latency.wait.p95_ms), null, null,
+    tile("Wait time, p95", fine(sample.latency.wait.p95_ms), points.map((point) => point.wait_p95_ms), fine,
          `p50 ${fine(sample.latency.wait.p50_ms)}, p99 ${fine(sample.latency.wait.p99_ms)}`),
     tile("Error rate", percent(lately), errors, percent, "in the last minute"),
     tile("Dead letters", compact(now.dead), points.map((point) => point.dead), number, "wait for a decision", "/ui/dead"),

@@ -1,8 +1,10 @@
-// Perspectives: how far behind each is, what fails, how a rebuild goes; pause, resume, rebuild.
+// Perspectives: how far behind each is, what fails, how a rebuild goes; pause, resume, rebuild. Receptors on events beside them.
 import { post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
 import { counted, duration, number } from "../format.js";
+import { operationList } from "../operations.js";
+import { receptorTable } from "../receptors.js";
 import { badge, empty } from "../states.js";
 import { table } from "../table.js";
 
@@ -52,14 +54,31 @@ const errorColumns = [
   { name: "Error", cell: (row) => row.sample_error || row.fingerprint },
 ];
 
-export function showPerspectives(view) {
-  const again = view.watch(view.box, async (read) => {
-    const [list, errors] = await Promise.all([read("/v1/perspectives"), read("/v1/perspectives/errors?limit=20")]);
-    return { list, errors };
-  }, ({ list, errors }) => (list.items.length === 0 ? empty("No perspective yet. A worker that has one registers it when it starts.") : [
-    table("Perspectives", columns(view, () => again()), list.items, (row) => row.perspective),
+function perspectives(view, { list, errors }, again) {
+  if (list.items.length === 0) return empty("No perspective yet. A worker that has one registers it when it starts.");
+  return [
+    table("Perspectives", columns(view, again), list.items, (row) => row.perspective),
     h("h2", null, "Errors"),
     errors.items.length > 0 ? table("Errors", errorColumns, errors.items, (row) => row.perspective + row.fingerprint)
                             : h("p", { class: "quiet" }, "No stream of a perspective fails."),
-  ]), { names: ["messages", "dead"], every_ms: 3000 });
+  ];
+}
+
+export function showPerspectives(view) {
+  const box = h("div");
+  view.box.append(box);
+  const again = view.watch(box, async (read) => {
+    const [list, errors, receptors] = await Promise.all([read("/v1/perspectives"), read("/v1/perspectives/errors?limit=20"), read("/v1/receptors")]);
+    return { list, errors, receptors };
+  }, (data) => [
+    perspectives(view, data, () => again()),
+    h("h2", null, "Receptors on events"),
+    data.receptors.items.length > 0 ? receptorTable(view, data.receptors.items, () => both())
+                                    : h("p", { class: "quiet" }, "No receptor on events. A worker that has one registers it when it starts."),
+  ], { names: ["messages", "dead"], every_ms: 3000 });
+  const operations = operationList(view, "dead letters");
+  const both = () => {
+    again();
+    operations();
+  };
 }
