@@ -22,11 +22,16 @@ static rd_kafka_resp_err_t send_event(rd_kafka_t *kafka, const struct floor *flo
         snprintf(name, sizeof(name), "ce_%s", attributes[i].name);
         rd_kafka_header_add(headers, name, -1, attributes[i].value, -1);
     }
-    rd_kafka_resp_err_t code = rd_kafka_producev(
-        kafka, RD_KAFKA_V_TOPIC(floor->destination), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_KEY(event->stream, strlen(event->stream)),
-        RD_KAFKA_V_VALUE((void *)(uintptr_t)event->data, strlen(event->data)), RD_KAFKA_V_HEADERS(headers),
-        RD_KAFKA_V_END);
+    const rd_kafka_vu_t fields[] = {
+        {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = floor->destination},
+        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)event->stream, strlen(event->stream)}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)event->data, strlen(event->data)}},
+        {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
+    };
+    rd_kafka_error_t *fault = rd_kafka_produceva(kafka, fields, sizeof(fields) / sizeof(*fields));
+    rd_kafka_resp_err_t code = rd_kafka_error_code(fault);
+    rd_kafka_error_destroy(fault);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         rd_kafka_headers_destroy(headers);
     return code;

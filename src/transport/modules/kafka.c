@@ -55,10 +55,17 @@ static rd_kafka_resp_err_t produce(struct transport *session, const char *topic,
     rd_kafka_headers_t *headers = session->structured ? rd_kafka_headers_new(1) : headers_of(event);
     if (session->structured)
         rd_kafka_header_add(headers, "content-type", -1, EVENT_CONTENT_TYPE, -1);
-    rd_kafka_resp_err_t code = rd_kafka_producev(
-        session->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_KEY(key.ptr, key.len), RD_KAFKA_V_VALUE((void *)(uintptr_t)value.ptr, value.len),
-        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_OPAQUE(result), RD_KAFKA_V_END);
+    const rd_kafka_vu_t fields[] = {
+        {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic},
+        {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+        {.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {(void *)(uintptr_t)key.ptr, key.len}},
+        {.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {(void *)(uintptr_t)value.ptr, value.len}},
+        {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers},
+        {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = result},
+    };
+    rd_kafka_error_t *fault = rd_kafka_produceva(session->producer, fields, sizeof(fields) / sizeof(*fields));
+    rd_kafka_resp_err_t code = rd_kafka_error_code(fault);
+    rd_kafka_error_destroy(fault);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         rd_kafka_headers_destroy(headers);
     return code;
