@@ -149,6 +149,10 @@ static pawl_status ask(struct cli *cli, const char *kind, pawl_str word, struct 
     /* A number is one of a job or a run; as the beginning of an id it would be any. */
     if ((any && !numbered) || (!any && (strcmp(kind, "message") == 0 || strcmp(kind, "dead") == 0)))
         status = find_message(cli, word, &answers->id, &answers->message, err);
+    /* A whole id is that message's, also when a stream has its name: to look for one means reading a lane. */
+    pawl_uuid whole;
+    if (any && answers->message && uuid_parse(word, &whole))
+        return status;
     for (size_t i = 0; status == PAWL_OK && i < why_kinds_count; i++) {
         struct why_told *told = &answers->told[answers->count];
         if (any ? (numbered && strcmp(why_kinds[i].name, "instance") == 0)
@@ -226,7 +230,8 @@ const struct command command_why = {
     .details =
         "ID is that of a message or an instance, or its beginning; the number of a job or a run; the name of "
         "a stream, a run, a perspective, a schedule or a task. KIND (message, dead, stream, job, run, "
-        "perspective, schedule, task, instance) is needed when it names more than one. Tells the state and "
+        "perspective, schedule, task, instance) is needed when it names more than one; the whole id of a "
+        "message is that message. Tells the state and "
         "its cause: who runs it and until when, what is in front of it and why that waits, when the next "
         "attempt is, or that nobody is there for it. A page of a run is a job. The JSON has the same facts.",
     .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1",

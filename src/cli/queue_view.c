@@ -21,7 +21,9 @@ struct reader {
 
 /* Jobs in one state, page by page. */
 static pawl_status each_job(struct reader *reader, enum job_state state, pawl_error *err) {
-    struct job_filter filter = {.state = (int)state, .limit = QUEUE_PAGE};
+    /* What is not running is ready: to look at more rows than a page holds finds the next page's. */
+    struct job_filter filter = {
+        .state = (int)state, .limit = QUEUE_PAGE, .scan_max = state == JOB_READY ? QUEUE_PAGE : 0};
     for (int page = 0; page < reader->pages; page++) {
         struct job_rows rows = {.count = 0};
         pawl_status status =

@@ -268,7 +268,9 @@ class WhyTest(OperateTest):
         self.ok("send", "a", "--stream", "1")
         self.ok("job", "enqueue", "mail")
         self.refused(EXIT_CODES["conflict"], "names more than one thing: job, stream", "why", "1", "-o", "table")
-
+        self.ok("send", "b", "--stream", ids[0])
+        self.assertEqual(self.ok("why", ids[0])["message"]["type"], "a")
+        self.assertEqual(self.ok("why", "stream", ids[0])["kind"], "stream")
 
     def test_a_stream_behind_many_others_of_its_lane(self):
         """A page of a list looks at so many rows and may end without one."""

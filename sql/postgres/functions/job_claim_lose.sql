@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.job_claim_lose(
     p_claim pawl.job_claim, p_all boolean, p_give_back boolean, p_caller uuid, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_job pawl.job;

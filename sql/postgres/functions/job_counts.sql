@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.job_counts()
                    stale bigint, oldest_ready_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN

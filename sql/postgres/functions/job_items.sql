@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.job_items(p_token bigint, p_ids bigint[], p_lease_until_ms bigint) RETURNS SETOF pawl.job_item
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
     RETURN QUERY

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.jobs_cancel(p_ids bigint[]) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_now bigint := pawl.now_ms();

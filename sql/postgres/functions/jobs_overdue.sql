@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.jobs_overdue(p_caller uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off
+SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off
 AS $$
 DECLARE
     v_job pawl.job;

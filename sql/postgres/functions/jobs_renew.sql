@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_renew(
     OUT cancels smallint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     v_until bigint := pawl.now_ms() + p_lease_ms;

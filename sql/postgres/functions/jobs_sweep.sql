@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.jobs_sweep(p_caller uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_claim pawl.job_claim;

@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION pawl.page_begin(
     OUT end_rule smallint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_run pawl.run;

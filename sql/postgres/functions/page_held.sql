@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.page_held(p_instance uuid, p_token bigint, p_id bigint) RETURNS smallint
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_answers smallint[];

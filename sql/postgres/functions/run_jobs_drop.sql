@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.run_jobs_drop(p_ids bigint[], p_all boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off
+SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
     v_job pawl.job;

@@ -13,8 +13,10 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan
 AS $$
 DECLARE
-    -- Without a condition on the rows every row that is looked at fits, and a page is filled.
-    v_each integer := CASE WHEN coalesce(p_queue, p_task, p_type, p_key) IS NULL THEN greatest(p_limit, p_scan) ELSE p_scan END;
+    -- Without a condition on the rows every row that is looked at fits, and a page is filled; when any state will do, no row more is
+    -- looked at.
+    v_each integer := CASE WHEN coalesce(p_queue, p_task, p_type, p_key) IS NOT NULL THEN p_scan
+                           WHEN p_state = 0 THEN p_limit ELSE greatest(p_limit, p_scan) END;
     v_until bigint;
 BEGIN
     WITH looked AS MATERIALIZED (

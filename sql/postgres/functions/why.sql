@@ -18,15 +18,16 @@ DECLARE
     v_blocker record;
     v_behind record;
 BEGIN
-    SELECT v.kind, v.seq INTO v_row FROM pawl.message_all v
+    SELECT v.kind, v.lane, v.seq INTO v_row FROM pawl.message_all v
      WHERE v.id = p_id ORDER BY greatest(v.place, 2), v.seq LIMIT 1;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    SELECT w.* INTO v_why FROM pawl.why_cause(v_row.kind, v_row.seq, v_now) w;
-    SELECT v.id, v.seq INTO v_blocker FROM pawl.message_all v WHERE v.kind = v_row.kind AND v.seq = v_why.blocker_seq;
+    SELECT w.* INTO v_why FROM pawl.why_cause(v_row.kind, v_row.lane, v_row.seq, v_now) w;
+    SELECT v.id, v.seq INTO v_blocker FROM pawl.message_all v
+     WHERE v.kind = v_row.kind AND v.lane = v_row.lane AND v.seq = v_why.blocker_seq; -- the same stream, so the same lane
     IF FOUND THEN
-        SELECT w.cause INTO v_behind FROM pawl.why_cause(v_row.kind, v_why.blocker_seq, v_now) w;
+        SELECT w.cause INTO v_behind FROM pawl.why_cause(v_row.kind, v_row.lane, v_why.blocker_seq, v_now) w;
         RETURN QUERY SELECT v_now, v_row.seq, v_why.cause, v_why.instance, v_why.until_ms, v_blocker.id, v_blocker.seq,
                             v_behind.cause;
     ELSE

@@ -1,10 +1,10 @@
 -- why_cause: why one message is not done yet, and which message it waits for.
--- params: p_kind smallint, p_seq bigint, p_now bigint
+-- params: p_kind smallint, p_lane integer (without it a waiting message is looked for in every lane), p_seq bigint, p_now bigint
 -- returns: cause, instance, until_ms, blocker_seq (NULL: none)
 -- tables: those of message_all, lane, instance (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.why_cause(
-    p_kind smallint, p_seq bigint, p_now bigint, OUT cause integer, OUT instance uuid, OUT until_ms bigint,
+    p_kind smallint, p_lane integer, p_seq bigint, p_now bigint, OUT cause integer, OUT instance uuid, OUT until_ms bigint,
     OUT blocker_seq bigint)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -17,9 +17,9 @@ DECLARE
     v_first bigint;
 BEGIN
     until_ms := 0;
-    SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.lane, v.stream, v.deaths,
+    SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.stream, v.deaths,
            coalesce(v.stream, chr(1) || v.seq::text) AS key INTO v_row
-      FROM pawl.message_all v WHERE v.kind = p_kind AND v.seq = p_seq;
+      FROM pawl.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
     IF v_row.place = 4 THEN
         cause := 12;
         RETURN;
@@ -41,14 +41,14 @@ BEGIN
     -- The first of the stream: aside, in flight, or waiting in front of it. What is aside comes first even when it is
     -- later: it was redriven out of order and runs next.
     IF v_row.stream IS NOT NULL THEN
-        SELECT min(f.seq) INTO v_first FROM (
-            SELECT a.seq FROM pawl.aside a WHERE a.kind = p_kind AND a.key = v_row.key
-             UNION ALL
-            SELECT m.seq FROM pawl.message m
-             WHERE m.kind = p_kind AND m.lane = v_row.lane AND m.stream = v_row.stream
-               AND (m.seq < p_seq
-                    OR EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_row.lane AND c.state = 1
-                                  AND m.seq = ANY (c.seqs)))) f;
+        SELECT least(
+            (SELECT a.seq FROM pawl.aside a WHERE a.kind = p_kind AND a.key = v_row.key ORDER BY a.seq LIMIT 1),
+            (SELECT min(m.seq) FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
+               JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
+              WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = 1 AND m.stream = v_row.stream),
+            (SELECT m.seq FROM pawl.message m
+              WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq AND m.stream = v_row.stream
+              ORDER BY m.seq LIMIT 1)) INTO v_first;
         IF v_first <> p_seq AND (v_row.place = 1 OR v_first < p_seq) THEN
             cause := 7;
             blocker_seq := v_first;
@@ -64,7 +64,7 @@ BEGIN
         until_ms := 0;
     END IF;
     SELECT l.owner, l.draining, coalesce(i.state = 1 AND i.lease_until_ms > p_now, false) AS live INTO v_lane
-      FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = v_row.lane;
+      FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
     instance := v_lane.owner;
     cause := CASE WHEN v_lane.owner IS NULL THEN 4 WHEN NOT v_lane.live THEN 5 WHEN v_lane.draining THEN 6
                   WHEN v_row.deaths > 0 THEN 9 ELSE 3 END;

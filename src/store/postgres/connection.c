@@ -184,12 +184,13 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
     const char *theirs = option_value(options, "options");
     if (theirs == NULL)
         theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
-    int len = snprintf(
-        settings, OPTIONS_TEXT_BYTES,
-        "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
-        "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed%s%s",
-        theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
-        self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
+    int len =
+        snprintf(settings, OPTIONS_TEXT_BYTES,
+                 "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
+                 "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed "
+                 "-c jit=off%s%s",
+                 theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
+                 self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
     if (self->address.direct && (len < 0 || len >= OPTIONS_TEXT_BYTES))
         return error_set(
             err, PAWL_INVALID, op,
