@@ -177,6 +177,7 @@
 #define PAWL_HTTP_SESSION_MS 43200000 /* 12 hours */
 #define PAWL_HTTP_STORE_THREADS 2
 #define PAWL_HTTP_LEASE_THREADS 2
+#define PAWL_HTTP_LEASES_WATCHED_MAX 16384 /* claimed items whose time is taken */
 #define PAWL_HTTP_STREAMS_MAX 64
 #define PAWL_HTTP_STREAM_BYTES_MAX 262144 /* that wait for one listener */
 #define PAWL_HTTP_STREAM_BLOCK_BYTES 8192

@@ -1,4 +1,5 @@
 /* Workers over HTTP: register, beat, claim, renew, complete, fail, release. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -7,6 +8,9 @@
 #include "domain/workstatus.h"
 #include "server/call.h"
 #include "server/fields.h"
+#include "server/lease_watch.h"
+#include "server/server.h"
+#include "work/run_start.h"
 
 enum { LEASE_JOBS = 3 }; /* of LEASE_KINDS, counted from 1; before it come the kinds of messages */
 #define LEASE_KINDS "outbox|inbox|jobs"
@@ -83,20 +87,42 @@ static void item_row(struct call *call, const struct cell *cells) {
     buf_free(&text);
 }
 
+/* Waiting for another attempt is not waiting for a worker. */
+static void watch_job(struct call *call, const struct job *job, int64_t lease_ms) {
+    int64_t since_ms = job->due_ms > job->put_ms ? job->due_ms : job->put_ms;
+    const struct lease_claimed item = {.ref = {job->token, lease_job_id(job->id)},
+                                       .kind = str_equal_cstr(job->type, RUN_PAGE_TYPE) ? ROLLUP_PAGE
+                                                                                        : ROLLUP_JOB,
+                                       .now_ms = job->lease_until_ms - lease_ms,
+                                       .since_ms = job->attempts <= 1 ? since_ms : 0};
+    lease_watch_claimed(call->server->leases, &item);
+}
+
+static void watch_message(struct call *call, const struct item *message, int64_t lease_ms) {
+    const struct lease_claimed item = {.ref = {message->token, message->id},
+                                       .kind = (enum rollup_kind)message->kind,
+                                       .now_ms = message->lease_until_ms - lease_ms,
+                                       .since_ms = message->attempt <= 1 ? message->put_ms : 0};
+    lease_watch_claimed(call->server->leases, &item);
+}
+
 static pawl_status claim_jobs(struct call *call, pawl_error *err) {
     struct jobs_claim in = {.instance = instance_of(call),
                             .queue = call_text(call, "queue"),
                             .max = (int)call_int(call, "max", 1),
                             .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
     struct job_list out = {.count = 0};
+    int64_t began_us = clock_boot_us();
     pawl_status status = call_request(call, 0, &in.request, err);
     if (status == PAWL_OK)
         status = call->store->ops->jobs->claim(call->store, &in, call->arena, &out, err);
+    lease_watch_asked(call->server->leases, ROLLUP_JOB, began_us, status == PAWL_OK, out.count);
     if (status != PAWL_OK)
         return status;
     call_list(call);
     for (size_t i = 0; i < out.count; i++) {
         const struct job *job = &out.jobs[i];
+        watch_job(call, job, in.lease_ms);
         item_row(call, (struct cell[]){cell_int(job->token),
                                        cell_cstr(arena_printf(call->arena, "%lld", (long long)job->id)),
                                        cell_cstr("jobs"), cell_text(job->type), cell_none(), cell_none(),
@@ -115,15 +141,18 @@ static pawl_status claim(struct call *call, pawl_error *err) {
                                 .max = (int)call_int(call, "max", 1),
                                 .lease_ms = call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
     struct item_list out = {.count = 0};
+    int64_t began_us = clock_boot_us();
     pawl_status status = call_request(call, 0, &in.request, err);
     if (status == PAWL_OK)
         status = call->store->ops->core.messages_claim(call->store, &in, call->arena, &out, err);
+    lease_watch_asked(call->server->leases, ROLLUP_MESSAGES, began_us, status == PAWL_OK, out.count);
     if (status != PAWL_OK)
         return status;
     call_list(call);
     for (size_t i = 0; i < out.count; i++) {
         const struct item *item = &out.items[i];
         char id[UUID_TEXT_BYTES];
+        watch_message(call, item, in.lease_ms);
         item_row(call, (struct cell[]){cell_int(item->token), cell_cstr(uuid_format(item->id, id)),
                                        cell_cstr(kind_name(item->kind)), cell_text(item->type),
                                        cell_text(item->stream), cell_text(item->topic), cell_none(),
@@ -188,6 +217,22 @@ static pawl_status answers(struct call *call, const struct reported *items, cons
     return call_list_end(call, NULL, err);
 }
 
+/* What ended: only what the store took is counted. */
+static void watch_ends(struct call *call, enum report report, const struct reported *items,
+                       const enum store_answer *list, size_t count) {
+    bool jobs = call_choice(call, "kind") == LEASE_JOBS;
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = items[i].values;
+        enum rollup_result failed = v[R_PERMANENT].number != 0 ? ROLLUP_PERMANENT : ROLLUP_RETRY;
+        struct lease_ref ref = {v[R_TOKEN].number, jobs ? lease_job_id(items[i].job) : items[i].id};
+        if (list[i] == ANSWER_APPLIED)
+            lease_watch_reported(call->server->leases, ref,
+                                 report == REPORT_COMPLETE ? ROLLUP_DONE
+                                 : report == REPORT_FAIL   ? failed
+                                                           : ROLLUP_OTHER);
+    }
+}
+
 static pawl_status finish_jobs(struct call *call, enum report report, struct reported *items, size_t count,
                                pawl_error *err) {
     struct finish_item *reports = arena_array(call->arena, count, sizeof *reports);
@@ -212,7 +257,10 @@ static pawl_status finish_jobs(struct call *call, enum report report, struct rep
     in.claim.lease_ms = PAWL_JOB_LEASE_MS_DEFAULT;
     if (status == PAWL_OK)
         status = call->store->ops->jobs->finish(call->store, &in, call->arena, &out, err);
-    return status == PAWL_OK ? answers(call, items, out.answers, count, err) : status;
+    if (status != PAWL_OK)
+        return status;
+    watch_ends(call, report, items, out.answers, count);
+    return answers(call, items, out.answers, count, err);
 }
 
 static pawl_status renew_jobs(struct call *call, struct reported *items, size_t count, pawl_error *err) {
@@ -313,7 +361,11 @@ static pawl_status report_items(struct call *call, enum report report, pawl_erro
         status = give_messages(call, report == REPORT_RENEW, items, count, &out, err);
         break;
     }
-    return status == PAWL_OK ? answers(call, items, out.answers, count, err) : status;
+    if (status != PAWL_OK)
+        return status;
+    if (report != REPORT_RENEW)
+        watch_ends(call, report, items, out.answers, count);
+    return answers(call, items, out.answers, count, err);
 }
 
 static pawl_status complete(struct call *call, pawl_error *err) {

@@ -17,6 +17,7 @@
 #include "server/checkup.h"
 #include "server/exchange.h"
 #include "server/idempotency.h"
+#include "server/lease_watch.h"
 #include "server/operation.h"
 #include "server/sampler.h"
 #include "server/stats.h"
@@ -62,8 +63,10 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     server->operations = operations_new(server);
     server->checkup = checkup_new(server);
     server->stats = calloc(1, sizeof *server->stats);
+    server->leases = server->config.lease_api ? lease_watch_new(server) : NULL;
     if (worker.role == NULL || server->keys == NULL || server->sampler == NULL || server->streams == NULL ||
-        server->stats == NULL || server->operations == NULL || server->checkup == NULL)
+        server->stats == NULL || server->operations == NULL || server->checkup == NULL ||
+        (server->config.lease_api && server->leases == NULL))
         return no_memory(err);
     stats_init(server->stats);
     sigemptyset(&stop);
@@ -184,6 +187,7 @@ pawl_status server_run(struct server *server, pawl_error *err) {
             http_tick(server, now_ms);
             streams_tick(server->streams, now_ms);
             sampler_tick(server->sampler, now_ms);
+            lease_watch_tick(server->leases, now_ms);
         }
     }
     return PAWL_OK;
@@ -200,6 +204,7 @@ static bool busy(const struct server *server) {
 /* Lets what runs end, and gives every connection its answer. */
 static void wind_up(struct server *server) {
     operations_stop(server->operations);
+    lease_watch_end(server->leases);
     http_desk_close(&server->store_desk);
     http_desk_close(&server->lease_desk);
     http_desk_close(&server->back_desk);
@@ -233,6 +238,7 @@ void server_close(struct server *server) {
     keys_free(server->keys);
     operations_free(server->operations);
     checkup_free(server->checkup);
+    lease_watch_free(server->leases);
     tracer_free(server->tracer);
     free(server->stats);
     if (server->listen_fd >= 0)

@@ -58,7 +58,8 @@ struct server {
     struct operations *operations;
     struct alert_watch *alerts; /* NULL: it does not watch */
     struct checkup *checkup;
-    struct tracer *tracer; /* NULL: nothing is traced */
+    struct lease_watch *leases; /* NULL: the lease API is off */
+    struct tracer *tracer;      /* NULL: nothing is traced */
 };
 
 /* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */

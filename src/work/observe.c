@@ -34,8 +34,8 @@ void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t sinc
         note_wait(observer, kind, since_ms, clock_boot_us());
 }
 
-static void note_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
-                         int64_t began_us) {
+void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
+                     int64_t began_us) {
     rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_HANDLE, kind, result},
                      clock_boot_us() - began_us);
 }
@@ -116,7 +116,7 @@ static void end_message_span(struct observed *work, const struct observed_end *e
 void observe_message_end(struct observer *observer, struct observed *work, const struct observed_end *end) {
     if (observer == NULL || work->began_us == 0)
         return;
-    note_handled(observer, (enum rollup_kind)work->item.kind, end->result, work->began_us);
+    observe_handled(observer, (enum rollup_kind)work->item.kind, end->result, work->began_us);
     work->began_us = 0;
     if (work->span.tracer != NULL)
         end_message_span(work, end);
@@ -146,7 +146,7 @@ void observe_job_end(struct observer *observer, struct observed_job *work, enum 
     if (observer == NULL || work->began_us == 0)
         return;
     const struct job *job = &work->job;
-    note_handled(observer, work->kind, result, work->began_us);
+    observe_handled(observer, work->kind, result, work->began_us);
     if (work->span.tracer == NULL)
         return;
     char id[JOB_ID_BYTES];
@@ -189,7 +189,7 @@ void observe_batch_end(struct observer *observer, struct observed_batch *work,
     if (observer == NULL || work->began_us == 0)
         return;
     enum rollup_result result = end->failed ? ROLLUP_RETRY : ROLLUP_DONE;
-    note_handled(observer, ROLLUP_PERSPECTIVE, result, work->began_us);
+    observe_handled(observer, ROLLUP_PERSPECTIVE, result, work->began_us);
     struct span_attribute attributes[] = {SPAN_TEXT("messaging.system", STR("pawl")),
                                           SPAN_TEXT("messaging.operation.type", STR("process")),
                                           SPAN_TEXT("messaging.operation.name", STR("apply")),

