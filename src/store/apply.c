@@ -148,6 +148,32 @@ struct checkpoint_end advance_end_of(const struct apply_cut *cut, int64_t token)
     return end;
 }
 
+static bool has_link(const struct advance_result *out, pawl_str traceparent) {
+    for (size_t i = 0; i < out->link_count; i++)
+        if (str_equal(out->links[i], traceparent))
+            return true;
+    return false;
+}
+
+pawl_status advance_links(const struct perspective_advance *in, const struct stored_event *events,
+                          size_t count, struct arena *arena, struct advance_result *out, pawl_error *err) {
+    if (in->links_max == 0)
+        return PAWL_OK;
+    size_t most = count < in->links_max ? count : in->links_max;
+    pawl_status status = PAWL_OK;
+    out->links = arena_array(arena, most, sizeof *out->links);
+    if (out->links == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective_advance", "no memory for links");
+    for (size_t i = 0; status == PAWL_OK && i < count && out->link_count < most; i++) {
+        pawl_str link = events[i].traceparent;
+        if (str_absent(link) || has_link(out, link))
+            continue;
+        status = str_dup(arena, link, &out->links[out->link_count], err);
+        out->link_count += status == PAWL_OK;
+    }
+    return status;
+}
+
 bool checkpoint_left_alone(const struct checkpoint_look *look, pawl_str key) {
     for (size_t i = 0; i < look->except_count; i++) {
         if (str_equal(look->except[i], key))

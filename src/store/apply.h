@@ -73,6 +73,11 @@ bool checkpoint_left_alone(const struct checkpoint_look *look, pawl_str key);
 struct checkpoint_look advance_look(const struct perspective_advance *in, struct checkpoints_claim *claim,
                                     pawl_str *except);
 
+/* The traceparents that an advance wants of the events it has given, copied into the answer. */
+PAWL_MUSTCHECK pawl_status advance_links(const struct perspective_advance *in,
+                                         const struct stored_event *events, size_t count, struct arena *arena,
+                                         struct advance_result *out, pawl_error *err);
+
 /* The events as the JSON array that a perspective's SQL is given. */
 void apply_json(struct buf *out, const struct stored_event *events, size_t count);
 

@@ -237,6 +237,8 @@ pawl_status check_advance(const struct perspective_advance *in, pawl_error *err)
         status = place_count(&at, "streams", in->stream_count, in->streams);
     if (status == PAWL_OK)
         status = place_count(&at, "perspectives", in->mine_count, in->mine);
+    if (status == PAWL_OK && in->links_max > PAWL_LIST_MAX)
+        status = place_wrong(&at, "%zu links are wanted; at most %d are given", in->links_max, PAWL_LIST_MAX);
     return status == PAWL_OK ? place_batch(&at, in->batch) : status;
 }
 

@@ -253,6 +253,7 @@ struct perspective_advance {
     int batch;               /* events in this transaction; 0 = the perspective's */
     perspective_fn function; /* NULL: the registered SQL */
     void *self;
+    size_t links_max; /* traceparents of its events that are wanted, at most PAWL_LIST_MAX; 0 = none */
 };
 
 struct advance_result {
@@ -261,6 +262,8 @@ struct advance_result {
     size_t count;
     pawl_str *busy; /* named streams that somebody else is at: give their messages back with a delay */
     size_t busy_count;
+    pawl_str *links; /* traceparents of events that it was given, each once, in no order */
+    size_t link_count;
 };
 
 struct checkpoint_skip {

@@ -184,6 +184,10 @@ void observe_batch(struct observer *observer, pawl_str parent, struct observed_b
     span_begin(observer->tracer, parent, &work->span);
 }
 
+bool observe_batch_traced(const struct observer *observer, const struct observed_batch *work) {
+    return observer != NULL && work->span.tracer != NULL && work->span.recorded;
+}
+
 void observe_batch_end(struct observer *observer, struct observed_batch *work,
                        const struct observed_batch_end *end) {
     if (observer == NULL || work->began_us == 0)

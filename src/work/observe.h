@@ -70,6 +70,8 @@ struct observed_batch {
     int64_t began_us;
 };
 void observe_batch(struct observer *observer, pawl_str parent, struct observed_batch *work);
+/* Whether somebody will see its span. */
+bool observe_batch_traced(const struct observer *observer, const struct observed_batch *work);
 struct observed_batch_end {
     pawl_str perspective, error;
     const pawl_str *links; /* traceparents of its events */

@@ -10,35 +10,19 @@
 #include "work/perspective_int.h"
 
 /* A perspective in C sees events as the public API has them. */
-struct bridge {
-    const struct function *function;
-    struct arena *arena;
-    pawl_str links[TRACER_LINKS_MAX]; /* traceparents of the events; only when they are traced */
-    size_t link_count;
-    bool traced;
-};
-
-static void add_link(struct bridge *bridge, pawl_str traceparent) {
-    pawl_str copy;
-    if (bridge->traced && !str_absent(traceparent) && bridge->link_count < TRACER_LINKS_MAX &&
-        str_dup(bridge->arena, traceparent, &copy, NULL) == PAWL_OK)
-        bridge->links[bridge->link_count++] = copy;
-}
-
 static pawl_status call_function(const struct perspective_call *call, void *self, pawl_error *err) {
-    struct bridge *bridge = self;
+    const struct function *own = *(const struct function *const *)self;
     pawl_stored_event *events = calloc(call->count > 0 ? call->count : 1, sizeof(*events));
     if (events == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     for (size_t i = 0; i < call->count; i++) {
         const struct stored_event *in = &call->events[i];
-        add_link(bridge, in->traceparent);
         events[i] = (pawl_stored_event){
             in->stream,   in->version,        in->position,     in->id,          in->type,        in->payload,
             in->metadata, in->correlation_id, in->causation_id, in->traceparent, in->appended_ms, in->replay};
     }
     pawl_perspective_call given = {call->connection, call->dialect, call->perspective, events, call->count};
-    pawl_status status = bridge->function->function(&given, bridge->function->self, err);
+    pawl_status status = own->function(&given, own->self, err);
     free(events);
     return status;
 }
@@ -73,11 +57,10 @@ static void add_up(const struct work *work, const struct perspective_row *row,
 
 /* A batch fails when one of its streams did; result is NULL when the store did not answer. */
 static void end_batch(struct observer *observer, struct observed_batch *seen,
-                      const struct perspective_row *row, const struct bridge *bridge,
-                      const struct advance_result *result) {
+                      const struct perspective_row *row, const struct advance_result *result) {
     struct observed_batch_end end = {.perspective = row->key,
-                                     .links = bridge->links,
-                                     .link_count = bridge->link_count,
+                                     .links = result != NULL ? result->links : NULL,
+                                     .link_count = result != NULL ? result->link_count : 0,
                                      .streams = result != NULL ? (int64_t)result->count : 0,
                                      .failed = result == NULL};
     for (size_t i = 0; result != NULL && i < result->count; i++) {
@@ -97,15 +80,12 @@ static pawl_status advance_call(const struct work *work, const struct perspectiv
     struct store *store = work->seat->store;
     struct observer *observer = work->all->config.observer;
     struct observed_batch seen;
-    struct bridge bridge = {.function = perspectives_find(work->all, row),
-                            .arena = arena,
-                            .traced = observer != NULL && observer->tracer != NULL};
     arena_reset(arena);
     observe_batch(observer, (pawl_str){NULL, 0}, &seen);
-    in->self = &bridge;
+    in->links_max = observe_batch_traced(observer, &seen) ? TRACER_LINKS_MAX : 0;
     pawl_status status = store->ops->events.perspective_advance(store, in, arena, out, err);
     if (status != PAWL_OK || out->count > 0)
-        end_batch(observer, &seen, row, &bridge, status == PAWL_OK ? out : NULL);
+        end_batch(observer, &seen, row, status == PAWL_OK ? out : NULL);
     if (status == PAWL_OK)
         add_up(work, row, out);
     return status;
@@ -115,13 +95,15 @@ static pawl_status advance_call(const struct work *work, const struct perspectiv
 static pawl_status advance_once(const struct work *work, const struct perspective_row *row,
                                 const struct names *names, struct arena *arena, struct advance_result *out,
                                 pawl_error *err) {
+    const struct function *own = perspectives_find(work->all, row);
     struct perspective_advance in = {.instance = work->instance,
                                      .perspective = row->key,
                                      .streams = names->list,
                                      .stream_count = names->count,
                                      .mine = work->seat->mine,
                                      .mine_count = work->seat->mine_count,
-                                     .function = row->run == RUN_FUNCTION ? call_function : NULL};
+                                     .function = row->run == RUN_FUNCTION ? call_function : NULL,
+                                     .self = &own};
     int64_t wait_ms = PERSPECTIVE_RETRY_MS_FIRST;
     for (bool told = false;; told = true) {
         pawl_status status = advance_call(work, row, &in, arena, out, err);

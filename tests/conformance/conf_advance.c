@@ -239,6 +239,56 @@ static void a_worker_learns_what_there_is_without_counts(void **state) {
     assert_true(rows.rows[1].backfilled);
 }
 
+static void append_traced(struct conf *c, const char *stream, const char *type, const char *traceparent) {
+    struct event_new event = {
+        .type = str_from(type), .payload = STR("{}"), .traceparent = str_from(traceparent)};
+    struct events_append in = {
+        .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};
+    struct append_result out;
+    ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
+}
+
+static bool linked(const struct advance_result *out, const char *traceparent) {
+    size_t found = 0;
+    for (size_t i = 0; i < out->link_count; i++)
+        found += str_equal_cstr(out->links[i], traceparent);
+    assert_true(found <= 1);
+    return found == 1;
+}
+
+#define TRACED(digit) "00-0000000000000000000000000000000" digit "-000000000000000" digit "-01"
+
+static void who_traces_learns_where_the_events_came_from(void **state) {
+    struct conf *c = *state;
+    struct seen seen = {0};
+    pawl_str key = STR("orders@1");
+    struct wanted due = {.n = 1, .key = "orders@1"};
+    struct advance_result out = {0};
+    begin(c);
+    append_traced(c, "a", "Created", TRACED("1"));
+    append_traced(c, "a", "Created", TRACED("1"));
+    append_traced(c, "a", "Paid", TRACED("2")); /* not given to it */
+    append(c, "b", EXPECT_ANY, "Created", 1, 1);
+    append_traced(c, "b", "Created", TRACED("3"));
+    struct perspective_advance in = advance_of(&due, &key, &seen);
+    in.links_max = 8;
+    ok(c, EVENTS(c)->perspective_advance(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.count, 2);
+    assert_int_equal(out.link_count, 2);
+    assert_true(linked(&out, TRACED("1")) && linked(&out, TRACED("3")));
+    append_traced(c, "a", "Created", TRACED("4"));
+    append_traced(c, "a", "Created", TRACED("5"));
+    struct wanted named = {.n = 1, .key = "orders@1", .streams = {STR("a")}, .count = 1};
+    in = advance_of(&named, &key, &seen);
+    in.links_max = 1;
+    ok(c, EVENTS(c)->perspective_advance(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.link_count, 1); /* not more than wanted */
+    append_traced(c, "a", "Created", TRACED("6"));
+    assert_int_equal(moved(c, named, &seen).link_count, 0); /* none wanted */
+    in.links_max = PAWL_LIST_MAX + 1;
+    expect(c, PAWL_INVALID, EVENTS(c)->perspective_advance(c->store, &in, c->arena, &out, &c->err));
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(what_is_due_is_applied_and_completed_in_one_step),
     CONF_TEST(a_batch_is_filled_in_order_and_the_rest_is_due_at_once),
@@ -248,6 +298,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(paused_removed_and_evicted_ones_are_left_alone),
     CONF_TEST(skipped_events_count_as_applied),
     CONF_TEST(a_worker_learns_what_there_is_without_counts),
+    CONF_TEST(who_traces_learns_where_the_events_came_from),
 };
 
 CONF_GROUP(advance, tests);

@@ -26,12 +26,19 @@ static const char *look(struct place *p, const char *sql) {
     return p->postgres != NULL ? value(p->postgres, sql) : sqlitefile_sql(p->file, sql, p->text);
 }
 
-static void append_one(struct place *p, const char *stream, const char *payload) {
-    struct event_new event = {.type = STR("Shop.Sold"), .payload = str_from(payload)};
+#define TRACED(digit) "00-0000000000000000000000000000000" digit "-000000000000000" digit "-01"
+
+static void append_traced(struct place *p, const char *stream, const char *payload, const char *traceparent) {
+    struct event_new event = {
+        .type = STR("Shop.Sold"), .payload = str_from(payload), .traceparent = str_from(traceparent)};
     struct events_append in = {
         .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};
     struct append_result out;
     must(p->store->ops->events.events_append(p->store, &in, p->arena, &out, &p->err), &p->err);
+}
+
+static void append_one(struct place *p, const char *stream, const char *payload) {
+    append_traced(p, stream, payload, NULL);
 }
 
 static void register_totals(struct place *p, int version, const char *table) {
@@ -142,6 +149,38 @@ static void sql_story(struct place *p) {
     sqlitefile_check(p->store);
 }
 
+static bool linked(const struct advance_result *out, const char *traceparent) {
+    for (size_t i = 0; i < out->link_count; i++)
+        if (str_equal_cstr(out->links[i], traceparent))
+            return true;
+    return false;
+}
+
+/* The events of SQL stay in the database; their traceparents come back when they are wanted, also that of
+ * one that failed. */
+static void links_story(struct place *p) {
+    register_totals(p, 3, "totals_1");
+    struct perspective_advance in = {
+        .instance = sqlitefile_id(1), .perspective = STR("totals@3"), .links_max = 10};
+    struct advance_result out = {0};
+    look(p, p->postgres != NULL ? "DELETE FROM public.totals_1" : "DELETE FROM totals_1");
+    for (size_t count = 1; count > 0; count = out.count) /* what is there has no traceparent */
+        must(p->store->ops->events.perspective_advance(p->store, &in, p->arena, &out, &p->err), &p->err);
+    assert_int_equal(out.link_count, 0);
+    append_traced(p, "a", "{\"n\":1}", TRACED("1"));
+    append_traced(p, "a", "{\"n\":1}", TRACED("1"));
+    append_traced(p, "b", "{\"n\":1}", TRACED("2"));
+    append_traced(p, "b", "{\"n\":5000}", TRACED("3")); /* too much */
+    pawl_str streams[] = {STR("a"), STR("b")};
+    in.streams = streams;
+    in.stream_count = 2;
+    must(p->store->ops->events.perspective_advance(p->store, &in, p->arena, &out, &p->err), &p->err);
+    assert_int_equal(out.count, 2);
+    assert_int_equal(out.items[1].answer, ANSWER_INVALID);
+    assert_int_equal(out.link_count, 3);
+    assert_true(linked(&out, TRACED("1")) && linked(&out, TRACED("2")) && linked(&out, TRACED("3")));
+}
+
 static void sql_perspectives_on_postgres(void **state) {
     struct place p = {.postgres = *state, .arena = arena_create(0)};
     p.store = store_made(p.postgres, "pawl");
@@ -149,6 +188,7 @@ static void sql_perspectives_on_postgres(void **state) {
                       "(total < 1000)); "
                       "CREATE TABLE public.totals_2 (LIKE public.totals_1 INCLUDING ALL)");
     sql_story(&p);
+    links_story(&p);
     store_close(p.store);
     arena_free(p.arena);
 }
@@ -161,6 +201,7 @@ static void sql_perspectives_on_sqlite(void **state) {
     look(&p, "CREATE TABLE totals_1 (stream TEXT PRIMARY KEY, total INTEGER NOT NULL CHECK (total < 1000))");
     look(&p, "CREATE TABLE totals_2 (stream TEXT PRIMARY KEY, total INTEGER NOT NULL CHECK (total < 1000))");
     sql_story(&p);
+    links_story(&p);
     store_close(p.store);
     arena_free(p.arena);
 }

@@ -149,7 +149,9 @@ class Traces(ServerTest):
         applied = self.one(spans, "apply mirror@1", messaging__batch__message_count="1")
         self.child(applied, self.one(spans, "put stock.moved"))
         counted = self.one(spans, "apply event_count@1", messaging__batch__message_count="1", pawl__perspective__streams="1")
-        self.assertNotIn("parentSpanId", counted)  # the events of SQL never leave the database
+        self.assertNotIn("parentSpanId", counted)
+        moved = self.one(spans, "put stock.moved")  # the event itself stays in the database
+        self.assertEqual([(link["traceId"], link["spanId"]) for link in counted["links"]], [(moved["traceId"], moved["spanId"])])
         paged = self.one(spans, "page", pawl__run__page="0")
         self.child(paged, self.one(spans, "run default", pawl__kind="page"))
         self.assertEqual(paged["traceId"], TRACE)

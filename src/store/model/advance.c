@@ -110,6 +110,8 @@ static pawl_status advance(struct advance *a, const struct perspective_advance *
         status = apply_run(&job, a->events, a->cuts, a->count, a->arena, err);
     if (status == PAWL_OK)
         status = move(a, out, err);
+    if (status == PAWL_OK)
+        status = advance_links(in, a->events, a->used, a->arena, out, err);
     free(list);
     return status;
 }

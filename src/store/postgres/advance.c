@@ -43,6 +43,40 @@ static pawl_status items_take(const PGresult *r, struct arena *arena, struct adv
     return failed ? pg_answer_no_memory(OP, err) : status;
 }
 
+/* The events of SQL never leave the database: who traces asks for what it needs of them, once the batch is
+ * committed. An answer without links is better than none, so that this fails is nobody's concern. */
+static void links_ask(struct store *store, const struct perspective_advance *in, struct arena *arena,
+                      struct advance_result *out) {
+    pawl_error ignored;
+    bool failed = false;
+    int64_t *versions = arena_array(arena, out->count, sizeof *versions);
+    int64_t *counts = arena_array(arena, out->count, sizeof *counts);
+    pawl_str *links = arena_array(arena, in->links_max, sizeof *links);
+    if (versions == NULL || counts == NULL || links == NULL)
+        return;
+    for (size_t i = 0; i < out->count; i++) { /* the one that failed was given, too */
+        const struct apply_item *item = &out->items[i];
+        bool stopped = item->failed_version > item->version;
+        versions[i] = stopped ? item->failed_version : item->version;
+        counts[i] = item->events + (stopped ? 1 : 0);
+    }
+    struct statement statement = pg_statement_new(POSTGRES_Q_ADVANCE_LINKS, arena);
+    struct params *p = &statement.params;
+    pg_params_text(p, in->perspective);
+    pg_params_texts(p, (struct strided){out->streams, sizeof *out->streams, out->count});
+    pg_params_bigs(p, (struct strided){versions, sizeof *versions, out->count});
+    pg_params_bigs(p, (struct strided){counts, sizeof *counts, out->count});
+    pg_params_int(p, (int)in->links_max);
+    if (pg_statement_run(postgres_of(store), OP, &statement, EFFECT_READ, &ignored) == PAWL_OK) {
+        size_t count = (size_t)PQntuples(statement.result);
+        for (size_t i = 0; i < count; i++)
+            links[i] = pg_cell_text((struct cell){statement.result, (int)i, 0}, arena, &failed);
+        out->links = links;
+        out->link_count = failed ? 0 : count;
+    }
+    pg_statement_clear(&statement);
+}
+
 static pawl_status by_sql(struct store *store, const struct perspective_advance *in, struct arena *arena,
                           struct advance_result *out, pawl_error *err) {
     struct statement statement = pg_statement_new(POSTGRES_Q_PERSPECTIVE_ADVANCE, arena);
@@ -51,9 +85,11 @@ static pawl_status by_sql(struct store *store, const struct perspective_advance 
     pawl_status status = pg_statement_run(postgres_of(store), OP, &statement, EFFECT_WRITE, err);
     if (status == PAWL_OK)
         status = items_take(statement.result, arena, &result, err);
+    pg_statement_clear(&statement);
+    if (status == PAWL_OK && in->links_max > 0 && result.count > 0)
+        links_ask(store, in, arena, &result);
     if (status == PAWL_OK)
         *out = result;
-    pg_statement_clear(&statement);
     return status;
 }
 
@@ -122,6 +158,13 @@ static pawl_status end(struct postgres *self, const struct perspective_advance *
     return status;
 }
 
+static size_t given_count(const struct apply_cut *cuts, size_t count) {
+    size_t given = 0;
+    for (size_t i = 0; i < count; i++)
+        given += cuts[i].count;
+    return given;
+}
+
 static pawl_status by_function(struct store *store, const struct perspective_advance *in, struct arena *arena,
                                struct advance_result *out, pawl_error *err) {
     struct postgres *self = postgres_of(store);
@@ -142,6 +185,8 @@ static pawl_status by_function(struct store *store, const struct perspective_adv
         status = pg_apply_events(self, in->perspective, cuts, result.count, arena, &events, err);
     if (status == PAWL_OK && result.count > 0)
         status = apply_run(&job, events, cuts, result.count, arena, err);
+    if (status == PAWL_OK && result.count > 0)
+        status = advance_links(in, events, given_count(cuts, result.count), arena, &result, err);
     if (status == PAWL_OK && result.count > 0)
         status = end(self, in, arena, cuts, token, &result, err);
     status = pg_apply_close(self, status, err);

@@ -13,7 +13,8 @@ struct advance {
     int64_t batch, waiting; /* waiting: versions behind the checkpoints that were taken */
     struct picked taken;
     struct apply_cut *cuts;
-    struct stored_event *events;
+    struct stored_event *events; /* used */
+    size_t used;
 };
 
 static pawl_status take(struct advance *a, const struct checkpoint_state *c) {
@@ -62,7 +63,6 @@ static pawl_status take_due(struct advance *a) {
 /* What is waiting before a stream leaves it the rest of the batch. */
 static pawl_status cut(struct advance *a) {
     int64_t before = 0;
-    size_t used = 0;
     pawl_status status = PAWL_OK;
     a->cuts = arena_array(a->arena, a->taken.count, sizeof *a->cuts);
     a->events = arena_array(a->op->scratch, (size_t)a->batch, sizeof *a->events);
@@ -77,10 +77,10 @@ static pawl_status cut(struct advance *a) {
                                   .through_version = v->version,
                                   .head = v->head,
                                   .replay_to = v->replay_to,
-                                  .first = used};
+                                  .first = a->used};
         status = events_cut(a->op, a->in->perspective, one, (size_t)(a->batch - before), a->op->scratch,
                             a->events);
-        used += one->count;
+        a->used += one->count;
         before += v->head - v->version;
     }
     return status;
@@ -137,6 +137,8 @@ static pawl_status advance(struct advance *a, struct advance_result *out) {
     status = cut(a);
     if (status == PAWL_OK)
         status = events_apply(a->op, &apply, &a->perspective, a->events, a->cuts, a->arena);
+    if (status == PAWL_OK)
+        status = advance_links(a->in, a->events, a->used, a->arena, out, a->op->err);
     return status == PAWL_OK ? move(a, out) : status;
 }
 
