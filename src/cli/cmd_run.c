@@ -81,7 +81,7 @@ static pawl_status partitions(struct cli *cli, pawl_error *err) {
                                        .after_part = -1,
                                        .limit = cli_limit(cli)};
     struct partition_list found = {0};
-    struct run_row run;
+    struct run_row run = {0};
     int64_t now_ms = 0;
     pawl_status status = PAWL_OK;
     if (cli->arguments.word_count > 0)

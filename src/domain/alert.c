@@ -51,8 +51,8 @@ enum alert_metric alert_metric_find(pawl_str name) {
 #define RULE(rule_name, rule_metric, rule_severity, limit, wait_ms, rest_ms, on, text)                       \
     {                                                                                                        \
         .name = STR_INIT(rule_name), .metric = STR_INIT(rule_metric), .summary = STR_INIT(text),             \
-        .targets = STR_INIT("log"), .side = ALERT_ABOVE, .severity = rule_severity, .threshold = limit,      \
-        .clear_threshold = limit, .for_ms = wait_ms, .clear_ms = rest_ms, .enabled = on                      \
+        .targets = STR_INIT("log"), .side = ALERT_ABOVE, .severity = (rule_severity), .threshold = (limit),  \
+        .clear_threshold = (limit), .for_ms = (wait_ms), .clear_ms = (rest_ms), .enabled = (on)              \
     }
 
 /* sql/DIALECT/migrations/0009_alerts.sql repeats them; a conformance test compares. By name. */

@@ -21,8 +21,6 @@ pawl_status run_wrong(const struct tree *place, pawl_error *err, const char *fmt
                      (unsigned)place->column, reason);
 }
 
-pawl_status run_no_memory(pawl_error *err) { return error_set(err, PAWL_NO_MEMORY, "run", "out of memory"); }
-
 pawl_status run_keys(const struct tree *object, const char *what, const char *const *keys, pawl_error *err) {
     if (object->kind != TREE_OBJECT)
         return run_wrong(object, err, "%s must be an object", what);

@@ -2,13 +2,16 @@
 #ifndef DOMAIN_RUN_PLACE_H
 #define DOMAIN_RUN_PLACE_H
 
+#include "base/error.h"
 #include "base/tree.h"
 #include "pawl.h"
 
 /* PAWL_INVALID: "line 3, column 5: …". */
 pawl_status run_wrong(const struct tree *place, pawl_error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-pawl_status run_no_memory(pawl_error *err);
+static inline pawl_status run_no_memory(pawl_error *err) {
+    return error_set(err, PAWL_NO_MEMORY, "run", "out of memory");
+}
 
 /* An object whose members are all among keys (ends with NULL). what names it in the fault. */
 PAWL_MUSTCHECK pawl_status run_keys(const struct tree *object, const char *what, const char *const *keys,

@@ -243,9 +243,10 @@ static void read_mailbox(struct job_side *side, int64_t now_ms) {
 static pawl_status open_store(struct job_side *side, pawl_error *err) {
     if (side->store != NULL)
         return PAWL_OK;
-    pawl_status status = store_open(&side->config.store, &side->store, err);
-    if (status != PAWL_OK)
-        side->store = NULL;
+    struct store *opened = NULL;
+    pawl_status status = store_open(&side->config.store, &opened, err);
+    if (status == PAWL_OK)
+        side->store = opened;
     return status == PAWL_OK || status == PAWL_NO_MEMORY ? status : PAWL_UNAVAILABLE;
 }
 

@@ -197,6 +197,35 @@ static void maintained(struct runtime *runtime, const struct call *call) {
         runtime_ask_control(runtime, CALL_MAINTAIN);
 }
 
+static void registered(struct runtime *runtime, const struct call *call, struct engine_event *event) {
+    event->type = EVENT_REGISTERED;
+    if (call->status == PAWL_OK)
+        handler_table_pause(runtime->config.handlers, &call->pauses);
+    event->instance = call->instance.id;
+    event->instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
+    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
+    event->policy = (enum dead_policy)call->settings.dead_policy;
+    /* A user's check of readiness comes before every call; then there is only one at a time. */
+    event->beside = call->many_writers && runtime->config.ready == NULL;
+    if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
+        runtime->waker_due_ms = 0;
+    else if (call->status != PAWL_OK)
+        runtime->exit_error = call->error; /* what to say if the core gives up because of it */
+}
+
+static void beaten(struct runtime *runtime, const struct call *call, struct engine_event *event) {
+    event->type = EVENT_BEAT;
+    if (call->status == PAWL_OK)
+        handler_table_pause(runtime->config.handlers, &call->pauses);
+    event->beat = &call->beat;
+    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
+    event->peers = call->peers;
+    event->peers_busy = call->peers_busy;
+    event->peer_ends_ms = call->peer_ends_ms;
+    event->lanes_short = call->lanes_short;
+    maintain_sometimes(runtime, call->status);
+}
+
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
 static void answered(struct runtime *runtime, struct call *call) {
     struct engine_event event = {.status = call->status, .error = &call->error};
@@ -209,31 +238,10 @@ static void answered(struct runtime *runtime, struct call *call) {
             log_failure(&runtime->config.log, LOG_LEVEL_INFO, "not_ready_because", &call->error);
         break;
     case CALL_REGISTER:
-        event.type = EVENT_REGISTERED;
-        if (call->status == PAWL_OK)
-            handler_table_pause(runtime->config.handlers, &call->pauses);
-        event.instance = call->instance.id;
-        event.instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
-        observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
-        event.policy = (enum dead_policy)call->settings.dead_policy;
-        /* A user's check of readiness comes before every call; then there is only one at a time. */
-        event.beside = call->many_writers && runtime->config.ready == NULL;
-        if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
-            runtime->waker_due_ms = 0;
-        else if (call->status != PAWL_OK)
-            runtime->exit_error = call->error; /* what to say if the core gives up because of it */
+        registered(runtime, call, &event);
         break;
     case CALL_BEAT:
-        event.type = EVENT_BEAT;
-        if (call->status == PAWL_OK)
-            handler_table_pause(runtime->config.handlers, &call->pauses);
-        event.beat = &call->beat;
-        observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
-        event.peers = call->peers;
-        event.peers_busy = call->peers_busy;
-        event.peer_ends_ms = call->peer_ends_ms;
-        event.lanes_short = call->lanes_short;
-        maintain_sometimes(runtime, call->status);
+        beaten(runtime, call, &event);
         break;
     case CALL_LOOK:
         event.type = EVENT_LOOKED;

@@ -12,9 +12,11 @@ enum { MAINTAIN_ROWS = 10000 };
 static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
     if (thread->store != NULL)
         return PAWL_OK;
-    pawl_status status = store_open(&thread->config, &thread->store, err);
+    struct store *opened = NULL;
+    pawl_status status = store_open(&thread->config, &opened, err);
     if (status != PAWL_OK)
         return status;
+    thread->store = opened;
     bool held = false;
     status = thread->store->ops->core.settings_read(thread->store, &thread->settings, err);
     if (status == PAWL_OK && !uuid_is_nil(thread->instance))

@@ -154,7 +154,7 @@ static pawl_status rpc_error(const struct mcp_session *session, const struct mcp
 static pawl_status ask_result(struct mcp_session *session, const struct question *question,
                               const struct mcp_wait *wait, struct arena *arena, const struct tree **result,
                               pawl_error *err) {
-    struct mcp_exchange done;
+    struct mcp_exchange done = {0};
     pawl_status status = ask(session, question, wait, arena, &done, err);
     bool over = clock_boot_ms() >= wait->deadline_ms ||
                 (wait->cancel != NULL && atomic_load_explicit(wait->cancel, memory_order_relaxed));
@@ -191,7 +191,7 @@ static bool offers_stateless(const struct tree *answer) {
 /* Asks in the manner of the newer era. Not being understood is no failure: *understood is false then. */
 static pawl_status discover(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
                             bool *understood, pawl_error *err) {
-    struct mcp_exchange done;
+    struct mcp_exchange done = {0};
     struct question question = {.method = "server/discover"};
     int64_t soon_ms = clock_boot_ms() + MCP_DISCOVER_MS;
     struct mcp_wait shorter = {wait->deadline_ms < soon_ms ? wait->deadline_ms : soon_ms, wait->cancel};

@@ -84,7 +84,7 @@ pawl_status mcp_list(struct mcp_session *session, const struct mcp_wait *wait, s
         status = mcp_list_page(session, cursor, wait, arena, &result, err);
         const struct tree *list = tree_get_cstr(result, "tools"), *next = tree_get_cstr(result, "nextCursor");
         if (status == PAWL_OK && (list == NULL || list->kind != TREE_ARRAY))
-            status = mcp_fault(session, "its list of tools is no list", err);
+            return mcp_fault(session, "its list of tools is no list", err);
         for (size_t i = 0; status == PAWL_OK && i < list->count; i++)
             status = add_tool(session, list->items[i], &made, err);
         pawl_str following = next != NULL && next->kind == TREE_STRING ? next->text : (pawl_str){NULL, 0};

@@ -257,10 +257,10 @@ static int match(const struct handler_table *table, pawl_str type) {
 }
 
 static int match_receptor(const struct handler_table *table, pawl_str type, int after) {
-    for (size_t i = (size_t)(after + 1); i < table->count; i++) {
+    for (int i = after + 1; i < (int)table->count; i++) {
         const struct handler *handler = &table->handlers[i];
         if (handler->receptor != NULL && !handler->event && pattern_matches(handler->pattern, type))
-            return (int)i;
+            return i;
     }
     return HANDLER_NONE;
 }

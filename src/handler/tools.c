@@ -42,7 +42,7 @@ void tools_free(struct tools *tools) {
         return;
     for (size_t i = 0; i < tools->server_count; i++)
         tools_server_close(&tools->servers[i]);
-    for (size_t i = 0; i < tools->count; i++)
+    for (size_t i = 0; tools->items != NULL && i < tools->count; i++)
         schema_free(tools->items[i].input);
     for (int i = 0; i < tools->client_count; i++)
         http_client_free(tools->clients[i]);

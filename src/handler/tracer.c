@@ -201,7 +201,7 @@ void tracer_free(struct tracer *tracer) {
     if (tracer == NULL)
         return;
     tracer_stop(tracer);
-    for (size_t i = 0; i < tracer->count; i++)
+    for (size_t i = 0; tracer->queue != NULL && i < tracer->count; i++)
         free(tracer->queue[(tracer->first + i) % (size_t)tracer->config.queue_max]);
     free(tracer->queue);
     arena_free(tracer->arena);

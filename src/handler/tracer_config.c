@@ -58,7 +58,7 @@ static bool next_pair(struct arena *arena, pawl_str *rest, pawl_str *key, pawl_s
     size_t used = comma != NULL ? piece.len + 1 : piece.len;
     *rest = (pawl_str){rest->ptr + used, rest->len - used};
     const char *equals = memchr(piece.ptr, '=', piece.len);
-    *key = (pawl_str){NULL, 0};
+    *key = *value = (pawl_str){NULL, 0};
     if (equals == NULL)
         return true;
     size_t at = (size_t)(equals - piece.ptr);

@@ -21,7 +21,7 @@ static pawl_status read_secret(const char *secret, uint8_t *key, size_t *len, pa
     if (strncmp(secret, prefix, sizeof(prefix) - 1) != 0) {
         got = text_len <= WEBHOOK_SECRET_BYTES_MAX ? (int)text_len : -1;
         if (got > 0)
-            memcpy(bytes, secret, text_len);
+            memcpy(bytes, secret, (size_t)got);
     } else {
         const char *base64 = secret + sizeof(prefix) - 1;
         size_t base64_len = text_len - (sizeof(prefix) - 1);

@@ -119,12 +119,15 @@ pawl_status server_listen(struct server *server, pawl_error *err) {
         listen(server->listen_fd, PAWL_HTTP_CONNECTIONS_MAX) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot listen on %s",
                            server->config.listen);
-    struct sockaddr_storage taken;
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } taken = {0};
     socklen_t len = sizeof taken;
-    if (getsockname(server->listen_fd, (struct sockaddr *)&taken, &len) != 0)
+    if (getsockname(server->listen_fd, (struct sockaddr *)&taken.any, &len) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot tell the port");
-    int port = taken.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&taken)->sin6_port)
-                                           : ntohs(((struct sockaddr_in *)&taken)->sin_port);
+    int port = ntohs(taken.any.ss_family == AF_INET6 ? taken.v6.sin6_port : taken.v4.sin_port);
     origins_local(server, &place, port);
     return PAWL_OK;
 }

@@ -75,8 +75,7 @@ enum { EVENT_FIELDS = sizeof event_fields / sizeof *event_fields };
 static pawl_status event_of(struct call *call, const struct tree *object, size_t index,
                             struct event_new *event, pawl_error *err) {
     struct value values[EVENT_FIELDS] = {0};
-    pawl_status status =
-        call_object(call->arena, object, "an event", event_fields, EVENT_FIELDS, values, err);
+    pawl_status status = call_object(object, "an event", event_fields, EVENT_FIELDS, values, err);
     if (status != PAWL_OK)
         return status;
     *event = (struct event_new){.type = values[0].text,

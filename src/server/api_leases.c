@@ -193,8 +193,7 @@ static pawl_status read_items(struct call *call, struct reported **items, size_t
     pawl_status status = read != NULL ? PAWL_OK
                                       : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
-        status = call_object(call->arena, list->items[i], "an item", report_fields, REPORT_FIELDS,
-                             read[i].values, err);
+        status = call_object(list->items[i], "an item", report_fields, REPORT_FIELDS, read[i].values, err);
         if (status == PAWL_OK && !(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
                                         : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
             status = error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",

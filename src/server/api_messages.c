@@ -120,8 +120,7 @@ enum { MESSAGE_FIELDS = sizeof message_fields / sizeof *message_fields };
 static pawl_status message_of(struct call *call, const struct tree *object, struct message_new *message,
                               pawl_error *err) {
     struct value values[MESSAGE_FIELDS] = {0};
-    pawl_status status =
-        call_object(call->arena, object, "a message", message_fields, MESSAGE_FIELDS, values, err);
+    pawl_status status = call_object(object, "a message", message_fields, MESSAGE_FIELDS, values, err);
     if (status != PAWL_OK)
         return status;
     *message = (struct message_new){.type = values[0].text,

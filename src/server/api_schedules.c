@@ -57,7 +57,7 @@ static pawl_status compile(const struct job_schedule *schedule, struct schedule 
 /* Stores it with its next instant from now on; none while it is paused. */
 static pawl_status store_it(struct call *call, struct job_schedule *schedule, pawl_error *err) {
     struct schedule *compiled = NULL;
-    struct put_answer answer;
+    struct put_answer answer = {0};
     int64_t now_ms = 0;
     pawl_status status = compile(schedule, &compiled, err);
     if (status == PAWL_OK)

@@ -66,7 +66,7 @@ PAWL_MUSTCHECK pawl_status call_tree_text(struct arena *arena, const struct tree
 int call_limit(const struct call *call);
 
 /* A fresh object with these members checked as fields are: values has as many as fields. */
-PAWL_MUSTCHECK pawl_status call_object(struct arena *arena, const struct tree *object, const char *where,
+PAWL_MUSTCHECK pawl_status call_object(const struct tree *object, const char *where,
                                        const struct field *fields, size_t count, struct value *values,
                                        pawl_error *err);
 

@@ -229,9 +229,8 @@ static pawl_status read_path(struct call *call, const struct call_input *input, 
     return status;
 }
 
-pawl_status call_object(struct arena *arena, const struct tree *object, const char *where,
-                        const struct field *fields, size_t count, struct value *values, pawl_error *err) {
-    (void)arena;
+pawl_status call_object(const struct tree *object, const char *where, const struct field *fields,
+                        size_t count, struct value *values, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < object->count; i++) {
         const struct tree *item = object->items[i];
@@ -259,8 +258,8 @@ static pawl_status read_body(struct call *call, pawl_str body, pawl_error *err) 
     if (status == PAWL_OK && tree->kind != TREE_OBJECT)
         status = error_set(err, PAWL_INVALID, "http", "the body must be a JSON object");
     if (status == PAWL_OK)
-        status = call_object(call->arena, tree, "the body", call->route->fields, call->route->field_count,
-                             call->values, err);
+        status =
+            call_object(tree, "the body", call->route->fields, call->route->field_count, call->values, err);
     return status;
 }
 

@@ -284,7 +284,7 @@ static enum MHD_Result dispatch(struct exchange *exchange) {
     return MHD_YES;
 }
 
-/* libmicrohttpd decides how many parameters this has. */
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd decides how many parameters this has */
 static enum MHD_Result handle(void *self, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data, size_t *size,
                               void **context) {

@@ -46,10 +46,11 @@ static void number(struct json_writer *json, const char *key, int64_t value) {
 
 static void rate(struct json_writer *json, const char *key, int64_t now, int64_t before, int64_t span_ms) {
     json_key(json, key);
+    int64_t tenths = span_ms > 0 ? ((now - before) * 10000 + span_ms / 2) / span_ms : 0;
     if (span_ms <= 0)
         json_null(json);
     else
-        json_double(json, (double)(((now - before) * 10000 + span_ms / 2) / span_ms) / 10.0);
+        json_double(json, (double)tenths / 10.0);
 }
 
 /* KEY_ms and KEY_at, as everywhere. */

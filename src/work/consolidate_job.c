@@ -205,12 +205,14 @@ static pawl_status by_run(struct work *work, pawl_error *err) {
         arena_printf(work->arena, "run:%lld:consolidate:%lld", (long long)work->run, (long long)work->round);
     pawl_status status = key != NULL ? run_doc_read(work->arena, work->doc.consolidate_document, &doc, err)
                                      : no_memory(err);
+    if (status != PAWL_OK)
+        return status;
     struct run_begin put = {.doc = &doc,
                             .key = str_from(key),
                             .params = doc.params->count > 0 ? doc.params : work->params,
                             .traceparent = work->in->job->traceparent,
                             .parent = work->run};
-    if (status == PAWL_OK && doc.planner == RUN_PLAN_TOOL) {
+    if (doc.planner == RUN_PLAN_TOOL) {
         status = plan(work, &doc, put.params, put.key, &parts, err);
         put.parts = &parts;
     }

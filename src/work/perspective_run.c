@@ -48,15 +48,16 @@ static void owe(const struct work *work, const struct perspective_row *row, cons
     struct perspectives *all = work->all;
     char *text = malloc(share->stream.len + row->key.len + 1);
     pthread_mutex_lock(&all->lock);
-    if (text != NULL && all->owed_count < PERSPECTIVE_OWED_MAX) {
+    bool room = text != NULL && all->owed_count < PERSPECTIVE_OWED_MAX;
+    if (room) {
         memcpy(text, share->stream.ptr, share->stream.len);
         memcpy(text + share->stream.len, row->key.ptr, row->key.len);
         all->owed[all->owed_count++] =
             (struct owed){text, share->stream.len, row->key.len, share->version, share->token};
-        text = NULL;
     }
     pthread_mutex_unlock(&all->lock);
-    free(text); /* too many: its lease gives it back */
+    if (!room)
+        free(text); /* its lease gives it back */
 }
 
 /* What was not finished is due again at once, for whoever comes. */

@@ -104,7 +104,7 @@ void perspectives_wake(const struct handler_batch *batch, void *self) {
     pthread_mutex_unlock(&all->lock);
     if (work.until_ms > batch->fence_ms)
         work.until_ms = batch->fence_ms;
-    if (status == PAWL_OK && !work_over(&work))
+    if (seat != NULL && status == PAWL_OK && !work_over(&work))
         status = run_streams(&work, batch, &busy, &error);
     else if (status == PAWL_OK)
         status = PAWL_STALE;

@@ -118,7 +118,7 @@ static pawl_status read_task(const struct pipeline_run_in *in, struct arena *are
     *task = tasks.tasks[0];
     for (size_t i = 0; i < agents.count; i++) {
         if (str_equal(agents.agents[i].name, task->agent))
-            *agent = &agents.agents[i];
+            *agent = agents.agents + i;
     }
     return PAWL_OK;
 }

@@ -40,19 +40,23 @@ static pawl_status read_duration(const struct tree *with, const char *name, int6
                      name);
 }
 
-/* Nothing known of it yet: from when on is it over. */
-static pawl_status begin(struct wait_state *state, const struct pipeline_run_in *in, struct arena *arena,
-                         const struct pipeline_step *step, int64_t limit_ms, struct wait_verdict *verdict,
-                         struct wait_mark **mark, size_t at, pawl_error *err) {
+/* NULL when too many steps wait. */
+static struct wait_mark *mark_add(struct wait_state *state, size_t step, int64_t until_ms) {
     if (state->count == PAWL_PIPELINE_STEPS_MAX)
-        return error_set(err, PAWL_INVALID, "pipeline", "too many steps wait");
-    *mark = &state->marks[state->count++];
-    **mark = (struct wait_mark){at, limit_ms >= 0 ? store_now_ms(in) + limit_ms : 0};
-    char *output = arena_printf(arena, "{\"until_ms\":%lld}", (long long)(*mark)->until_ms);
+        return NULL;
+    struct wait_mark *mark = &state->marks[state->count++];
+    *mark = (struct wait_mark){step, until_ms};
+    return mark;
+}
+
+/* What the next attempt finds of a step that waits: from when on it is over. */
+static pawl_status write_begin(struct arena *arena, pawl_str step, int64_t until_ms,
+                               struct wait_verdict *verdict, pawl_error *err) {
+    char *output = arena_printf(arena, "{\"until_ms\":%lld}", (long long)until_ms);
     if (output == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
     verdict->put = true;
-    verdict->step = (struct job_step){.step = step->id,
+    verdict->step = (struct job_step){.step = step,
                                       .state = JOB_STEP_FAILED, /* the only kind that may be written over */
                                       .attempt = 1,
                                       .output = str_from(output),
@@ -79,8 +83,12 @@ pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_
         if (state->marks[i].step == ready->step)
             mark = &state->marks[i];
     }
-    if (mark == NULL)
-        status = begin(state, in, arena, step, limit_ms, verdict, &mark, ready->step, err);
+    if (mark == NULL) {
+        mark = mark_add(state, ready->step, limit_ms >= 0 ? store_now_ms(in) + limit_ms : 0);
+        if (mark == NULL)
+            return error_set(err, PAWL_INVALID, "pipeline", "too many steps wait");
+        status = write_begin(arena, step->id, mark->until_ms, verdict, err);
+    }
     if (status != PAWL_OK)
         return status;
     int64_t left_ms = mark->until_ms > 0 ? mark->until_ms - store_now_ms(in) : INT64_MAX;

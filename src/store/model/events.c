@@ -229,7 +229,8 @@ pawl_status model_events_read(struct store *store, const struct events_query *in
     int64_t last = range.last < range.as_of ? range.last : range.as_of;
     int64_t at = in->backward ? (in->from != 0 && in->from < last ? in->from : last)
                               : (in->from > 1 ? in->from : 1);
-    for (; status == PAWL_OK && at >= 1 && at <= last && list.count < (size_t)in->limit;
+    for (;
+         status == PAWL_OK && range.events != NULL && at >= 1 && at <= last && list.count < (size_t)in->limit;
          at += in->backward ? -1 : 1) {
         const struct kept_event *kept = range.events[at - 1];
         if (in->as_of_ms != 0 && kept->event.appended_ms > in->as_of_ms)

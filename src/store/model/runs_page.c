@@ -42,13 +42,14 @@ pawl_status model_page_begin(struct store *store, const struct page_ref *in, str
     }
     struct place_of at = find(model, in);
     out->skip = run_guard(in, at.run, at.part);
-    if (at.part != NULL)
+    if (at.part != NULL) {
         out->next_offset = at.part->offset;
-    if (out->skip == PAGE_NOT_SKIPPED && at.part->paused && at.part->state == PART_ACTIVE)
-        out->skip = PAGE_PAUSED;
-    if (out->skip == PAGE_PAUSED && at.part->job == in->job.id)
-        at.part->job = 0;
-    if (out->skip != PAGE_NOT_SKIPPED) {
+        if (out->skip == PAGE_NOT_SKIPPED && at.part->paused && at.part->state == PART_ACTIVE)
+            out->skip = PAGE_PAUSED;
+        if (out->skip == PAGE_PAUSED && at.part->job == in->job.id)
+            at.part->job = 0;
+    }
+    if (out->skip != PAGE_NOT_SKIPPED || at.part == NULL) {
         skip(model, in, at.part);
         return model_leave(model, PAWL_OK);
     }
@@ -137,7 +138,7 @@ static pawl_status commit(struct model *model, const struct page_commit *in, str
     out->skip = run_guard(&in->ref, at.run, at.part);
     if (at.part != NULL)
         out->next_offset = at.part->offset;
-    if (out->skip != PAGE_NOT_SKIPPED) {
+    if (out->skip != PAGE_NOT_SKIPPED || at.part == NULL) {
         out->outcome = PAGE_SKIPPED;
         skip(model, &in->ref, at.part);
         return PAWL_OK;

@@ -3,14 +3,22 @@
 #ifndef STORE_POSTGRES_CALLS_H
 #define STORE_POSTGRES_CALLS_H
 
+#include "base/error.h"
 #include "store/postgres/pipeline.h"
 
 /* The store behind the seam's pointer. */
 static inline struct postgres *postgres_of(struct store *store) { return (struct postgres *)(void *)store; }
 
 /* PAWL_INTERNAL: the answer has another shape than the statement promises. */
-pawl_status pg_answer_malformed(const char *op, pawl_error *err);
-pawl_status pg_answer_no_memory(const char *op, pawl_error *err);
+static inline pawl_status pg_answer_malformed(const char *op, pawl_error *err) {
+    return error_set(
+        err, PAWL_INTERNAL, op,
+        "the server's answer has an unknown shape; its functions are of another version, run `pawl "
+        "migrate`");
+}
+static inline pawl_status pg_answer_no_memory(const char *op, pawl_error *err) {
+    return error_set(err, PAWL_NO_MEMORY, op, "no memory for the answer");
+}
 
 /* A statement whose parameters live in the arena. */
 struct statement pg_statement_new(enum postgres_query query, struct arena *arena);

@@ -3,17 +3,6 @@
 #include "base/str.h"
 #include "store/postgres/calls.h"
 
-pawl_status pg_answer_malformed(const char *op, pawl_error *err) {
-    return error_set(
-        err, PAWL_INTERNAL, op,
-        "the server's answer has an unknown shape; its functions are of another version, run `pawl "
-        "migrate`");
-}
-
-pawl_status pg_answer_no_memory(const char *op, pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, op, "no memory for the answer");
-}
-
 struct statement pg_statement_new(enum postgres_query query, struct arena *arena) {
     struct statement statement = {.query = query};
     pg_params_init(&statement.params, arena);

@@ -178,6 +178,7 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
     struct perspective_brief perspective;
     struct apply_cut *cut = NULL;
     struct stored_event *events = NULL;
+    struct checkpoint_batch batch = {0};
     struct perspective_apply in = {.perspective = ref->perspective,
                                    .token = ref->token,
                                    .streams = &ref->stream,
@@ -192,10 +193,12 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
     if (status == PAWL_OK && !cut->held)
         status =
             error_set(err, PAWL_STALE, op.name, "the grant of stream %.*s is over", STR_ARG(ref->stream));
+    if (status == PAWL_OK)
+        batch = (struct checkpoint_batch){.list = {.events = events, .count = cut->count, .head = cut->head},
+                                          .through = cut->through_version,
+                                          .more = cut->through_version < cut->head};
     status = operation_end(&op, status);
     if (status == PAWL_OK)
-        *out = (struct checkpoint_batch){.list = {.events = events, .count = cut->count, .head = cut->head},
-                                         .through = cut->through_version,
-                                         .more = cut->through_version < cut->head};
+        *out = batch;
     return status;
 }

@@ -12,10 +12,6 @@
 
 enum { TOKEN_EPOCH_SHIFT = 40 };
 
-pawl_status operation_no_memory(struct operation *op) {
-    return error_set(op->err, PAWL_NO_MEMORY, op->name, "out of memory");
-}
-
 int64_t operation_next_seq(struct operation *op) { return ++op->last_seq; }
 
 int64_t operation_last_token(const struct operation *op) {

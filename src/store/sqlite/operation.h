@@ -2,6 +2,7 @@
 #ifndef STORE_SQLITE_OPERATION_H
 #define STORE_SQLITE_OPERATION_H
 
+#include "base/error.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/statement.h"
 
@@ -53,7 +54,9 @@ int64_t operation_next_seq(struct operation *op);
 int64_t operation_next_token(struct operation *op);
 int64_t operation_last_token(const struct operation *op); /* the highest drawn so far */
 
-pawl_status operation_no_memory(struct operation *op);
+static inline pawl_status operation_no_memory(struct operation *op) {
+    return error_set(op->err, PAWL_NO_MEMORY, op->name, "out of memory");
+}
 
 /* Notes whose liveness lock file is to be removed once the eviction is committed. */
 PAWL_MUSTCHECK pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance);

@@ -97,7 +97,7 @@ static pawl_status compare(struct operation *op, const struct perspective_switch
 static pawl_status switch_to(struct operation *op, const struct perspective_switch *in, struct arena *arena,
                              struct switch_result *out) {
     pawl_str key, old = {NULL, 0};
-    struct perspective_brief kept;
+    struct perspective_brief kept = {0};
     pawl_status status = perspective_key(op->scratch, in->name, in->version, &key, op->err);
     if (status == PAWL_OK)
         status = perspective_read(op, key, &kept);

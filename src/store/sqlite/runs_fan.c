@@ -120,7 +120,7 @@ pawl_status runs_consolidate(struct jobs_call *call, struct run_row *run) {
 }
 
 pawl_status runs_fan_in(struct jobs_call *call, struct run_row *run) {
-    pawl_str text = NONE;
+    pawl_str text;
     switch (runrule_fan_in(run->remaining, run->failed, run->policy == FAILED_PARTIAL,
                            run->policy == FAILED_WAIT)) {
     case NEXT_CONSOLIDATE:

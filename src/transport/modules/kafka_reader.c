@@ -16,7 +16,7 @@ static pawl_status count_partitions(struct transport *session, int *count, pawl_
                                                                  session->config->connect_ms);
     if (topic != NULL)
         rd_kafka_topic_destroy(topic);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR || metadata == NULL)
         return error_set(err, PAWL_UNAVAILABLE, "kafka", "no broker answers: %s", rd_kafka_err2str(code));
     *count = metadata->topic_cnt > 0 ? metadata->topics[0].partition_cnt : 0;
     code = metadata->topic_cnt > 0 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_NO_ERROR;
