@@ -95,7 +95,8 @@ class ScaleTest(ServerTest):
                   "middle": self.get("/v1/messages?limit=500")["next"]}
         message = self.get("/v1/messages?limit=1")["items"][0]["id"]
         job = self.get("/v1/jobs?limit=1")["items"][0]["id"]
-        parts = {"/v1/messages/{id}": message, "/v1/jobs/{id}": job, "/v1/streams/{name}": "s%2F17", "/v1/operations/{id}": message}
+        parts = {"/v1/messages/{id}": message, "/v1/jobs/{id}": job, "/v1/streams/{name}": "s%2F17", "/v1/operations/{id}": message,
+                 "/v1/events/{id}": message}
         for template, operations in sorted(self.get("/v1/openapi.json")["paths"].items()):
             if "get" not in operations or template in STREAMED | READ_ALL or operations["get"].get("x-credential") == "worker":
                 continue
@@ -110,9 +111,9 @@ class ScaleTest(ServerTest):
         with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
             return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1))
 
-    def status_ms(self):
+    def command_ms(self, *words):
         began = time.monotonic()
-        self.ok("status", "-o", "json")
+        self.ok(*words, "-o", "json")
         return (time.monotonic() - began) * 1000
 
     def test_every_answer_is_fast_and_the_server_small(self):
@@ -129,7 +130,10 @@ class ScaleTest(ServerTest):
         for path in self.paths():
             rows.append((self.p95(lambda path=path: self.one(connection, path)), "GET " + path))
         connection.close()
-        rows.append((self.p95(self.status_ms), "pawl status"))
+        # Nothing of its stream is in front of it, which takes the most to find out.
+        lonely = self.ok("send", "order.type0", "--stream", "lonely")["id"]
+        for words in (["status"], ["why", lonely], ["queue"], ["dead", "groups"]):
+            rows.append((self.p95(lambda words=words: self.command_ms(*words)), "pawl " + " ".join(words)))
         resident = self.resident_kib(process)
         for took, what in sorted(rows, reverse=True):
             print(f"# {took:8.1f} ms  {what}")
