@@ -69,6 +69,21 @@ PAWL_API void pawl_close(pawl_store *store); /* takes NULL */
 /* Makes the schema or brings it to this library's version; safe when several processes do it at once. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_migrate(const pawl_store_config *config, pawl_error *err);
 
+typedef struct pawl_trace_config {
+    const char *service; /* default "pawl"; OTEL_SERVICE_NAME goes before it */
+    /* What is wrong with the settings, and how the collector does; another thread may call it. level as in
+     * pawl_worker_config. NULL: nobody hears of it. */
+    void (*on_log)(void *self, int level, const char *line);
+    void *self;
+} pawl_trace_config;
+
+/* From now on what is sent, enqueued and appended through this handle is a producer span, exported as OTEL_…
+ * in the environment says (docs/traces.md); a traceparent that comes with it is the span's parent. *on:
+ * whether the environment asks for traces; without them, and without this call, a traceparent is passed on as
+ * it is. What waits to be exported is sent by pawl_close, for at most 2 s. */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_trace(pawl_store *store, const pawl_trace_config *config, bool *on,
+                                               pawl_error *err);
+
 /* ---- Sending
  * ---------------------------------------------------------------------------------------------------- */
 

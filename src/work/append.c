@@ -45,15 +45,15 @@ static pawl_status answer(const pawl_append_to *to, const struct append_result *
 pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_version,
                         const pawl_event *events, size_t count, pawl_appended *appended, pawl_error *err) {
     pawl_append_to to = {.stream = stream, .expected_version = expected_version};
-    struct store *inner = send_store(store);
     struct events_append in;
     struct append_result result = {0};
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_append", "out of memory");
+    struct putter putter = send_putter(store, arena);
     pawl_status status = append_of(arena, &to, events, count, &in, err);
     if (status == PAWL_OK)
-        status = inner->ops->events.events_append(inner, &in, arena, &result, err);
+        status = traced_append(&putter, &in, &result, err);
     if (status == PAWL_OK)
         status = answer(&to, &result, appended, err);
     arena_free(arena);

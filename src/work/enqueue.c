@@ -65,8 +65,8 @@ pawl_status pawl_enqueue(pawl_store *store, const pawl_job *jobs, size_t count, 
     pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
     if (status == PAWL_OK) {
         put.request = request;
-        struct store *inner = send_store(store);
-        status = inner->ops->jobs->enqueue(inner, &put, arena, &result, err);
+        struct putter putter = send_putter(store, arena);
+        status = traced_enqueue(&putter, &put, &result, err);
     }
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);

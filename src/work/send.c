@@ -13,10 +13,17 @@
 
 struct pawl_store {
     struct store *store;
+    struct tracer *tracer; /* NULL: a traceparent is passed on as it is */
+    void (*on_log)(void *self, int level, const char *line);
+    void *self; /* of on_log */
 };
 
 struct store *send_store(pawl_store *store) {
     return store->store;
+}
+
+struct putter send_putter(pawl_store *store, struct arena *arena) {
+    return (struct putter){.tracer = store->tracer, .store = store->store, .arena = arena};
 }
 
 static struct store_config config_of(const pawl_store_config *in) {
@@ -46,8 +53,28 @@ pawl_status pawl_open(const pawl_store_config *config, pawl_store **store, pawl_
 void pawl_close(pawl_store *store) {
     if (store == NULL)
         return;
+    tracer_free(store->tracer);
     store_close(store->store);
     free(store);
+}
+
+static void log_line(void *self, enum log_level level, const char *line) {
+    struct pawl_store *store = self;
+    store->on_log(store->self, (int)level, line);
+}
+
+/* A program decides for itself whether a library exports anything: opening a store is not asking for it. */
+pawl_status pawl_trace(pawl_store *store, const pawl_trace_config *config, bool *on, pawl_error *err) {
+    if (store->tracer != NULL)
+        return error_set(err, PAWL_CONFLICT, "pawl_trace", "the handle is traced already");
+    store->on_log = config->on_log;
+    store->self = config->self;
+    const struct log log = {.level = config->on_log != NULL ? LOG_LEVEL_INFO : LOG_LEVEL_OFF,
+                            .callback = log_line,
+                            .self = store};
+    store->tracer = tracer_open(config->service != NULL ? config->service : "pawl", &log);
+    *on = store->tracer != NULL;
+    return PAWL_OK;
 }
 
 pawl_status pawl_migrate(const pawl_store_config *config, pawl_error *err) {
@@ -101,9 +128,10 @@ pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const p
         return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
     struct messages_put put;
     struct put_result result;
+    struct putter putter = send_putter(store, arena);
     pawl_status status = send_put(arena, config, messages, count, &put, err);
     if (status == PAWL_OK)
-        status = store->store->ops->core.messages_put(store->store, &put, arena, &result, err);
+        status = traced_put(&putter, &put, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);

@@ -5,7 +5,9 @@
  *   worker_helper URL SCHEMA beat INSTANCE
  *   worker_helper URL SCHEMA claim INSTANCE KIND MAX LEASE_MS prints "TOKEN ID" per message
  *   worker_helper URL SCHEMA complete INSTANCE KIND TOKEN ID  prints the answer's number
- *   worker_helper URL SCHEMA fail INSTANCE KIND TOKEN ID retry|permanent ERROR
+ *   worker_helper URL SCHEMA send TRACEPARENT traced|plain    a message, a job and an event through the
+ * public API; prints whether they are traced worker_helper URL SCHEMA fail INSTANCE KIND TOKEN ID
+ * retry|permanent ERROR
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,11 +19,14 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/workstatus.h"
+#include "pawl_events.h"
+#include "pawl_jobs.h"
 #include "store/store.h"
 
 struct step {
     struct store *store;
     struct arena *arena;
+    pawl_store_config config;
     int argc;
     char **argv; /* behind the name of the step */
 };
@@ -102,15 +107,44 @@ static pawl_status step_fail(struct step *step, pawl_error *err) {
     return status;
 }
 
+static void show_log(void *self, int level, const char *line) {
+    (void)self;
+    (void)level;
+    fprintf(stderr, "%s\n", line);
+}
+
+static pawl_status step_send(struct step *step, pawl_error *err) {
+    pawl_store *store = NULL;
+    bool on = false;
+    pawl_str traceparent = str_from(step->argv[0]);
+    pawl_outgoing message = {.type = STR("c.sent"), .payload = STR("{}"), .traceparent = traceparent};
+    pawl_job job = {
+        .type = STR("c.job"), .queue = STR("c"), .payload = STR("{}"), .traceparent = traceparent};
+    pawl_event event = {.type = STR("c.appended"), .payload = STR("{}"), .traceparent = traceparent};
+    pawl_trace_config trace = {.service = "helper", .on_log = show_log};
+    pawl_status status = pawl_open(&step->config, &store, err);
+    if (status == PAWL_OK && strcmp(step->argv[1], "traced") == 0)
+        status = pawl_trace(store, &trace, &on, err);
+    if (status == PAWL_OK)
+        status = pawl_send(store, NULL, &message, 1, NULL, err);
+    if (status == PAWL_OK)
+        status = pawl_enqueue(store, &job, 1, uuid_nil(), NULL, err);
+    if (status == PAWL_OK)
+        status = pawl_append(store, STR("c/1"), PAWL_ANY_VERSION, &event, 1, NULL, err);
+    if (status == PAWL_OK)
+        printf("%s\n", on ? "traced" : "plain");
+    if (status == PAWL_OK && on && pawl_trace(store, &trace, &on, err) != PAWL_CONFLICT)
+        status = error_set(err, PAWL_INTERNAL, "send", "a handle was traced twice");
+    pawl_close(store);
+    return status;
+}
+
 static const struct {
     const char *name;
     int words;
     pawl_status (*run)(struct step *step, pawl_error *err);
-} steps[] = {{"register", 2, step_register},
-             {"beat", 1, step_beat},
-             {"claim", 4, step_claim},
-             {"complete", 4, step_complete},
-             {"fail", 6, step_fail}};
+} steps[] = {{"register", 2, step_register}, {"beat", 1, step_beat}, {"claim", 4, step_claim},
+             {"complete", 4, step_complete}, {"fail", 6, step_fail}, {"send", 2, step_send}};
 
 int main(int argc, char **argv) {
     size_t at = 0;
@@ -118,10 +152,13 @@ int main(int argc, char **argv) {
     while (argc > 3 && at < count && strcmp(argv[3], steps[at].name) != 0)
         at++;
     if (argc < 4 || at == count || argc - 4 != steps[at].words) {
-        fprintf(stderr, "worker_helper: URL SCHEMA register|beat|claim|complete|fail WORD...\n");
+        fprintf(stderr, "worker_helper: URL SCHEMA register|beat|claim|complete|fail|send WORD...\n");
         return 64;
     }
-    struct step step = {.arena = arena_create(0), .argc = argc - 4, .argv = argv + 4};
+    struct step step = {.arena = arena_create(0),
+                        .config = {.url = argv[1], .schema = argv[2]},
+                        .argc = argc - 4,
+                        .argv = argv + 4};
     struct store_config config = {.url = argv[1], .schema = argv[2]};
     pawl_error err = {.status = PAWL_OK};
     pawl_status status = PAWL_NO_MEMORY;

@@ -98,6 +98,34 @@ class Traces(ServerTest):
         self.assertEqual((done.returncode, done.stderr, done.stdout.strip()), (0, "", str(len(collector.spans()))))
         return True
 
+    def test_a_c_program_makes_spans_when_it_asks_for_them(self):
+        collector = self.collector()
+
+        def send(how):
+            """What the program printed and logged."""
+            done = subprocess.run([Setup.helper, self.url, self.schema, "send", PARENT, how], capture_output=True, text=True, env=self.env,
+                                  cwd=self.dir, timeout=SECONDS_MAX, check=False)
+            self.assertEqual(done.returncode, 0, done)
+            return done.stdout.strip(), done.stderr
+
+        def traceparents():
+            return [row["traceparent"] for row in self.ok("messages", "list", "--type", "c.sent") + self.ok("events", "read", "c/1")]
+
+        self.assertEqual(send("plain"), ("plain", ""))
+        self.assertEqual(collector.spans(), [])
+        self.assertEqual(traceparents(), [PARENT, PARENT])
+        said, log = send("traced")
+        self.assertEqual(said, "traced")
+        self.assertIn("event=traces_ended", log)
+        spans = {name: self.one(collector.spans(), "put " + name, messaging__operation__type="send") for name in ("c.sent", "c", "c.appended")}
+        for span in spans.values():
+            self.assertEqual((span["kind"], span["traceId"], span["parentSpanId"]), (PRODUCER, TRACE, PARENT.split("-")[2]))
+        own = [f"00-{TRACE}-{spans[name]['spanId']}-01" for name in ("c.sent", "c.appended")]
+        self.assertEqual(sorted(traceparents()), sorted([PARENT, PARENT, *own]))
+        for key in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_BSP_SCHEDULE_DELAY"):
+            del self.env[key]
+        self.assertEqual(send("traced"), ("plain", ""))  # nobody asks for traces
+
     def test_a_trace_goes_through_everything(self):
         collector = self.collector(OTEL_SERVICE_NAME="shop", OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=te%20st,a=b",
                                    OTEL_EXPORTER_OTLP_HEADERS="api-key=s%3Dcret,x=y")
