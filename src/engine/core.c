@@ -169,6 +169,10 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_WAITING:
         core_wait_answered(core, event);
         break;
+    case EVENT_LEAVE:
+        core->left_kinds = event->kinds;
+        core->next_poll_ms = core->now_ms;
+        break;
     case EVENT_STOP:
     case EVENT_STOP_NOW:
         core_stop_begin(core, event->type == EVENT_STOP_NOW);

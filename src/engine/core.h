@@ -98,6 +98,7 @@ enum engine_event_type {
     EVENT_WAKE,       /* news */
     EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
     EVENT_WAITING,    /* status; wait_late */
+    EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
     EVENT_STOP,
     EVENT_STOP_NOW,
     EVENT_DEREGISTERED
@@ -146,6 +147,7 @@ struct engine_event {
     bool wakes;
     bool news; /* wake: something was paused or cancelled, which only a beat brings */
     bool wait_late;
+    unsigned kinds; /* KIND_BIT */
 };
 
 enum engine_action_type {

@@ -25,10 +25,13 @@ static size_t ahead_max(const struct engine_core *core) {
     return (size_t)(ahead < most ? ahead : most);
 }
 
+static unsigned claim_kinds(const struct engine_core *core) {
+    return (unsigned)core->config.instance.kinds & KIND_BITS_ALL & ~core->left_kinds;
+}
+
 /* How many messages the next batch should ask for. */
 int core_batch_claim_wanted(const struct engine_core *core) {
-    if (core->stopping || (core->config.instance.kinds & KIND_BITS_ALL) == 0 ||
-        core->now_ms >= core->instance_fence_ms)
+    if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms)
         return 0;
     size_t waiting = waiting_total(core);
     size_t ahead = ahead_max(core);
@@ -36,6 +39,15 @@ int core_batch_claim_wanted(const struct engine_core *core) {
         return 0;
     size_t wanted = ahead - waiting;
     return wanted < (size_t)core->claim_size ? (int)wanted : core->claim_size;
+}
+
+/* Shares it out among the kinds. */
+void core_batch_claim_fill(const struct engine_core *core, struct work_batch *batch, int wanted) {
+    int kinds = __builtin_popcount(claim_kinds(core));
+    for (enum store_kind kind = 1; kind <= KIND_COUNT && wanted > 0; kind++) {
+        if ((claim_kinds(core) & KIND_BIT(kind)) != 0)
+            batch->claim_max[kind] = wanted / kinds > 0 ? wanted / kinds : 1;
+    }
 }
 
 /* What this batch asks for: nothing while a claim of its own goes beside it. */
@@ -180,11 +192,9 @@ void core_batch_polls(struct engine_core *core) {
 }
 
 static void build(struct engine_core *core) {
-    const struct engine_config *config = &core->config;
     core_batch_begin(core, &core->batch);
     int wanted = claim_wanted(core);
     core->poll_due = core->now_ms >= core->next_poll_ms || core->poll_put_off;
-    int kinds = __builtin_popcount((unsigned)(config->instance.kinds & KIND_BITS_ALL));
     core->held_count = 0;
     for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
         for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++)
@@ -195,9 +205,8 @@ static void build(struct engine_core *core) {
         fill_releases(core, kind);
         core_lease_collect(core, kind, false);
         core->batch.renewals[kind] = core->renew_refs[kind];
-        if (wanted > 0 && (config->instance.kinds & KIND_BIT(kind)) != 0)
-            core->batch.claim_max[kind] = wanted / kinds > 0 ? wanted / kinds : 1;
     }
+    core_batch_claim_fill(core, &core->batch, wanted);
     if (core->pending_count > 0)
         core->pending_since_ms = core->now_ms;
     if (wanted == 0)

@@ -162,7 +162,8 @@ struct engine_core {
     bool batch_void; /* everything was dropped while the batch was on its way */
     int64_t batch_sent_ms;
     uint64_t batch_number;
-    int claim_size; /* how many messages one batch asks for: grows while all of them come */
+    unsigned left_kinds; /* nothing of them is claimed for now */
+    int claim_size;      /* how many messages one batch asks for: grows while all of them come */
     int refusals;
     bool may_side; /* the store takes two calls at once */
     bool full;     /* the last claim got all it asked for, and that was much: claims go beside batches */
@@ -268,6 +269,7 @@ void core_batch_polls(struct engine_core *core);
 void core_batch_answered(struct engine_core *core, const struct engine_event *event);
 void core_batch_begin(struct engine_core *core, struct work_batch *batch);
 int core_batch_claim_wanted(const struct engine_core *core);
+void core_batch_claim_fill(const struct engine_core *core, struct work_batch *batch, int wanted);
 size_t core_batch_claimed(struct engine_core *core, const struct engine_event *event,
                           const struct work_batch *batch, int64_t sent_ms);
 void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend);

@@ -31,13 +31,8 @@ int64_t core_side_due_ms(const struct engine_core *core) {
 void core_side_send(struct engine_core *core) {
     struct side_claim *side = &core->side;
     if (!side->resend) {
-        int kinds = __builtin_popcount((unsigned)(core->config.instance.kinds & KIND_BITS_ALL));
-        int wanted = core_batch_claim_wanted(core);
         core_batch_begin(core, &side->batch);
-        for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
-            if ((core->config.instance.kinds & KIND_BIT(kind)) != 0)
-                side->batch.claim_max[kind] = wanted / kinds > 0 ? wanted / kinds : 1;
-        }
+        core_batch_claim_fill(core, &side->batch, core_batch_claim_wanted(core));
         core_batch_polls(core);
     }
     side->resend = false;

@@ -17,7 +17,14 @@
 #include "base/error.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, BESIDE_MS = 100, LEAVE_MS = 2000, EVENTS_MAX = 64, MAINTAIN_DONE = 50000 };
+enum {
+    TICK_MS = 200,
+    BESIDE_MS = 100,
+    LEFT_MS = 20,
+    LEAVE_MS = 2000,
+    EVENTS_MAX = 64,
+    MAINTAIN_DONE = 50000
+};
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -357,7 +364,8 @@ static void arm_timer(struct runtime *runtime) {
     int64_t due_ms = runtime->core_timer_ms;
     bool ask_beside = runtime->idle_wanted && runtime->config.beside_busy != NULL;
     int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms,
-                        ask_beside ? clock_boot_ms() + BESIDE_MS : INT64_MAX};
+                        ask_beside ? clock_boot_ms() + BESIDE_MS : INT64_MAX,
+                        runtime->left_kinds != 0 ? clock_boot_ms() + LEFT_MS : INT64_MAX};
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         if (others[i] < due_ms)
             due_ms = others[i];
@@ -380,6 +388,11 @@ static void tick_beside(struct runtime *runtime) {
     pawl_uuid instance = works(runtime) ? engine_metrics(runtime->core).instance : uuid_nil();
     if (config->beside_tick != NULL)
         config->beside_tick(config->beside, instance, &runtime->config.log);
+    unsigned left = config->beside_leaves != NULL ? config->beside_leaves(config->beside) : 0;
+    if (left != runtime->left_kinds && !runtime->exiting) {
+        runtime->left_kinds = left;
+        runtime_step(runtime, (struct engine_event){.type = EVENT_LEAVE, .kinds = left});
+    }
 }
 
 bool runtime_beside_busy(const struct runtime *runtime) {

@@ -33,7 +33,8 @@ struct runtime_config {
      * has something to do, which is asked before the worker is called idle. NULL = there is none. */
     void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
     bool (*beside_busy)(void *beside);
-    void (*beside_wake)(void *beside); /* the store has woken the worker */
+    unsigned (*beside_leaves)(void *beside); /* KIND_BIT: what is not to be claimed for now */
+    void (*beside_wake)(void *beside);       /* the store has woken the worker */
     void *beside;
 };
 
@@ -56,6 +57,7 @@ struct runtime {
     char run_prefix[24];
     int live_processes;
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
+    unsigned left_kinds;   /* not claimed for now */
     int64_t maintain_done; /* messages and jobs that had ended at the last housekeeping */
     bool ready_inline;     /* a check that can be answered without asking anybody */
     int *failed_slots;     /* whose program could not be started; as many as there are slots */

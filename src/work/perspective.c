@@ -71,6 +71,7 @@ void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
         all->instance = instance;
         all->due_left = !uuid_is_nil(instance);
         all->looked = false;
+        all->all_behind_ms = 0;
         pthread_cond_broadcast(&all->changed);
     }
     size_t count = all->note_count, lost = all->notes_lost;
@@ -123,7 +124,32 @@ void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backl
         snprintf(all->backlog[all->backlog_count++], sizeof(all->backlog[0]), "%.*s", STR_ARG(key));
     else if (!backlog && at < all->backlog_count)
         memmove(all->backlog[at], all->backlog[--all->backlog_count], sizeof(all->backlog[0]));
+    if (!backlog)
+        all->all_behind_ms = 0;
     pthread_mutex_unlock(&all->lock);
+}
+
+void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows) {
+    size_t fed = 0, behind = 0;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct perspective_row *row = &rows->rows[i];
+        fed += row_fed(row);
+        behind += row_fed(row) && backlog_find(all, row->key) < all->backlog_count;
+    }
+    if (fed == 0 || behind < fed)
+        all->all_behind_ms = 0;
+    else if (all->all_behind_ms == 0)
+        all->all_behind_ms = clock_boot_ms();
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool perspectives_all_behind(void *self) {
+    struct perspectives *all = self;
+    pthread_mutex_lock(&all->lock);
+    bool behind = all->all_behind_ms > 0 && clock_boot_ms() - all->all_behind_ms < PERSPECTIVE_LEAVE_MS;
+    pthread_mutex_unlock(&all->lock);
+    return behind;
 }
 
 bool perspectives_busy(void *self) {

@@ -31,6 +31,9 @@ PAWL_MUSTCHECK pawl_status perspectives_start(struct perspectives *all, pawl_err
 void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
 /* Whether something is being applied or was, a moment ago. */
 bool perspectives_busy(void *self);
+/* Whether every perspective that is fed has a backlog that the thread is at: messages of appends could only
+ * write down behind it what they themselves say. True for a while at most. */
+bool perspectives_all_behind(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 
 /* Who starts their programs; NULL = nobody. */

@@ -42,8 +42,7 @@ static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < seat->rows.count; i++) {
         struct perspective_row *row = &seat->rows.rows[i];
-        bool fed = row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
-        if (row->backfilled || !fed)
+        if (row->backfilled || !row_fed(row))
             continue;
         status = seat->store->ops->events.perspective_backfill(
             seat->store, row->key, PERSPECTIVE_BACKFILL_STREAMS, &row->backfilled, err);
@@ -69,6 +68,7 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
         if (perspective_inside(row))
             status = perspective_advance_due(work, row, found, err);
     }
+    perspectives_backlog_sum(all, &seat->rows);
     pawl_str *outside = NULL;
     size_t count = 0;
     if (status == PAWL_OK)

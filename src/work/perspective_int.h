@@ -21,6 +21,7 @@ enum {
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
     PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
     PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
+    PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
     PERSPECTIVE_RETRY_MS_FIRST = 20,
     PERSPECTIVE_RETRY_MS_LAST = 640,
     PERSPECTIVE_BACKFILL_STREAMS = 1000
@@ -84,9 +85,10 @@ struct perspectives {
     char backlog[PAWL_PERSPECTIVES_MAX]
                 [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
     size_t backlog_count;
-    bool look;     /* something is due that was not, a moment ago */
-    int working;   /* pieces of work under way */
-    bool due_left; /* the last look found something, or none was made yet */
+    int64_t all_behind_ms; /* since when every fed perspective has one; 0: not so */
+    bool look;             /* something is due that was not, a moment ago */
+    int working;           /* pieces of work under way */
+    bool due_left;         /* the last look found something, or none was made yet */
     pthread_t thread;
     struct sums sums;
     struct note notes[PERSPECTIVE_NOTES_MAX];
@@ -122,6 +124,7 @@ void seat_free(struct seat *seat); /* takes NULL */
 PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
 /* Of what can be run here, those that do not run inside of the store; in the seat's arena. */
 PAWL_MUSTCHECK pawl_status seat_outside(struct seat *seat, pawl_str **keys, size_t *count, pawl_error *err);
+bool row_fed(const struct perspective_row *row);                               /* live, or being filled */
 const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
 
 bool work_over(const struct work *work);
@@ -140,6 +143,8 @@ void perspectives_look(struct perspectives *all);
 /* Whether the thread is at a backlog of this perspective, or has not looked yet. */
 bool perspectives_backlog(struct perspectives *all, pawl_str key);
 void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog);
+/* After a look at all of them: see perspectives_all_behind. */
+void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows);
 
 /* Streams. */
 struct names {

@@ -88,6 +88,10 @@ static void tell_no_runner(struct perspectives *all, const struct perspective_ro
         perspectives_note(all, &note);
 }
 
+bool row_fed(const struct perspective_row *row) {
+    return row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
+}
+
 /* Which perspectives there are, looked up now and then. */
 pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err) {
     int64_t now_ms = clock_boot_ms();
@@ -105,7 +109,7 @@ pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     for (size_t i = 0; i < seat->rows.count; i++) {
         const struct perspective_row *row = &seat->rows.rows[i];
-        bool fed = row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
+        bool fed = row_fed(row);
         if (fed && can_run(all, row))
             seat->keys[seat->key_count++] = row->key;
         else if (fed)

@@ -566,6 +566,35 @@ static void test_a_claim_beside_is_repeated_until_its_fate_is_known(void **state
     driver_free(&d);
 }
 
+/* covers: P45 */
+static void test_a_kind_that_is_left_is_not_claimed(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.poll_ms = 100;
+    d.config.instance.kinds = KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_PERSPECTIVE);
+    driver_up(&d);
+    assert_true(d.batch->claim_max[KIND_PERSPECTIVE] > 0);
+    int shared = d.batch->claim_max[KIND_OUTBOX];
+    driver_answer_empty(&d);
+    driver_step(&d, (struct engine_event){.type = EVENT_LEAVE, .kinds = KIND_BIT(KIND_PERSPECTIVE)});
+    driver_ready(&d);
+    assert_int_equal(d.batch->claim_max[KIND_PERSPECTIVE], 0);
+    assert_int_equal(d.batch->claim_max[KIND_OUTBOX], 2 * shared); /* the others have all the room */
+    driver_answer_empty(&d);
+    driver_step(&d, (struct engine_event){.type = EVENT_LEAVE, .kinds = KIND_BITS_ALL});
+    int batches = d.batches;
+    driver_event(&d, EVENT_WAKE);
+    driver_wait(&d, 1000);
+    assert_int_equal(d.batches, batches);
+    assert_false(d.checking);
+    driver_step(&d, (struct engine_event){.type = EVENT_LEAVE});
+    driver_ready(&d); /* at once */
+    assert_int_equal(d.batch->claim_max[KIND_PERSPECTIVE], shared);
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_under_load_claims_go_beside_batches),
@@ -586,6 +615,7 @@ int main(void) {
         cmocka_unit_test(test_silence_of_the_instance_fences_everything),
         cmocka_unit_test(test_a_grant_that_arrives_too_late_goes_back),
         cmocka_unit_test(test_refused_batches_do_not_stop_the_worker_for_good),
+        cmocka_unit_test(test_a_kind_that_is_left_is_not_claimed),
         cmocka_unit_test(test_claims_follow_the_speed_of_the_handlers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
