@@ -12,67 +12,6 @@
 #include "store/sqlite/instance.h"
 #include "store/sqlite/report.h"
 
-struct checkpoint_state checkpoint_column(struct statement *s, struct arena *arena) {
-    return (struct checkpoint_state){
-        .found = true,
-        .view =
-            {
-                .stream = column_copy(s, 0, arena),
-                .perspective = column_copy(s, 1, arena),
-                .error = column_copy(s, 2, arena),
-                .fingerprint = column_copy(s, 3, arena),
-                .version = column_int(s, 4),
-                .head = column_int(s, 5),
-                .token = column_int(s, 6),
-                .status = (enum checkpoint_status)column_int(s, 7),
-                .stopped = column_int(s, 8) != 0,
-                .attempts = (int)column_int(s, 9),
-                .instance = column_uuid(s, 10),
-                .lease_until_ms = column_int(s, 11),
-                .created_ms = column_int(s, 13),
-                .updated_ms = column_int(s, 14),
-                .replay_to = column_int(s, 15),
-                .failed_version = column_int(s, 16),
-            },
-        .due_ms = column_is_null(s, 12) ? -1 : column_int(s, 12),
-    };
-}
-
-pawl_status checkpoint_read(struct operation *op, pawl_str stream, pawl_str key,
-                            struct checkpoint_state *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_READ);
-    bind_text(&s, stream);
-    bind_text(&s, key);
-    *out = (struct checkpoint_state){.found = false};
-    if (statement_next(&s))
-        *out = checkpoint_column(&s, op->scratch);
-    return statement_end(&s);
-}
-
-pawl_status checkpoint_write(struct operation *op, const struct checkpoint_state *c) {
-    const struct checkpoint_view *v = &c->view;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_WRITE);
-    bind_text(&s, v->stream);
-    bind_text(&s, v->perspective);
-    bind_int(&s, v->version);
-    bind_int(&s, v->token);
-    bind_int(&s, v->status);
-    bind_int(&s, v->attempts);
-    bind_text(&s, v->error);
-    bind_text(&s, v->fingerprint);
-    bind_int(&s, v->stopped ? 1 : 0);
-    bind_uuid_or_null(&s, v->instance);
-    bind_int(&s, v->lease_until_ms);
-    if (c->due_ms < 0)
-        bind_null(&s);
-    else
-        bind_int(&s, c->due_ms);
-    bind_int(&s, v->failed_version);
-    bind_int(&s, v->replay_to);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
-}
-
 static void free_lease(struct checkpoint_state *c) {
     c->view.instance = uuid_nil();
     c->view.lease_until_ms = 0;
@@ -149,15 +88,6 @@ static pawl_status fail(struct operation *op, struct checkpoint_state *c, const 
                 : end->delay_ms > 0 ? op->now_ms + end->delay_ms
                                     : op->now_ms + retry_wait_ms(&backoff, c->view.attempts, random);
     return PAWL_OK;
-}
-
-pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count) {
-    if (count == 0)
-        return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_APPLIED);
-    bind_text(&s, key);
-    bind_int(&s, count);
-    return statement_run(&s);
 }
 
 static pawl_status count_applied(struct operation *op, const struct checkpoint_state *c, int64_t through) {
@@ -393,9 +323,11 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
 }
 
 pawl_status checkpoints_recover(struct operation *op) {
+    int64_t changed = 0;
     struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RECOVER);
     bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    pawl_status status = statement_run_count(&s, &changed);
+    return status == PAWL_OK && changed > 0 ? perspective_count_again(op, (pawl_str){NULL, 0}) : status;
 }
 
 static pawl_status claim(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,

@@ -4,6 +4,7 @@
 
 #include "store/apply.h"
 #include "store/sqlite/event_calls.h"
+#include "store/sqlite/perspective_count.h"
 
 /* Append: the input is checked already. */
 PAWL_MUSTCHECK pawl_status append_events(struct operation *op, const struct events_append *in,
@@ -57,12 +58,14 @@ struct checkpoint_state {
     bool found;
     struct checkpoint_view view; /* status as stored; next_ms unused */
     int64_t due_ms;
+    struct counted_state stored; /* as it was read or written last */
+    bool plain;                  /* the same: it had neither error nor lease */
 };
 
 struct checkpoint_state checkpoint_column(struct statement *s, struct arena *arena);
 PAWL_MUSTCHECK pawl_status checkpoint_read(struct operation *op, pawl_str stream, pawl_str key,
                                            struct checkpoint_state *out);
-PAWL_MUSTCHECK pawl_status checkpoint_write(struct operation *op, const struct checkpoint_state *c);
+PAWL_MUSTCHECK pawl_status checkpoint_write(struct operation *op, struct checkpoint_state *c);
 
 /* How a report or an apply moves a checkpoint whose token was compared. */
 PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c,
@@ -93,7 +96,6 @@ PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const 
                                                     const struct runnable *runnable, struct picked *list);
 /* What evicted instances held is free. */
 PAWL_MUSTCHECK pawl_status checkpoints_recover(struct operation *op);
-PAWL_MUSTCHECK pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count);
 
 /* The next events of one stream, at most left; cut has from_version, head, replay_to and first. */
 PAWL_MUSTCHECK pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,

@@ -7,6 +7,7 @@
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/clock.h"
 #include "store/sqlite/liveness.h"
+#include "store/sqlite/perspective_count.h"
 #include "store/sqlite/turn.h"
 #include "store/sqlite/waker.h"
 
@@ -134,6 +135,8 @@ static pawl_status write_counters(struct operation *op) {
     bind_int(&s, op->last_token);
     bind_int(&s, op->now_ms);
     pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = perspective_count_write(op);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
         status = write_tally(op, kind);
     return status;

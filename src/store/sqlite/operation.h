@@ -13,6 +13,13 @@ struct tally_delta {
     int64_t put, done, failed, dead, aside, stale, duplicate, redriven, discarded;
 };
 
+/* What it adds to the counts of a perspective; see perspective_count.h. */
+struct perspective_delta {
+    pawl_str key;
+    int64_t by_status[4]; /* enum checkpoint_status */
+    int64_t stopped, applied;
+};
+
 /* Lives on the stack of the seam's function, from operation_begin to operation_end. */
 struct operation {
     struct sqlite_store *store;
@@ -25,6 +32,7 @@ struct operation {
     int64_t last_seq, last_token;
     int64_t changes; /* rows the connection had written before */
     struct tally_delta tally[KIND_COUNT + 1];
+    struct perspective_delta perspective;
     bool wake;          /* somebody waits for what this operation put */
     bool news;          /* it paused or cancelled something: everybody is to look */
     struct part *parts; /* claim parts loaded so far, flight.h */

@@ -12,12 +12,8 @@ static pawl_status rebuild(struct operation *op, const struct perspective_reset 
     bind_text(&s, in->perspective);
     bind_text(&s, streams);
     pawl_status status = statement_number(&s, &applied, &found);
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_APPLIED);
-        bind_text(&s, in->perspective);
-        bind_int(&s, -applied);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK)
+        status = perspective_count_applied(op, in->perspective, -applied);
     if (status == PAWL_OK) {
         s = statement_begin(op, SQLITE_Q_CHECKPOINT_REBUILD);
         bind_text(&s, in->perspective);
@@ -26,6 +22,8 @@ static pawl_status rebuild(struct operation *op, const struct perspective_reset 
         bind_int(&s, operation_next_token(op));
         status = statement_run_count(&s, count);
     }
+    if (status == PAWL_OK)
+        status = perspective_count_again(op, in->perspective);
     if (status == PAWL_OK) {
         s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
         bind_text(&s, in->perspective);
@@ -53,7 +51,8 @@ static pawl_status reset(struct operation *op, const struct perspective_reset *i
     bind_text(&s, in->perspective);
     bind_text(&s, streams);
     bind_int(&s, op->now_ms);
-    return statement_run_count(&s, count);
+    status = statement_run_count(&s, count);
+    return status == PAWL_OK ? perspective_count_again(op, in->perspective) : status;
 }
 
 pawl_status sqlite_perspective_reset(struct store *store, const struct perspective_reset *in, int64_t *count,
