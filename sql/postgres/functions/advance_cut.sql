@@ -36,10 +36,17 @@ BEGIN
                                ELSE true END
                     ORDER BY e.version LIMIT u.room) e
              ORDER BY u.n, e.version) x;
-    SELECT array_agg(CASE WHEN coalesce(c.count, 0) = u.room THEN c.last ELSE u.head END ORDER BY u.n), array_agg(coalesce(c.count, 0) ORDER BY u.n)
-      INTO throughs, counts
-      FROM unnest(p_heads, p_rooms) WITH ORDINALITY AS u(head, room, n)
-      LEFT JOIN (SELECT r.n, count(*) AS count, max(r.version) AS last FROM unnest(v_ns, v_versions) AS r(n, version) GROUP BY r.n) c ON c.n = u.n;
+    IF cardinality(v_ns) = (SELECT sum(u.head - u.version) FROM unnest(p_heads, p_froms) AS u(head, version)) THEN
+        throughs := p_heads; -- every event that is behind was taken
+        counts := ARRAY(SELECT u.head - u.version FROM unnest(p_heads, p_froms) WITH ORDINALITY AS u(head, version, n) ORDER BY u.n);
+    ELSE
+        SELECT array_agg(CASE WHEN coalesce(c.count, 0) = u.room THEN c.last ELSE u.head END ORDER BY u.n),
+               array_agg(coalesce(c.count, 0) ORDER BY u.n)
+          INTO throughs, counts
+          FROM unnest(p_heads, p_rooms) WITH ORDINALITY AS u(head, room, n)
+          LEFT JOIN (SELECT r.n, count(*) AS count, max(r.version) AS last FROM unnest(v_ns, v_versions) AS r(n, version) GROUP BY r.n) c
+            ON c.n = u.n;
+    END IF;
     IF p_typed THEN
         typed := v_rows;
     ELSIF v_ns IS NOT NULL THEN

@@ -12,6 +12,7 @@ struct advance {
     struct arena *arena;
     int64_t batch, waiting; /* waiting: versions behind the checkpoints that were taken */
     struct picked taken;
+    struct wanted_events wanted;
     struct apply_cut *cuts;
     struct stored_event *events; /* used */
     size_t used;
@@ -63,7 +64,7 @@ static pawl_status take_due(struct advance *a) {
 /* What is waiting before a stream leaves it the rest of the batch. */
 static pawl_status cut(struct advance *a) {
     int64_t before = 0;
-    pawl_status status = PAWL_OK;
+    pawl_status status = wanted_read(a->op, a->in->perspective, &a->wanted);
     a->cuts = arena_array(a->arena, a->taken.count, sizeof *a->cuts);
     a->events = arena_array(a->op->scratch, (size_t)a->batch, sizeof *a->events);
     if (a->cuts == NULL || a->events == NULL)
@@ -78,8 +79,7 @@ static pawl_status cut(struct advance *a) {
                                   .head = v->head,
                                   .replay_to = v->replay_to,
                                   .first = a->used};
-        status = events_cut(a->op, a->in->perspective, one, (size_t)(a->batch - before), a->op->scratch,
-                            a->events);
+        status = events_cut(a->op, &a->wanted, one, (size_t)(a->batch - before), a->op->scratch, a->events);
         a->used += one->count;
         before += v->head - v->version;
     }
@@ -87,16 +87,14 @@ static pawl_status cut(struct advance *a) {
 }
 
 static pawl_status move(struct advance *a, struct advance_result *out) {
-    int64_t token = operation_next_token(a->op), given = 0, one = 0;
-    bool skips = false, failed = false;
-    struct statement s = statement_begin(a->op, SQLITE_Q_SKIP_ANY);
-    bind_text(&s, a->in->perspective);
-    pawl_status status = statement_number(&s, &one, &skips);
+    int64_t token = operation_next_token(a->op), given = 0;
+    bool failed = false;
+    pawl_status status = PAWL_OK;
     for (size_t i = 0; i < a->taken.count; i++) {
         failed = failed || !str_absent(a->cuts[i].error);
         given += a->cuts[i].events;
     }
-    bool counted = !skips && !failed; /* else what was passed over is counted stream by stream */
+    bool counted = !a->wanted.skips && !failed; /* else what was passed over is counted stream by stream */
     for (size_t i = 0; status == PAWL_OK && i < a->taken.count; i++) {
         struct checkpoint_end end = advance_end_of(&a->cuts[i], token);
         end.counted = counted;

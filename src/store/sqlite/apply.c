@@ -7,17 +7,46 @@
 #include "store/sqlite/events.h"
 #include "store/sqlite/user_sql.h"
 
-pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,
-                       struct arena *arena, struct stored_event *events) {
+pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
+    int64_t one = 0;
+    *out = (struct wanted_events){.key = key};
+    struct statement s = statement_begin(op, SQLITE_Q_SKIP_ANY);
+    bind_text(&s, key);
+    pawl_status status = statement_number(&s, &one, &out->skips);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_MAPPING_TYPES);
+    bind_text(&s, key);
+    bind_int(&s, WANTED_TYPES_MAX + 1);
+    while (out->count <= WANTED_TYPES_MAX && statement_next(&s))
+        out->types[out->count++] = column_copy(&s, 0, op->scratch);
+    out->by_type = !out->skips && out->count <= WANTED_TYPES_MAX;
+    return statement_end(&s);
+}
+
+static bool is_wanted(const struct wanted_events *wanted, pawl_str type) {
+    bool found = !wanted->by_type;
+    for (size_t i = 0; i < wanted->count && !found; i++)
+        found = str_equal(wanted->types[i], type);
+    return found;
+}
+
+pawl_status events_cut(struct operation *op, const struct wanted_events *wanted, struct apply_cut *cut,
+                       size_t left, struct arena *arena, struct stored_event *events) {
+    enum { TYPE = 4 };
     if (left == 0)
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_NEXT);
+    struct statement s = statement_begin(op, wanted->by_type ? SQLITE_Q_EVENT_RANGE : SQLITE_Q_EVENT_NEXT);
     bind_text(&s, cut->stream);
     bind_int(&s, cut->from_version);
     bind_int(&s, cut->head);
-    bind_text(&s, key);
-    bind_int(&s, (int64_t)left);
-    while (statement_next(&s)) {
+    if (!wanted->by_type) {
+        bind_text(&s, wanted->key);
+        bind_int(&s, (int64_t)left);
+    }
+    while (cut->count < left && statement_next(&s)) {
+        if (!is_wanted(wanted, column_borrow(&s, TYPE)))
+            continue;
         struct stored_event *event = &events[cut->first + cut->count++];
         *event = event_column(&s, arena);
         event->position = 0;
@@ -32,7 +61,10 @@ pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut
 static pawl_status cut_all(struct operation *op, const struct perspective_apply *in, struct arena *arena,
                            struct perspective_brief *perspective, struct apply_cut **cuts,
                            struct stored_event **events) {
+    struct wanted_events wanted;
     pawl_status status = perspective_read(op, in->perspective, perspective);
+    if (status == PAWL_OK)
+        status = wanted_read(op, in->perspective, &wanted);
     if (status == PAWL_OK && !perspective_fed(perspective))
         status = error_set(op->err, PAWL_NOT_FOUND, op->name,
                            "perspective \"%.*s\" is not registered, or no longer fed",
@@ -57,7 +89,7 @@ static pawl_status cut_all(struct operation *op, const struct perspective_apply 
                                   .replay_to = c.view.replay_to,
                                   .first = used};
         if (status == PAWL_OK && cut->held)
-            status = events_cut(op, in->perspective, cut, left - used, arena, *events);
+            status = events_cut(op, &wanted, cut, left - used, arena, *events);
         used += cut->count;
     }
     return status;

@@ -97,9 +97,20 @@ PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const 
 /* What evicted instances held is free. */
 PAWL_MUSTCHECK pawl_status checkpoints_recover(struct operation *op);
 
+/* Which events are for a perspective: looked up once, when its types are few and it leaves none out. */
+enum { WANTED_TYPES_MAX = 16 };
+struct wanted_events {
+    pawl_str key;
+    bool by_type, skips;
+    pawl_str types[WANTED_TYPES_MAX + 1];
+    size_t count;
+};
+/* Types in the scratch. */
+PAWL_MUSTCHECK pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out);
 /* The next events of one stream, at most left; cut has from_version, head, replay_to and first. */
-PAWL_MUSTCHECK pawl_status events_cut(struct operation *op, pawl_str key, struct apply_cut *cut, size_t left,
-                                      struct arena *arena, struct stored_event *events);
+PAWL_MUSTCHECK pawl_status events_cut(struct operation *op, const struct wanted_events *wanted,
+                                      struct apply_cut *cut, size_t left, struct arena *arena,
+                                      struct stored_event *events);
 /* Runs a function, or the perspective's SQL where there is none, on what was cut. */
 PAWL_MUSTCHECK pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
                                         const struct perspective_brief *perspective,
