@@ -211,6 +211,7 @@ static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worke
                                          .lease_ms = worker->config.engine.lease_ms,
                                          .poll_ms = worker->config.engine.poll_ms,
                                          .timeout_ms = in->timeout_ms,
+                                         .helpers = worker->config.engine.slots - 1,
                                          .outside = in->perspectives_outside,
                                          .observer = worker->observer};
     return perspectives_create(&config, worker->handlers, &worker->perspectives, err);

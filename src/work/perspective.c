@@ -201,6 +201,14 @@ pawl_status perspectives_start(struct perspectives *all, pawl_error *err) {
     if (failed != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
     all->started = true;
+    for (int i = 0; i < all->config.helpers && i < PERSPECTIVE_HELPERS_MAX; i++) {
+        failed = thread_start(&all->helpers[i], perspectives_helper, all);
+        if (failed != 0)
+            return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
+        pthread_mutex_lock(&all->lock);
+        all->helper_count++;
+        pthread_mutex_unlock(&all->lock);
+    }
     return PAWL_OK;
 }
 
@@ -213,6 +221,8 @@ void perspectives_free(struct perspectives *all) {
     pthread_mutex_unlock(&all->lock);
     if (all->started)
         pthread_join(all->thread, NULL);
+    for (int i = 0; i < all->helper_count; i++)
+        pthread_join(all->helpers[i], NULL);
     while (all->free_seats != NULL) {
         struct seat *seat = all->free_seats;
         all->free_seats = seat->next;

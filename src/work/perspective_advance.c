@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/thread.h"
@@ -91,19 +92,25 @@ static pawl_status advance_call(const struct work *work, const struct perspectiv
     return status;
 }
 
+static struct perspective_advance advance_of(const struct work *work, const struct perspective_row *row,
+                                             const struct names *names, const struct function **own) {
+    *own = perspectives_find(work->all, row);
+    return (struct perspective_advance){.instance = work->instance,
+                                        .perspective = row->key,
+                                        .streams = names->list,
+                                        .stream_count = names->count,
+                                        .mine = work->seat->mine,
+                                        .mine_count = work->seat->mine_count,
+                                        .function = row->run == RUN_FUNCTION ? call_function : NULL,
+                                        .self = own};
+}
+
 /* One batch. What passes by itself is tried again, as long as there is time. */
 static pawl_status advance_once(const struct work *work, const struct perspective_row *row,
                                 const struct names *names, struct arena *arena, struct advance_result *out,
                                 pawl_error *err) {
-    const struct function *own = perspectives_find(work->all, row);
-    struct perspective_advance in = {.instance = work->instance,
-                                     .perspective = row->key,
-                                     .streams = names->list,
-                                     .stream_count = names->count,
-                                     .mine = work->seat->mine,
-                                     .mine_count = work->seat->mine_count,
-                                     .function = row->run == RUN_FUNCTION ? call_function : NULL,
-                                     .self = &own};
+    const struct function *own = NULL;
+    struct perspective_advance in = advance_of(work, row, names, &own);
     int64_t wait_ms = PERSPECTIVE_RETRY_MS_FIRST;
     for (bool told = false;; told = true) {
         pawl_status status = advance_call(work, row, &in, arena, out, err);
@@ -117,6 +124,28 @@ static pawl_status advance_once(const struct work *work, const struct perspectiv
     }
 }
 
+pawl_status perspective_advance_some(const struct work *work, const struct perspective_row *row, bool *found,
+                                     pawl_error *err) {
+    const struct function *own = NULL;
+    struct perspective_advance in = advance_of(work, row, &(struct names){0}, &own);
+    struct advance_result result = {0};
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                       : advance_call(work, row, &in, arena, &result, err);
+    *found = status == PAWL_OK && result.count > 0;
+    arena_free(arena);
+    return status;
+}
+
+/* Others take part when one batch did not hold all streams, and the store lets several write. */
+static void share_backlog(const struct work *work, const struct perspective_row *row, int64_t begin_ms,
+                          const struct advance_result *result) {
+    if (clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS)
+        perspectives_help_end(work->all, row->key, true);
+    else if (result->count > 1 && work->seat->store->caps.many_writers)
+        perspectives_help_ask(work->all, row->key);
+}
+
 pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row, bool *found,
                                     pawl_error *err) {
     struct arena *arena = arena_create(0);
@@ -127,7 +156,10 @@ pawl_status perspective_advance_due(const struct work *work, const struct perspe
     for (int turn = 0; turn < PERSPECTIVE_TURNS_MAX && status == PAWL_OK && result.count > 0; turn++) {
         if (work_over(work))
             break;
+        int64_t begin_ms = clock_boot_ms();
         status = advance_once(work, row, &due, arena, &result, err);
+        if (turn > 0 && status == PAWL_OK)
+            share_backlog(work, row, begin_ms, &result);
         *found = *found || (status == PAWL_OK && result.count > 0);
     }
     perspectives_backlog_set(work->all, row->key, status == PAWL_OK && result.count > 0);

@@ -21,6 +21,9 @@ enum {
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
     PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
     PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
+    PERSPECTIVE_HELPERS_MAX = 3,   /* threads that take part in a backlog of many streams */
+    PERSPECTIVE_HELP_MS = 1000,    /* a batch that took longer may have waited for the other thread's rows */
+    PERSPECTIVE_ALONE_MS = 60000,  /* how long nobody takes part after one */
     PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
     PERSPECTIVE_RETRY_MS_FIRST = 20,
     PERSPECTIVE_RETRY_MS_LAST = 640,
@@ -90,6 +93,11 @@ struct perspectives {
     int working;           /* pieces of work under way */
     bool due_left;         /* the last look found something, or none was made yet */
     pthread_t thread;
+    pthread_t helpers[PERSPECTIVE_HELPERS_MAX];
+    int helper_count;
+    char
+        help[PAWL_NAME_BYTES_MAX + 16]; /* the key with a backlog that others may take part in; empty: none */
+    int64_t alone_until_ms;
     struct sums sums;
     struct note notes[PERSPECTIVE_NOTES_MAX];
     size_t note_count, notes_lost;
@@ -146,6 +154,13 @@ void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backl
 /* After a look at all of them: see perspectives_all_behind. */
 void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows);
 
+/* A thread that takes part in what the first is at; self: the perspectives. */
+void *perspectives_helper(void *self);
+/* The backlog of this perspective has many streams: whoever is free takes some of them. */
+void perspectives_help_ask(struct perspectives *all, pawl_str key);
+/* There is no more of it; alone: nor is help wanted for a while. */
+void perspectives_help_end(struct perspectives *all, pawl_str key, bool alone);
+
 /* Streams. */
 struct names {
     pawl_str *list;
@@ -157,6 +172,10 @@ bool perspective_inside(const struct perspective_row *row);
 /* Applies what is due of one that runs inside, some batches of it. *found: there was something. */
 PAWL_MUSTCHECK pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row,
                                                    bool *found, pawl_error *err);
+/* One batch of what is due, not tried again. *found: there was something. */
+PAWL_MUSTCHECK pawl_status perspective_advance_some(const struct work *work,
+                                                    const struct perspective_row *row, bool *found,
+                                                    pawl_error *err);
 /* What those that run inside lack in these streams, but for those with a backlog. *written: every wake-up of
  * what is not the seat's `mine` is written down. Streams that a transaction is at are added to busy.
  * PAWL_STALE: there was no time to write all down. */
