@@ -157,8 +157,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         core_run_finished(core, event);
         break;
     case EVENT_WAKE:
-        core->next_poll_ms = core->now_ms;
-        core->woken = true;
+        core_wait_woken(core, event->place);
         core->news = core->news || event->news;
         core_life_woken(core);
         break;

@@ -95,7 +95,7 @@ enum engine_event_type {
     EVENT_REPORTED,   /* status; report, answers */
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
-    EVENT_WAKE,       /* news */
+    EVENT_WAKE,       /* news, place */
     EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
     EVENT_WAITING,    /* status; wait_late */
     EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
@@ -145,7 +145,8 @@ struct engine_event {
     int64_t elapsed_us; /* of the messages that ran */
     const pawl_uuid *ids;
     bool wakes;
-    bool news; /* wake: something was paused or cancelled, which only a beat brings */
+    bool news;              /* wake: something was paused or cancelled, which only a beat brings */
+    struct lane_name place; /* wake: where all the work is that arrived; kind 0 = look everywhere */
     bool wait_late;
     unsigned kinds; /* KIND_BIT */
 };

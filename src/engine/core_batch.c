@@ -68,7 +68,7 @@ bool core_batch_wanted(struct engine_core *core) {
         return false;
     if (core->resend || core_report_due(core) || renewals_due(core))
         return true;
-    return core->now_ms >= core->next_poll_ms && claim_wanted(core) > 0;
+    return (core->now_ms >= core->next_poll_ms || core->place.kind != 0) && claim_wanted(core) > 0;
 }
 
 int64_t core_batch_due_ms(struct engine_core *core) {
@@ -77,8 +77,9 @@ int64_t core_batch_due_ms(struct engine_core *core) {
     int64_t due_ms = core_report_due_ms(core);
     if (core->resend)
         due_ms = core->now_ms;
-    if (core->next_poll_ms < due_ms && claim_wanted(core) > 0)
-        due_ms = core->next_poll_ms;
+    int64_t poll_ms = core->place.kind != 0 ? core->now_ms : core->next_poll_ms;
+    if (poll_ms < due_ms && claim_wanted(core) > 0)
+        due_ms = poll_ms;
     int64_t renew_ms = core_lease_renew_due_ms(core);
     if (renew_ms < due_ms)
         due_ms = renew_ms;
@@ -191,6 +192,22 @@ void core_batch_polls(struct engine_core *core) {
     core->poll_put_off = false;
 }
 
+/* A claim of one lane, when there is nothing else to say. */
+static bool build_brief(struct engine_core *core) {
+    struct lane_name place = core->place;
+    int wanted = claim_wanted(core);
+    core->place.kind = 0;
+    if (place.kind == 0 || wanted == 0 || core->pending_count > 0 || renewals_due(core) ||
+        core->now_ms >= core->next_poll_ms || (core->config.instance.kinds & KIND_BIT(place.kind)) == 0)
+        return false;
+    core_batch_begin(core, &core->batch);
+    core->batch.only = place;
+    core->batch.claim_max[place.kind] = wanted;
+    core->poll_due = false;
+    core_batch_polls(core);
+    return true;
+}
+
 static void build(struct engine_core *core) {
     core_batch_begin(core, &core->batch);
     int wanted = claim_wanted(core);
@@ -216,7 +233,9 @@ static void build(struct engine_core *core) {
 }
 
 void core_batch_send(struct engine_core *core) {
-    if (!core->resend)
+    if (core->resend)
+        core->batch.only.kind = 0; /* from here on as a whole */
+    else if (!build_brief(core))
         build(core);
     if (core->stopping) {
         core->batch.flags |= BATCH_SKIP_CLAIM;
@@ -294,13 +313,17 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
                           const struct work_batch *batch, int64_t sent_ms) {
     const struct work_batch_result *result = event->result;
     int64_t before = core->metrics.claimed;
-    core_instance_lease(core, sent_ms, result->lease_until_ms - result->now_ms);
+    bool brief = batch->only.kind != 0;
+    if (!brief)
+        core_instance_lease(core, sent_ms, result->lease_until_ms - result->now_ms);
     core_grant_take(core, event, sent_ms);
     size_t claimed = (size_t)(core->metrics.claimed - before);
     core->refusals = 0;
     core->metrics.batches++;
-    count_poll(core, batch, claimed);
-    size_batch(core, batch, claimed);
+    if (!brief || claimed > 0)
+        count_poll(core, batch, claimed);
+    if (!brief)
+        size_batch(core, batch, claimed);
     if (core->failures > 0)
         core->next_poll_ms = core->now_ms;
     core->failures = 0;
@@ -322,7 +345,8 @@ static void batch_done(struct engine_core *core, const struct engine_event *even
     core_lease_answers(core, event->result);
     core_report_answers(core, event->result);
     size_t claimed = core_batch_claimed(core, event, &core->batch, core->batch_sent_ms);
-    batch_beats(core);
+    if (core->batch.only.kind == 0)
+        batch_beats(core);
     core_log(core, LOG_BATCH, (int64_t)claimed, core->metrics.completed - before.completed,
              core->metrics.failed - before.failed);
 }

@@ -176,8 +176,9 @@ struct engine_core {
     bool wakes;                   /* somebody can wake us */
     bool wait_on, wait_trying, wait_late;
     int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
-    bool poll_due;     /* the batch on its way is a poll of its own right */
-    bool woken;        /* since the last claim was sent: its answer may be older than what woke us */
+    bool poll_due;          /* the batch on its way is a poll of its own right */
+    bool woken;             /* since the last claim was sent: its answer may be older than what woke us */
+    struct lane_name place; /* where to look next; kind 0: everywhere, when a poll is due */
     bool poll_put_off; /* whoever puts more wakes us: the claim that goes with the results is the next poll */
     bool was_busy, was_idle;
 
@@ -299,6 +300,7 @@ int64_t core_life_due_ms(struct engine_core *core);
 void core_wait_decide(struct engine_core *core);
 void core_wait_answered(struct engine_core *core, const struct engine_event *event);
 void core_wait_forget(struct engine_core *core);
+void core_wait_woken(struct engine_core *core, struct lane_name place);
 bool core_wait_quiet(const struct engine_core *core);
 
 /* core_stop.c */

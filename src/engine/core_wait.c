@@ -34,6 +34,22 @@ void core_wait_answered(struct engine_core *core, const struct engine_event *eve
     core->next_poll_ms = core->now_ms; /* what was put before the wish wakes nobody */
 }
 
+/*
+ * Work has arrived. Somebody idle who is told where looks only there, which costs the store a fraction of a
+ * poll; whoever has something in hand, or has heard of several places, looks everywhere.
+ */
+void core_wait_woken(struct engine_core *core, struct lane_name place) {
+    bool idle = core->cycle == CYCLE_IDLE && !core->resend && !in_hand(core) && core_wait_quiet(core);
+    bool first = core->place.kind == 0 && core->next_poll_ms > core->now_ms;
+    if (place.kind != 0 && idle && first) {
+        core->place = place;
+        return;
+    }
+    core->place.kind = 0;
+    core->next_poll_ms = core->now_ms;
+    core->woken = true;
+}
+
 static void act(struct engine_core *core, enum engine_action_type type) { (void)core_act(core, type); }
 
 void core_wait_decide(struct engine_core *core) {

@@ -61,8 +61,11 @@ void runtime_waker_readable(struct runtime *runtime) {
         log_event(&runtime->config.log, LOG_LEVEL_DEBUG, "wake_up_works", "store=%s", "tested");
         tell_core(runtime, true);
     }
-    runtime_step(runtime, (struct engine_event){.type = EVENT_WAKE, .news = runtime->waker->news});
-    runtime_jobs_wake(runtime);
+    struct lane_name place = runtime->waker->place;
+    runtime_step(runtime,
+                 (struct engine_event){.type = EVENT_WAKE, .news = runtime->waker->news, .place = place});
+    if (place.kind == 0)
+        runtime_jobs_wake(runtime);
     if (runtime->config.beside_wake != NULL)
         runtime->config.beside_wake(runtime->config.beside);
 }

@@ -139,8 +139,7 @@ static pawl_status run_batch(struct store_thread *thread, struct call *call) {
     int64_t began_us = clock_boot_us();
     size_t claimed = 0;
     bool asked = false;
-    pawl_status status = thread->store->ops->core.batch_process(thread->store, batch, call->arena,
-                                                                &call->result, &call->error);
+    pawl_status status = store_batch(thread->store, batch, call->arena, &call->result, &call->error);
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         asked = asked || ((batch->flags & BATCH_SKIP_CLAIM) == 0 && batch->claim_max[kind] > 0);
         claimed += status == PAWL_OK ? call->result.claimed[kind].count : 0;

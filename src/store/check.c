@@ -34,6 +34,8 @@ pawl_status check_claim(const struct messages_claim *in, pawl_error *err) {
         return status;
     if (in->max < 1 || in->max > PAWL_BATCH_MAX)
         return place_wrong(&at, "max %d is outside 1 … %d", in->max, PAWL_BATCH_MAX);
+    if (in->lane < 0 || (!in->one_lane && in->lane != 0))
+        return place_wrong(&at, "lane %d is not a lane", in->lane);
     status = place_lease(&at, in->lease_ms);
     if (status == PAWL_OK)
         status = place_policy(&at, (int)in->policy);
@@ -261,6 +263,8 @@ pawl_status check_batch(const struct work_batch *in, pawl_error *err) {
         status = place_attempts(&at, in->max_attempts);
     if (status != PAWL_OK)
         return status;
+    if (in->only.kind != 0)
+        return place_wrong(&at, "a batch of one lane is a claim; call store_batch");
     if ((in->flags & ~(BATCH_SKIP_CLAIM | BATCH_DEBUG | BATCH_LANES)) != 0)
         return place_wrong(&at, "flags %d has unknown bits; use 1 (skip claim), 2 (debug) and 4 (lanes)",
                            in->flags);

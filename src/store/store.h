@@ -84,7 +84,8 @@ const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
 /* Tells when somebody was woken: fd becomes readable, drain empties it and says whether it was a wake-up. */
 struct store_waker {
     int fd;
-    bool news; /* the last drain found that something was paused or cancelled */
+    bool news;              /* the last drain found that something was paused or cancelled */
+    struct lane_name place; /* the last drain found that all work went here */
     pawl_status (*drain)(struct store_waker *waker, bool *woken,
                          pawl_error *err); /* not PAWL_OK: it is broken */
     void (*close)(struct store_waker *waker);
@@ -94,6 +95,14 @@ struct store_waker {
 PAWL_MUSTCHECK pawl_status store_waker_open(const struct store_config *config, struct store_waker **waker,
                                             pawl_error *err);
 void store_waker_close(struct store_waker *waker); /* takes NULL */
+
+/*
+ * A batch as a worker sends it. A batch of one lane (only) is nothing but a claim: it neither registers nor
+ * beats, and its result says nothing of the instance's lease. When its fate is unknown it goes out again as a
+ * whole, without a lane: only then is the store's time known under which its claim was made.
+ */
+PAWL_MUSTCHECK pawl_status store_batch(struct store *store, const struct work_batch *in, struct arena *arena,
+                                       struct work_batch_result *out, pawl_error *err);
 
 /* The openers of each dialect; only store.c calls them. */
 pawl_status sqlite_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err);

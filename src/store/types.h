@@ -98,6 +98,11 @@ struct item_list {
     size_t count;
 };
 
+/* A lane of a kind; kind 0: of none in particular. */
+struct lane_name {
+    int kind, lane;
+};
+
 struct messages_claim {
     pawl_uuid instance;
     enum store_kind kind;
@@ -106,6 +111,8 @@ struct messages_claim {
     enum dead_policy policy;
     int max_attempts;  /* 0 = the schema's default */
     pawl_uuid request; /* nil = none */
+    bool one_lane;     /* only from this lane: the quick call of somebody who was told where work arrived */
+    int lane;
 };
 
 struct item_ref {
@@ -252,6 +259,7 @@ struct work_batch {
     const struct checkpoint_report *checkpoints;
     size_t checkpoint_count;
     int claim_max[KIND_COUNT + 1]; /* 0 = claim nothing of the kind */
+    struct lane_name only;         /* a claim of this lane and nothing else: see store_batch */
     int64_t lease_ms;
     int max_attempts;
     enum dead_policy policy;

@@ -269,6 +269,74 @@ static void a_request_whose_claim_expired_gives_nothing(void **state) {
     complete_all(c, 1, taken_back);
 }
 
+static struct messages_claim claim_of_lane(int instance, int lane) {
+    struct messages_claim in = claim_of(instance, KIND_OUTBOX, 10);
+    in.one_lane = true;
+    in.lane = lane;
+    return in;
+}
+
+static void a_claim_of_one_lane_leaves_the_others(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    for (int lane = 0; lane < 3; lane++)
+        put(c, KIND_OUTBOX, lane + 1, stream_on(c, lane, 0));
+    assert_string_equal(numbers(c, claim_with(c, claim_of_lane(1, 1))), "2");
+    assert_int_equal(claim_with(c, claim_of_lane(1, 1)).count, 0); /* it is in flight */
+    assert_int_equal(claim_with(c, claim_of_lane(1, 99999)).count, 0);
+    assert_string_equal(numbers_sorted(c, claim(c, 1, KIND_OUTBOX, 10)), "1 3");
+}
+
+static void a_claim_of_one_lane_sees_what_a_claim_of_all_would_see_there(void **state) {
+    struct conf *c = *state;
+    pawl_str slow = stream_on(c, 3, 0), other = stream_on(c, 3, 1);
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, slow);
+    struct item_list held = claim_with(c, claim_of_lane(1, 3));
+    put(c, KIND_OUTBOX, 2, slow);
+    put(c, KIND_OUTBOX, 3, other);
+    assert_int_equal(claim_with(c, claim_of_lane(1, 3)).count, 0); /* busy */
+    advance(c, 1000);
+    assert_string_equal(numbers(c, claim_with(c, claim_of_lane(1, 3))), "3"); /* beside the slow one */
+    assert_int_equal(fail_item(c, 1, &held.items[0], 500), ANSWER_APPLIED);
+    advance(c, 500);
+    advance(c, 1000);
+    assert_string_equal(numbers(c, claim_with(c, claim_of_lane(1, 3))), "1 2");
+}
+
+static void a_claim_of_one_lane_ends_nothing_that_is_over(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 3, 0));
+    put(c, KIND_OUTBOX, 2, stream_on(c, 4, 0));
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 2);
+    advance(c, LEASE_MS);
+    assert_int_equal(claim_with(c, claim_of_lane(1, 3)).count, 0);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "1"); /* who died is tried alone */
+}
+
+static void a_claim_of_somebody_elses_lane_gives_nothing_and_uses_no_key(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    join(c, 2, KIND_BIT(KIND_INBOX));
+    put(c, KIND_OUTBOX, 1, stream_on(c, 5, 0));
+    struct messages_claim in = claim_of_lane(2, 5);
+    in.request = request_id(1);
+    const char *before = state_text(c);
+    assert_int_equal(claim_with(c, in).count, 0);
+    assert_string_equal(state_text(c), before);
+    in.instance = instance_id(1);
+    struct item_list first = claim_with(c, in);
+    assert_string_equal(numbers(c, first), "1");
+    struct item_list again = claim_with(c, in); /* the key is used now */
+    assert_string_equal(numbers(c, again), "1");
+    assert_int_equal(again.items[0].token, first.items[0].token);
+    in = claim_of(1, KIND_OUTBOX, 10);
+    in.lane = 5; /* without one_lane */
+    struct item_list none;
+    expect(c, PAWL_INVALID, c->core->messages_claim(c->store, &in, c->arena, &none, &c->err));
+}
+
 static void an_empty_store_grants_nothing_and_stays_as_it_is(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BITS_ALL);
@@ -307,6 +375,10 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_claim_sent_again_with_its_request_returns_the_same_claim),
     CONF_TEST(a_claim_over_several_lanes_under_one_request_comes_back_whole),
     CONF_TEST(a_request_whose_claim_expired_gives_nothing),
+    CONF_TEST(a_claim_of_one_lane_leaves_the_others),
+    CONF_TEST(a_claim_of_one_lane_sees_what_a_claim_of_all_would_see_there),
+    CONF_TEST(a_claim_of_one_lane_ends_nothing_that_is_over),
+    CONF_TEST(a_claim_of_somebody_elses_lane_gives_nothing_and_uses_no_key),
     CONF_TEST(an_empty_store_grants_nothing_and_stays_as_it_is),
     CONF_TEST(no_grant_no_token),
 };

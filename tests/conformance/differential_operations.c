@@ -148,10 +148,12 @@ void operation_claim(struct world *world) {
                                 .policy = chance(world, 50) ? POLICY_DEFAULT
                                                             : (enum dead_policy)(1 + pick(world, 3)),
                                 .max_attempts = chance(world, 50) ? 0 : 1 + pick(world, 3),
-                                .request = request_pick(world)};
+                                .request = request_pick(world),
+                                .one_lane = chance(world, 40)};
+    in.lane = in.one_lane ? pick(world, WORLD_LANES + 1) : 0;
     struct item_list lists[SIDES] = {{NULL, 0}, {NULL, 0}};
-    describe(world, "claim kind=%d max=%d lease=%" PRId64 " policy=%d attempts=%d", (int)in.kind, in.max,
-             in.lease_ms, (int)in.policy, in.max_attempts);
+    describe(world, "claim kind=%d max=%d lease=%" PRId64 " policy=%d attempts=%d lane=%d", (int)in.kind,
+             in.max, in.lease_ms, (int)in.policy, in.max_attempts, in.one_lane ? in.lane : -1);
     describe_id(world, "instance", in.instance);
     describe_id(world, "request", in.request);
     for (int s = 0; s < SIDES; s++) {

@@ -68,6 +68,7 @@ static int setup(void **state, int lanes) {
     struct scene *scene = calloc(1, sizeof *scene);
     assert_non_null(scene);
     scene->arena = arena_create(0);
+    scene->by_lane = lanes == 1 && getenv("INTERLEAVE_BY_LANE") != NULL;
     if (!database_make(scene, lanes)) {
         arena_free(scene->arena);
         free(scene);

@@ -16,6 +16,7 @@ struct scene {
     char url[PGSERVER_URL_BYTES];
     struct arena *arena;
     int64_t now_ms;
+    bool by_lane;             /* claims name the only lane (INTERLEAVE_BY_LANE) */
     struct session *observer; /* looks and moves the clock; never part of the race */
     struct session *a, *b, *c;
 };

@@ -3,12 +3,26 @@
 #include <stdlib.h>
 
 #include "alloc.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "world.h"
 
 enum { PUT_MAX = 32, NAME_BYTES = 16 };
+
+/* What a wake-up says of a single message; several may be anywhere. */
+static struct lane_name place_of(struct world *world, const struct messages_put *in) {
+    struct settings settings;
+    char id[UUID_TEXT_BYTES];
+    pawl_error error;
+    if (in->count != 1 || world->store->ops->core.settings_read(world->store, &settings, &error) != PAWL_OK)
+        return (struct lane_name){0};
+    pawl_str stream = in->messages[0].stream;
+    pawl_str key = str_absent(stream) ? str_from(uuid_format(in->messages[0].id, id)) : stream;
+    uint32_t partition = partition_of(key, (uint32_t)settings.partition_count);
+    return (struct lane_name){(int)in->kind, (int)lane_of(partition, (uint32_t)settings.lane_count)};
+}
 
 pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena) {
     struct message_new messages[PUT_MAX] = {0};
@@ -50,7 +64,7 @@ pawl_status execute_put(struct world *world, struct wire *wire, struct arena *ar
             world_fault(world, FAULT_DEAF_WAKE);
         else
             world_push(world, rng_range(&world->rng, 0, world->swarm.latency_ms),
-                       (struct occasion){.what = HAPPENS_WAKE, .worker = i});
+                       (struct occasion){.what = HAPPENS_WAKE, .worker = i, .place = place_of(world, &in)});
     }
     return PAWL_OK;
 }
@@ -119,14 +133,14 @@ pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *
                           struct work_batch_result *result) {
     struct work_batch batch = wire->batch;
     mutant_before_batch(world, wire, &batch);
-    pawl_status status =
-        world->store->ops->core.batch_process(world->store, &batch, arena, result, &wire->error);
+    pawl_status status = store_batch(world->store, &batch, arena, result, &wire->error);
     mutant_after_batch(world, wire, status == PAWL_OK ? result : NULL, arena);
     if (status != PAWL_OK)
         return status;
     int instance = world_number(wire->instance);
     history_call_begins(&world->history);
-    history_instance_lease(&world->history, instance, result->lease_until_ms);
+    if (batch.only.kind == 0)
+        history_instance_lease(&world->history, instance, result->lease_until_ms);
     for (int kind = 1; kind <= KIND_COUNT; kind++)
         tell_kind(world, wire, kind, result);
     for (int kind = 1; kind <= KIND_COUNT; kind++) {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/types.h"
+
 enum happening {
     HAPPENS_TIMER,   /* worker: its core asked to be woken; number = which asking */
     HAPPENS_EXECUTE, /* wire: the store carries out a request */
@@ -28,6 +30,7 @@ struct occasion {
     enum happening what;
     int worker;
     uint64_t number;
+    struct lane_name place; /* wake */
     struct wire *wire;
 };
 

@@ -209,7 +209,7 @@ static void happen(struct world *world, const struct occasion *occasion) {
         break;
     case HAPPENS_WAKE:
         if (worker_alive(world, index))
-            worker_event(world, index, (struct engine_event){.type = EVENT_WAKE});
+            worker_event(world, index, (struct engine_event){.type = EVENT_WAKE, .place = occasion->place});
         break;
     case HAPPENS_START:
         worker_start(world, index);

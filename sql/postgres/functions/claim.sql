@@ -1,13 +1,14 @@
 -- claim: grants waiting work of the caller's lanes, in order.
 -- params: p_instance, p_kind, p_max integer, p_lease_ms bigint, p_policy smallint and p_max_attempts integer (0: the
---         schema's), p_request uuid (NULL: none)
+--         schema's), p_request uuid (NULL: none), p_lane integer (NULL: all): only this lane, nothing is ended or given
+--         back, and when it belongs to somebody else nothing is written
 -- returns: one row per item: lanes as visited, claims by token, items by seq
 -- raises: PW004 the instance is not active or its lease is over
 -- tables: lane, claim, message, aside, hold, dead, tally, request
 -- locks: lanes (skip locked), then claims, holds, messages. Nothing is locked or written when there is nothing to do.
 CREATE OR REPLACE FUNCTION pawl.claim(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
-    p_request uuid) RETURNS SETOF pawl.item
+    p_request uuid, p_lane integer DEFAULT NULL) RETURNS SETOF pawl.item
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 500
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
@@ -30,6 +31,7 @@ DECLARE
     v_next integer[] := '{}'; -- places in v_lanes
     v_at integer := 0;
     v_from integer;
+    v_searched boolean := false;
     v_lane pawl.lane%ROWTYPE;
     v_start bigint;
     v_token bigint;
@@ -51,6 +53,10 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
             'instance %s is evicted or its lease is over: it must not claim', p_instance);
     END IF;
+    IF p_lane IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.lane l
+                                           WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance) THEN
+        RETURN;
+    END IF;
     v_lease := v_now + p_lease_ms;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         RETURN QUERY SELECT t.* FROM pawl.claim c CROSS JOIN LATERAL pawl.claim_items(c.token, c.part) t
@@ -65,7 +71,7 @@ BEGIN
     -- claims is there several times, side by side.
     v_piled := pg_stat_get_dead_tuples('pawl.lane'::regclass) > 2000;
     LOOP
-        IF v_piled THEN
+        IF v_piled AND p_lane IS NULL THEN
             SELECT p.* INTO v_overdue, v_drained, v_lanes, v_places, v_tokens, v_starts, v_highs, v_slow
               FROM pawl.lanes_piled(p_instance, p_kind, v_now) p;
         ELSE
@@ -84,11 +90,12 @@ BEGIN
                       LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
                                           WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
                                             AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
-                     WHERE l.kind = p_kind AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
+                     WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+                       AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
         END IF;
-        EXIT WHEN v_overdue IS NOT TRUE OR pawl.claims_expire(p_instance, p_kind, true, v_now) = 0;
+        EXIT WHEN v_overdue IS NOT TRUE OR p_lane IS NOT NULL OR pawl.claims_expire(p_instance, p_kind, true, v_now) = 0;
     END LOOP;
-    IF v_drained THEN
+    IF v_drained AND p_lane IS NULL THEN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
 
@@ -101,6 +108,8 @@ BEGIN
         v_at := v_at + 1;
         IF v_at > cardinality(v_next) THEN
             v_from := coalesce(v_next[cardinality(v_next)], 0);
+            EXIT WHEN v_from >= cardinality(v_lanes) OR (v_searched AND cardinality(v_next) < 16);
+            v_searched := true;
             SELECT array_agg(f.n) INTO v_next
               FROM (SELECT l.n
                       FROM unnest(v_lanes, v_places, v_starts, v_highs, v_slow)

@@ -153,13 +153,13 @@ static int lane_compare(const void *a, const void *b) {
 }
 
 /* The lanes to visit, the one that was claimed longest ago first; free() the array. */
-static struct lane **lanes_to_visit(struct model *model, enum store_kind kind, pawl_uuid instance,
-                                    size_t *count) {
+static struct lane **lanes_to_visit(struct model *model, const struct messages_claim *in, size_t *count) {
     struct lane **lanes = model_alloc((size_t)model->settings.lane_count * sizeof *lanes);
     *count = 0;
     for (int i = 0; i < model->settings.lane_count; i++) {
-        struct lane *lane = &model->lanes[kind][i];
-        if (uuid_equal(lane->owner, instance) && !lane->draining)
+        struct lane *lane = &model->lanes[in->kind][i];
+        bool named = !in->one_lane || i == in->lane;
+        if (named && uuid_equal(lane->owner, in->instance) && !lane->draining)
             lanes[(*count)++] = lane;
     }
     if (*count > 0)
@@ -182,8 +182,10 @@ pawl_status model_claim_allowed(const struct model *model, pawl_uuid id, const c
 }
 
 void model_claim_make(struct model *model, const struct messages_claim *in, struct grants *grants) {
-    model_claims_expire_own(model, in->kind, in->instance);
-    (void)model_lanes_drained(model, in->kind, in->instance);
+    if (!in->one_lane) {
+        model_claims_expire_own(model, in->kind, in->instance);
+        (void)model_lanes_drained(model, in->kind, in->instance);
+    }
     struct claiming c = {
         .model = model,
         .like =
@@ -203,7 +205,7 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
         .suspect_running = instance_has_suspect(model, in->instance),
     };
     size_t count = 0;
-    struct lane **lanes = lanes_to_visit(model, in->kind, in->instance, &count);
+    struct lane **lanes = lanes_to_visit(model, in, &count);
     for (size_t i = 0; i < count && c.wanted > 0; i++) {
         if (!lane_busy(model, lanes[i]) && !claim_held(&c, lanes[i]))
             claim_messages(&c, lanes[i]);
@@ -281,6 +283,11 @@ pawl_status model_grants_copy(const struct grants *grants, struct arena *arena, 
     return PAWL_OK;
 }
 
+static bool owns(const struct model *model, const struct messages_claim *in) {
+    return in->lane < model->settings.lane_count &&
+           uuid_equal(model->lanes[in->kind][in->lane].owner, in->instance);
+}
+
 pawl_status model_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
                                  struct item_list *out, pawl_error *err) {
     pawl_status status = check_claim(in, err);
@@ -291,7 +298,9 @@ pawl_status model_messages_claim(struct store *store, const struct messages_clai
     status = model_claim_allowed(model, in->instance, "messages_claim", err);
     if (status != PAWL_OK)
         goto done;
-    if (model_request_find(model, in->request) != NULL) {
+    if (in->one_lane && !owns(model, in)) {
+        /* nothing, and the key is not used */
+    } else if (model_request_find(model, in->request) != NULL) {
         model_claim_repeat(model, in, &grants);
     } else {
         model_request_add(model, in->request);

@@ -3,7 +3,7 @@
 #include "store/postgres/calls.h"
 
 void pg_claim_prepare(const struct messages_claim *in, struct arena *arena, struct statement *statement) {
-    *statement = pg_statement_new(POSTGRES_Q_CLAIM, arena);
+    *statement = pg_statement_new(in->one_lane ? POSTGRES_Q_CLAIM_LANE : POSTGRES_Q_CLAIM, arena);
     struct params *p = &statement->params;
     pg_params_uuid(p, in->instance);
     pg_params_small(p, (int)in->kind);
@@ -12,6 +12,8 @@ void pg_claim_prepare(const struct messages_claim *in, struct arena *arena, stru
     pg_params_small(p, (int)in->policy);
     pg_params_int(p, in->max_attempts);
     pg_params_uuid(p, in->request);
+    if (in->one_lane)
+        pg_params_int(p, in->lane);
 }
 
 pawl_status pg_item_take(struct cell first, struct arena *arena, struct item *item, pawl_error *err) {

@@ -1,4 +1,5 @@
 /* Waking workers that wait: LISTEN on a connection of its own, NOTIFY by whoever puts. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,25 @@ struct waker {
     struct postgres self;
 };
 
+/* What put_wake says of a single message: kind.lane. */
+static struct lane_name place_of(const char *text) {
+    struct lane_name place = {0};
+    int end = 0;
+    if (sscanf(text, "%1d.%5d%n", &place.kind, &place.lane, &end) != 2 || text[end] != '\0' ||
+        place.kind < 1 || place.kind > KIND_COUNT || place.lane < 0)
+        return (struct lane_name){0};
+    return place;
+}
+
 static pawl_status drain(struct store_waker *base, bool *woken, pawl_error *err) {
     struct waker *waker = (struct waker *)(void *)base;
     *woken = base->news = false;
+    base->place = (struct lane_name){0};
     bool alive = PQconsumeInput(waker->self.conn) != 0 && PQstatus(waker->self.conn) == CONNECTION_OK;
     for (PGnotify *notify; (notify = PQnotifies(waker->self.conn)) != NULL; PQfreemem(notify)) {
+        struct lane_name place = place_of(notify->extra);
+        bool same = place.kind == base->place.kind && place.lane == base->place.lane;
+        base->place = *woken && !same ? (struct lane_name){0} : place;
         *woken = true;
         base->news = base->news || strcmp(notify->extra, "pause") == 0;
     }

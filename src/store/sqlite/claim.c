@@ -278,6 +278,8 @@ static pawl_status claim_new_messages(struct claiming *c, const struct visit *vi
 static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
     bool granted = false;
     pawl_status status = PAWL_OK;
+    if (c->in->one_lane && visit->lane != c->in->lane)
+        return PAWL_OK;
     if (visit->has_claim && c->op->now_ms - visit->oldest_began_ms < BUSY_MS)
         return PAWL_OK;
     if (!visit->has_message && !visit->has_due_hold)
@@ -320,9 +322,9 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
                            struct item_list *out) {
     int64_t freed = 0;
     pawl_status status = in->kind == KIND_OUTBOX ? intake_drain(op) : PAWL_OK;
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && !in->one_lane)
         status = ending_overdue_own(op, in->kind, in->instance);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && !in->one_lane)
         status = lane_free_drained(op, in->kind, in->instance, &freed);
     struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};
     c.items = arena_array(arena, c.wanted, sizeof(*c.items));
@@ -387,6 +389,16 @@ pawl_status claim_again(struct operation *op, const struct messages_claim *in, s
     return status != PAWL_OK ? status : parts_flush(op);
 }
 
+/* Whether the lane that is named belongs to the instance. */
+static pawl_status owns(struct operation *op, const struct messages_claim *in, bool *yes) {
+    struct statement s = statement_begin(op, SQLITE_Q_LANE_OWNED);
+    int64_t one = 0;
+    bind_int(&s, in->kind);
+    bind_int(&s, in->lane);
+    bind_uuid(&s, in->instance);
+    return statement_number(&s, &one, yes);
+}
+
 pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
                                   struct item_list *out, pawl_error *err) {
     pawl_status status = check_claim(in, err);
@@ -397,11 +409,13 @@ pawl_status sqlite_messages_claim(struct store *store, const struct messages_cla
     if (status != PAWL_OK)
         return status;
     struct item_list list = {0};
-    bool used = false;
+    bool used = false, visits = true;
     status = instance_must_be_live(&op, in->instance);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && in->one_lane)
+        status = owns(&op, in, &visits);
+    if (status == PAWL_OK && visits)
         status = request_use(&op, in->request, &used);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK && visits)
         status = used ? claim_again(&op, in, arena, &list) : claim_messages(&op, in, arena, &list);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
