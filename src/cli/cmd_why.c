@@ -28,6 +28,7 @@ static pawl_status print_json(struct cli *cli, const struct why *why, const stru
         {.key = "blocker_id", .type = CELL_UUID},
         {.key = "blocker_seq", .type = CELL_INT},
         {.key = "blocker_cause", .type = CELL_TEXT},
+        {.key = "many_ahead", .type = CELL_BOOL},
         {.key = "message", .type = CELL_JSON},
     };
     struct cell message_values[MESSAGE_COLUMNS];
@@ -48,6 +49,7 @@ static pawl_status print_json(struct cli *cli, const struct why *why, const stru
         cell_uuid(why->blocker_id),
         blocked ? cell_int(why->blocker_seq) : cell_none(),
         blocked ? cell_cstr(cause_name(why->blocker_cause)) : cell_none(),
+        cell_bool(why->many_ahead),
         cell_text(buf_str(&message)),
     };
     pawl_status status = buf_status(&message, "why", err);

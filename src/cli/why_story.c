@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "cli/grid.h"
@@ -87,8 +88,15 @@ static const char *blocker_phrase(enum why_cause cause) {
 static void tell_lane(struct story *story) {
     const struct why *why = story->why;
     const char *kind = kind_name(why->row.item.kind);
-    buf_printf(story->text, "It is ready, and nothing of its stream is in front of it. Its lane %d ",
-               why->row.item.lane);
+    if (why->many_ahead)
+        buf_printf(
+            story->text,
+            "It is ready. More than %d messages of its lane are in front of it; none of the first ones "
+            "is of its stream. ",
+            PAWL_WHY_AHEAD);
+    else
+        buf_append_cstr(story->text, "It is ready, and nothing of its stream is in front of it. ");
+    buf_printf(story->text, "Its lane %d ", why->row.item.lane);
     switch (why->cause) {
     case WHY_NO_OWNER:
         buf_printf(story->text, "has no owner: no live instance works on the %s.", kind);

@@ -59,13 +59,18 @@ static pawl_status show(struct call *call, pawl_error *err) {
 
 /* ---- Why */
 
-static const struct column why_columns[] = {
-    {.key = "id", .type = CELL_UUID},           {.key = "cause", .type = CELL_TEXT},
-    {.key = "state", .type = CELL_TEXT},        {.key = "explanation", .type = CELL_TEXT},
-    {.key = "next", .type = CELL_TEXT},         {.key = "instance", .type = CELL_UUID},
-    {.key = "until", .type = CELL_TIME},        {.key = "now", .type = CELL_TIME},
-    {.key = "blocker_id", .type = CELL_UUID},   {.key = "blocker_seq", .type = CELL_INT},
-    {.key = "blocker_cause", .type = CELL_TEXT}};
+static const struct column why_columns[] = {{.key = "id", .type = CELL_UUID},
+                                            {.key = "cause", .type = CELL_TEXT},
+                                            {.key = "state", .type = CELL_TEXT},
+                                            {.key = "explanation", .type = CELL_TEXT},
+                                            {.key = "next", .type = CELL_TEXT},
+                                            {.key = "instance", .type = CELL_UUID},
+                                            {.key = "until", .type = CELL_TIME},
+                                            {.key = "now", .type = CELL_TIME},
+                                            {.key = "blocker_id", .type = CELL_UUID},
+                                            {.key = "blocker_seq", .type = CELL_INT},
+                                            {.key = "blocker_cause", .type = CELL_TEXT},
+                                            {.key = "many_ahead", .type = CELL_BOOL}};
 
 static pawl_status explain(struct call *call, pawl_error *err) {
     pawl_uuid id;
@@ -94,7 +99,8 @@ static pawl_status explain(struct call *call, pawl_error *err) {
                            cell_time(why.now_ms),
                            cell_uuid(why.blocker_id),
                            blocked ? cell_int(why.blocker_seq) : cell_none(),
-                           blocked ? cell_cstr(cause_name(why.blocker_cause)) : cell_none()};
+                           blocked ? cell_cstr(cause_name(why.blocker_cause)) : cell_none(),
+                           cell_bool(why.many_ahead)};
     call_record(call, cells);
     buf_free(&texts[0]);
     buf_free(&texts[1]);

@@ -140,6 +140,9 @@ struct why {
     pawl_uuid blocker_id;
     int64_t blocker_seq;
     enum why_cause blocker_cause; /* one step: why the blocker is not done */
+    /* More than PAWL_WHY_AHEAD messages of its lane are in front of it, and none of the first ones is of its
+     * stream; whether one of the others is, nobody looked. */
+    bool many_ahead;
 };
 
 struct violation {

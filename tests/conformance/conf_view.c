@@ -289,6 +289,29 @@ static void why_names_the_state_of_the_message(void **state) {
     expect(c, PAWL_NOT_FOUND, c->view->why(c->store, message_id(99), c->arena, &unknown, &c->err));
 }
 
+static void why_says_when_too_many_messages_are_in_front(void **state) {
+    struct conf *c = *state;
+    enum { LAST = PAWL_WHY_AHEAD };
+    pawl_str crowd = stream_on(c, 0, 0), other = stream_on(c, 0, 1);
+    for (int n = 1; n <= LAST; n += PAWL_BATCH_MAX)
+        put_range(c, KIND_OUTBOX, n, n + PAWL_BATCH_MAX - 1, crowd);
+    put(c, KIND_OUTBOX, LAST + 1, other);
+    struct why why = why_of(c, LAST + 1);
+    assert_int_equal(why.cause, WHY_NO_OWNER);
+    assert_false(why.many_ahead);
+    put(c, KIND_OUTBOX, LAST + 2, other);
+    why = why_of(c, LAST + 2);
+    assert_int_equal(why.cause, WHY_NO_OWNER); /* the one in front was not looked at */
+    assert_true(why.many_ahead);
+    put(c, KIND_OUTBOX, LAST + 3, crowd);
+    why = why_of(c, LAST + 3);
+    assert_int_equal(why.cause, WHY_BEHIND);
+    assert_true(uuid_equal(why.blocker_id, message_id(1)));
+    assert_false(why.many_ahead);
+    put(c, KIND_OUTBOX, LAST + 4, (pawl_str){NULL, 0});
+    assert_false(why_of(c, LAST + 4).many_ahead);
+}
+
 /* covers: M75 */
 static void why_names_the_owner_that_is_missing_silent_or_handing_over(void **state) {
     struct conf *c = *state;
@@ -450,6 +473,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(why_names_the_owner_that_is_missing_silent_or_handing_over),
     CONF_TEST(why_names_suspects_and_blocked_streams),
     CONF_TEST(why_names_the_first_unfinished_message_of_the_stream),
+    CONF_TEST(why_says_when_too_many_messages_are_in_front),
     CONF_TEST(the_first_unfinished_message_of_an_id_is_explained),
     CONF_TEST(dead_letters_are_grouped_by_fingerprint),
     CONF_TEST(ids_are_found_by_their_range),

@@ -5,7 +5,7 @@
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.why(p_id uuid) RETURNS TABLE (
     now_ms bigint, seq bigint, cause integer, instance uuid, until_ms bigint, blocker_id uuid, blocker_seq bigint,
-    blocker_cause integer)
+    blocker_cause integer, many_ahead boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -29,9 +29,10 @@ BEGIN
     IF FOUND THEN
         SELECT w.cause INTO v_behind FROM pawl.why_cause(v_row.kind, v_row.lane, v_why.blocker_seq, v_now) w;
         RETURN QUERY SELECT v_now, v_row.seq, v_why.cause, v_why.instance, v_why.until_ms, v_blocker.id, v_blocker.seq,
-                            v_behind.cause;
+                            v_behind.cause, v_why.many_ahead;
     ELSE
-        RETURN QUERY SELECT v_now, v_row.seq, v_why.cause, v_why.instance, v_why.until_ms, NULL::uuid, 0::bigint, 0;
+        RETURN QUERY SELECT v_now, v_row.seq, v_why.cause, v_why.instance, v_why.until_ms, NULL::uuid, 0::bigint, 0,
+                            v_why.many_ahead;
     END IF;
 END
 $$;

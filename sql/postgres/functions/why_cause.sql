@@ -1,22 +1,25 @@
 -- why_cause: why one message is not done yet, and which message it waits for.
 -- params: p_kind smallint, p_lane integer (without it a waiting message is looked for in every lane), p_seq bigint, p_now bigint
--- returns: cause, instance, until_ms, blocker_seq (NULL: none)
+-- returns: cause, instance, until_ms, blocker_seq (NULL: none); many_ahead: more messages of the lane are in front of it than were
+--          looked at (PAWL_WHY_AHEAD), none of those is of its stream
 -- tables: those of message_all, lane, instance (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.why_cause(
     p_kind smallint, p_lane integer, p_seq bigint, p_now bigint, OUT cause integer, OUT instance uuid, OUT until_ms bigint,
-    OUT blocker_seq bigint)
+    OUT blocker_seq bigint, OUT many_ahead boolean)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
+    c_ahead CONSTANT integer := 10000;
     v_row record;
     v_hold record;
     v_lane record;
     v_first bigint;
 BEGIN
     until_ms := 0;
+    many_ahead := false;
     SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.stream, v.deaths,
            coalesce(v.stream, chr(1) || v.seq::text) AS key INTO v_row
       FROM pawl.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
@@ -46,14 +49,17 @@ BEGIN
             (SELECT min(m.seq) FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
                JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
               WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = 1 AND m.stream = v_row.stream),
-            (SELECT m.seq FROM pawl.message m
-              WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq AND m.stream = v_row.stream
-              ORDER BY m.seq LIMIT 1)) INTO v_first;
+            (SELECT m.seq FROM (SELECT m.seq, m.stream FROM pawl.message m
+                                 WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
+                                 ORDER BY m.seq LIMIT c_ahead) m
+              WHERE m.stream = v_row.stream LIMIT 1)) INTO v_first;
         IF v_first <> p_seq AND (v_row.place = 1 OR v_first < p_seq) THEN
             cause := 7;
             blocker_seq := v_first;
             RETURN;
         END IF;
+        many_ahead := EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
+                               ORDER BY m.seq OFFSET c_ahead);
     END IF;
     IF v_row.place = 2 THEN
         SELECT a.scheduled_ms INTO until_ms FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = p_seq;

@@ -2,11 +2,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "store/model/view.h"
 
 /* The first message of the stream that is not finished, or NULL when that is the record itself. */
-static struct record *blocker_find(struct model *model, const struct record *record) {
+static struct record *blocker_find(struct model *model, const struct record *record, bool *many_ahead) {
     const struct stream *stream = record->home;
     struct record *first = NULL;
     if (stream->aside.first != NULL)
@@ -14,8 +16,12 @@ static struct record *blocker_find(struct model *model, const struct record *rec
     if (stream->flying.first != NULL && (first == NULL || stream->flying.first->record->seq < first->seq))
         first = stream->flying.first->record;
     struct lane *lane = model_lane_at(model, record->kind, record->lane);
+    int ahead = 0;
     for (struct link *link = lane->unread; link != NULL && link->record->seq < record->seq;
          link = link->next) {
+        *many_ahead = ahead++ == PAWL_WHY_AHEAD;
+        if (*many_ahead)
+            break;
         if (link->record->home == stream) {
             if (first == NULL || link->record->seq < first->seq)
                 first = link->record;
@@ -59,9 +65,11 @@ static enum why_cause cause_of(struct model *model, const struct record *record,
         *blocker = model_record_find_seq(model, record->kind, stream->by_seq);
         return WHY_BLOCKED;
     }
-    *blocker = blocker_find(model, record);
+    bool many_ahead = false;
+    *blocker = blocker_find(model, record, &many_ahead);
     if (*blocker != NULL)
         return WHY_BEHIND;
+    out->many_ahead = many_ahead && !str_absent(record->stream);
     if (record->place == PLACE_ASIDE && record->scheduled_ms > model->now_ms) {
         out->until_ms = record->scheduled_ms;
         return WHY_SCHEDULED;

@@ -119,6 +119,7 @@ static pawl_status why_take(const PGresult *cause, const PGresult *rows, struct 
         .blocker_id = pg_cell_uuid((struct cell){cause, 0, 5}),
         .blocker_seq = pg_cell_int((struct cell){cause, 0, 6}),
         .blocker_cause = (enum why_cause)pg_cell_int((struct cell){cause, 0, 7}),
+        .many_ahead = pg_cell_bool((struct cell){cause, 0, 8}),
     };
     int64_t seq = pg_cell_int((struct cell){cause, 0, 1});
     for (int i = 0; i < PQntuples(rows); i++) {

@@ -1,5 +1,6 @@
 /* Why a message is not done yet. */
 #include "base/error.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/view.h"
 
@@ -25,15 +26,19 @@ static pawl_status load_by_seq(struct asking *a, const struct view_row *near, in
 }
 
 /* The first unfinished message of its stream; *seq 0 when that is the message itself. */
-static pawl_status find_blocker(struct asking *a, const struct view_row *row, int64_t *seq) {
+static pawl_status find_blocker(struct asking *a, const struct view_row *row, int64_t *seq,
+                                bool *many_ahead) {
     int64_t first = 0;
-    bool found = false;
     struct statement s = statement_begin(a->op, SQLITE_Q_VIEW_FIRST_OF_STREAM);
     bind_int(&s, row->ref.kind);
     bind_text(&s, row->key);
     bind_int(&s, row->ref.lane);
     bind_int(&s, row->ref.seq);
-    pawl_status status = statement_number(&s, &first, &found);
+    if (statement_next(&s)) {
+        first = column_int(&s, 0);
+        *many_ahead = column_int(&s, 1) != 0;
+    }
+    pawl_status status = statement_end(&s);
     bool later = row->ref.place == PLACE_ASIDE && first > row->ref.seq;
     *seq = first == row->ref.seq || later ? 0 : first;
     return status;
@@ -81,9 +86,11 @@ static pawl_status find_cause(struct asking *a, const struct view_row *row, int6
         out->cause = WHY_BLOCKED;
         return PAWL_OK;
     }
-    pawl_status status = find_blocker(a, row, blocker);
+    bool many_ahead = false;
+    pawl_status status = find_blocker(a, row, blocker, &many_ahead);
     if (status != PAWL_OK)
         return status;
+    out->many_ahead = *blocker == 0 && many_ahead && !str_absent(row->row.item.stream);
     if (*blocker != 0) {
         out->cause = WHY_BEHIND;
     } else if (row->ref.place == PLACE_ASIDE && row->scheduled_ms > a->op->now_ms) {
