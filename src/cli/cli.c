@@ -13,7 +13,8 @@ struct putter cli_putter(struct cli *cli, struct arena *arena) {
     struct log log = {.level = LOG_LEVEL_WARN, .file = stderr};
     if (cli->tracer == NULL)
         cli->tracer = tracer_open("pawl", &log);
-    return (struct putter){cli->tracer, str_from(getenv("TRACEPARENT")), cli->store, arena};
+    return (struct putter){cli->tracer, str_from(getenv("TRACEPARENT")), cli->store, arena,
+                           str_from(getenv("TRACESTATE"))};
 }
 
 pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "domain/trace_state.h"
 #include "work/message.h"
 
 /* What a program needs to run at all. The database's address and password are not among it. */
@@ -51,7 +52,7 @@ pawl_status environment_plain(struct environment *env, const struct environment_
 
 size_t environment_pairs(const struct item *item, struct arena *arena,
                          struct environment_pair pairs[static ENVIRONMENT_PAIRS_MAX]) {
-    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES], state[TRACESTATE_BYTES];
     const struct environment_pair made[] = {
         {"PAWL_ID", arena_strdup(arena, uuid_format(item->id, id))},
         {"PAWL_KIND", work_kind_name(item->kind)},
@@ -64,6 +65,7 @@ size_t environment_pairs(const struct item *item, struct arena *arena,
         {"PAWL_IDEMPOTENCY_KEY", arena_strdup(arena, work_idempotency_key(item, key))},
         {"PAWL_TRACEPARENT", text(arena, item->traceparent)},
         {"TRACEPARENT", text(arena, item->traceparent)},
+        {"TRACESTATE", text(arena, trace_state_read(item->traceparent, item->headers, state))},
     };
     memcpy(pairs, made, sizeof(made));
     return sizeof(made) / sizeof(*made);

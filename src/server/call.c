@@ -147,7 +147,8 @@ pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *er
 }
 
 struct putter call_putter(struct call *call) {
-    return (struct putter){call->server->tracer, str_from(call->traceparent), call->store, call->arena};
+    return (struct putter){call->server->tracer, str_from(call->traceparent), call->store, call->arena,
+                           str_from(call->tracestate)};
 }
 
 pawl_str call_actor(struct call *call) {

@@ -31,6 +31,7 @@ struct call {
     const char *accept;      /* NULL: none */
     const char *person;      /* Pawl-Actor; NULL: none */
     const char *traceparent; /* NULL: none */
+    const char *tracestate;  /* NULL: none */
     struct buf out;
     struct json_writer json; /* into out */
     size_t rows;

@@ -231,6 +231,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->call.route = exchange->match.route;
     exchange->call.accept = header(exchange, "Accept");
     exchange->call.traceparent = header(exchange, "traceparent");
+    exchange->call.tracestate = header(exchange, "tracestate");
     exchange->call.last_seen = header(exchange, "Last-Event-ID");
     exchange->call.person = header(exchange, "Pawl-Actor");
     exchange->asset = exchange->match.methods == 0 ? asset_find(exchange->path) : NULL;

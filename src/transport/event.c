@@ -23,6 +23,7 @@ static const struct {
     {"correlationid", offsetof(struct event, correlation_id)},
     {"causationid", offsetof(struct event, causation_id)},
     {"traceparent", offsetof(struct event, traceparent)},
+    {"tracestate", offsetof(struct event, tracestate)},
     {"pawlheaders", offsetof(struct event, headers)},
 };
 

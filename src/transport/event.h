@@ -9,10 +9,10 @@
 #define EVENT_CONTENT_TYPE "application/cloudevents+json"
 #define EVENT_DATA_TYPE "application/json"
 
-enum { EVENT_ATTRIBUTES_MAX = 12, EVENT_ATTRIBUTE_BYTES_MAX = 65536 };
+enum { EVENT_ATTRIBUTES_MAX = 13, EVENT_ATTRIBUTE_BYTES_MAX = 65536 };
 
 /* Attributes that are absent have ptr NULL. Extension attributes have the names that CloudEvents documents
- * (partitionkey, sequence, traceparent) or our own (correlationid, causationid, pawlheaders). */
+ * (partitionkey, sequence, traceparent, tracestate) or our own (correlationid, causationid, pawlheaders). */
 struct event {
     pawl_str id;
     pawl_str source;
@@ -24,6 +24,7 @@ struct event {
     pawl_str correlation_id;
     pawl_str causation_id;
     pawl_str traceparent;
+    pawl_str tracestate;
     pawl_str headers; /* pawlheaders: a JSON object as text */
     pawl_str data;    /* JSON, as it is */
 };

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "domain/trace_state.h"
 #include "work/observe.h"
 #include "work/outlet.h"
 
@@ -39,6 +40,7 @@ struct scratch {
     char id[UUID_TEXT_BYTES], correlation[UUID_TEXT_BYTES], causation[UUID_TEXT_BYTES];
     char time[CLOCK_ISO_BYTES], seq[SEQ_BYTES];
     char destination[PAWL_TOPIC_BYTES_MAX * 2 + 1];
+    char state[TRACESTATE_BYTES];
 };
 
 /* {topic}, {type} and {stream} are replaced. False: the result is too long, or a part of it is missing. */
@@ -93,6 +95,7 @@ static bool make_message(const struct route *route, const struct item *item, str
                   .correlation_id = uuid_text(item->correlation_id, scratch->correlation),
                   .causation_id = uuid_text(item->causation_id, scratch->causation),
                   .traceparent = item->traceparent,
+                  .tracestate = trace_state_read(item->traceparent, item->headers, scratch->state),
                   .headers = item->headers,
                   .data = item->payload}};
     return true;

@@ -6,6 +6,8 @@
 
 #include "base/str.h"
 #include "base/uuid.h"
+#include "domain/trace.h"
+#include "domain/trace_state.h"
 #include "work/message.h"
 
 enum { ID_BYTES = UUID_TEXT_BYTES };
@@ -61,6 +63,14 @@ static pawl_str begin_one(const struct putter *putter, struct span *span, pawl_s
     return span_traceparent(span, own);
 }
 
+/* What came with the parent goes with whoever has no traceparent of its own. */
+static pawl_str state_kept(const struct putter *putter, pawl_str own, pawl_str object) {
+    struct trace_context above;
+    return str_absent(own) && !str_absent(putter->state) && trace_parse(putter->parent, &above)
+               ? trace_state_add(putter->arena, object, putter->state, PAWL_METADATA_BYTES_MAX)
+               : object;
+}
+
 static pawl_str error_text(pawl_status status, const pawl_error *err) {
     return status != PAWL_OK && err != NULL ? str_from(err->text) : (pawl_str){NULL, 0};
 }
@@ -71,8 +81,10 @@ pawl_status traced_put(const struct putter *putter, const struct messages_put *i
     struct message_new *messages = NULL;
     struct messages_put put = *in;
     bool traced = begin(putter, in->messages, in->count, sizeof(*messages), &spans, (void **)&messages);
-    for (size_t i = 0; traced && i < in->count; i++)
+    for (size_t i = 0; traced && i < in->count; i++) {
+        messages[i].headers = state_kept(putter, messages[i].traceparent, messages[i].headers);
         messages[i].traceparent = begin_one(putter, &spans[i], messages[i].traceparent);
+    }
     if (traced)
         put.messages = messages;
     pawl_status status = putter->store->ops->core.messages_put(putter->store, &put, putter->arena, out, err);
@@ -124,8 +136,10 @@ pawl_status traced_append(const struct putter *putter, const struct events_appen
     struct event_new *events = NULL;
     struct events_append put = *in;
     bool traced = begin(putter, in->events, in->count, sizeof(*events), &spans, (void **)&events);
-    for (size_t i = 0; traced && i < in->count; i++)
+    for (size_t i = 0; traced && i < in->count; i++) {
+        events[i].metadata = state_kept(putter, events[i].traceparent, events[i].metadata);
         events[i].traceparent = begin_one(putter, &spans[i], events[i].traceparent);
+    }
     if (traced)
         put.events = events;
     pawl_status status =

@@ -12,6 +12,7 @@ struct putter {
     pawl_str parent; /* may be absent */
     struct store *store;
     struct arena *arena;
+    pawl_str state; /* the tracestate that came with parent; may be absent */
 };
 
 PAWL_MUSTCHECK pawl_status traced_put(const struct putter *putter, const struct messages_put *in,

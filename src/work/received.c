@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "domain/trace.h"
+#include "domain/trace_state.h"
 
 pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err) {
     if (uuid_parse(event->id, id))
@@ -70,13 +72,22 @@ static pawl_status refuse(struct arena *arena, const struct transport_delivery *
     return status;
 }
 
-static pawl_status accept(pawl_str topic, const struct event *event, struct received *out, pawl_error *err) {
+/* A tracestate without a traceparent that can be read means nothing. */
+static pawl_str headers_of(struct arena *arena, const struct event *event) {
+    struct trace_context context;
+    return trace_parse(event->traceparent, &context)
+               ? trace_state_add(arena, event->headers, event->tracestate, PAWL_METADATA_BYTES_MAX)
+               : event->headers;
+}
+
+static pawl_status accept(struct arena *arena, pawl_str topic, const struct event *event,
+                          struct received *out, pawl_error *err) {
     struct message_new *message = &out->messages[out->count];
     *message = (struct message_new){.stream = event->stream,
                                     .topic = topic,
                                     .type = event->type,
                                     .payload = event->data,
-                                    .headers = event->headers,
+                                    .headers = headers_of(arena, event),
                                     .traceparent = event->traceparent};
     if (!uuid_parse(event->correlation_id, &message->correlation_id))
         message->correlation_id = uuid_nil();
@@ -104,7 +115,7 @@ pawl_status received_sort(struct arena *arena, pawl_str topic, const struct tran
         else if (event->traceparent.len > PAWL_TYPE_BYTES_MAX || event->headers.len > PAWL_METADATA_BYTES_MAX)
             status = refuse(arena, delivery, "an attribute is longer than an inbox takes", &sorted, err);
         else
-            status = accept(topic, event, &sorted, err);
+            status = accept(arena, topic, event, &sorted, err);
     }
     if (status == PAWL_OK)
         *out = sorted;

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/errclass.h"
+#include "domain/trace_state.h"
 #include "handler/function.h"
 #include "handler/process.h"
 #include "handler/talk.h"
@@ -15,7 +16,7 @@
 #include "work/event_origin.h"
 #include "work/message.h"
 
-enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 4 };
+enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
 
 static void say(struct handler_verdict *verdict, enum handler_outcome outcome, int64_t delay_ms) {
     verdict->outcome = outcome;
@@ -138,7 +139,7 @@ static void add_uuid(struct http_header *headers, size_t *count, const char *nam
 static void call_endpoint(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
                           struct handler_verdict *verdict) {
     const struct item *item = call->item;
-    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES];
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES], state[TRACESTATE_BYTES];
     struct http_header headers[WEBHOOK_HEADERS_MAX + OWN_HEADERS];
     size_t count = 0;
     pawl_error err = {0};
@@ -157,6 +158,9 @@ static void call_endpoint(struct receptor_world *world, const struct receptor_ca
     headers[count++] = (struct http_header){"Idempotency-Key", str_from(work_idempotency_key(item, key))};
     add_uuid(headers, &count, "ce-correlationid", item->correlation_id, arena);
     add_uuid(headers, &count, "ce-causationid", item->causation_id, arena);
+    pawl_str vendors = trace_state_read(item->traceparent, item->headers, state);
+    if (!str_absent(vendors))
+        headers[count++] = (struct http_header){"tracestate", vendors};
     if (call->handler->event)
         headers[count++] = (struct http_header){"ce-sequence", str_from(version_text(item, arena))};
     struct http_request request = {.url = call->handler->url,

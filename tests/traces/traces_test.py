@@ -213,7 +213,7 @@ class Traces(ServerTest):
 
         class Endpoint(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                asked.append(self.headers["traceparent"])
+                asked.append((self.headers["traceparent"], self.headers["tracestate"]))
                 self.send_response(204)
                 self.end_headers()
 
@@ -226,7 +226,7 @@ class Traces(ServerTest):
         threading.Thread(target=endpoint.serve_forever, daemon=True).start()
         server = self.start_server(migrate=False)
         put = self.request("POST", "/v1/messages", {"kind": "inbox", "consumer": "pawl", "messages": [{"type": "a.b"}]},
-                           headers={"traceparent": PARENT})
+                           headers={"traceparent": PARENT, "tracestate": "congo=t61,rojo=1"})
         self.assertEqual(put.status, 200, put)
         self.stop_server(server)
         (self.dir / "handlers.ini").write_text(f"[*]\nhttp = http://127.0.0.1:{endpoint.server_address[1]}/\nallow-private = true\n")
@@ -236,7 +236,28 @@ class Traces(ServerTest):
         self.assertEqual((made["traceId"], made["parentSpanId"]), (TRACE, PARENT.split("-")[2]))
         handled = self.one(spans, "handle a.b")
         self.child(handled, made)
-        self.assertEqual(asked, [f"00-{TRACE}-{handled['spanId']}-01"])
+        self.assertEqual(asked, [(f"00-{TRACE}-{handled['spanId']}-01", "congo=t61,rojo=1")])
+
+    def test_a_tracestate_goes_with_its_traceparent(self):
+        handler = self.program("handle.sh", f"#!/bin/sh\necho $PAWL_TYPE $TRACEPARENT ${{TRACESTATE:-none}} >> {self.dir}/notes\n")
+        (self.dir / "out.ini").write_text("[transport out]\nurl = file:out.jsonl\n[route bus]\ntransport = out\nto = {topic}\n")
+        for name, headers in (("good", {"tracestate": "congo=t61"}), ("bad", {"tracestate": "Congo"}), ("long", {"tracestate": "a=" + "1" * 511}),
+                              ("without", {})):
+            pairs = [word for key, value in headers.items() for word in ("--header", f"{key}={value}")]
+            self.ok("send", name, "{}", "--traceparent", PARENT, *pairs)
+        self.ok("send", "parentless", "{}", "--header", "tracestate=congo=t61")
+        self.ok("send", "told", "{}", "--topic", "bus", "--traceparent", PARENT, "--header", "tracestate=congo=t61")
+        self.ok("receptors", "register", "seen", "stock.*")
+        (self.dir / "events").write_text(json.dumps({"type": "stock.moved", "payload": {}, "traceparent": PARENT, "headers": {"tracestate": "rojo=2"}}))
+        self.ok("events", "append", "s-1", "--ndjson", str(self.dir / "events"))
+        self.work("--kinds", "outbox,inbox", "--on", f"*=exec:{handler}", "--on", f"seen@event:=exec:{handler}", "--transports", str(self.dir / "out.ini"))
+        self.assertEqual(self.notes(), {"good": PARENT + " congo=t61", "bad": PARENT + " none", "long": PARENT + " none", "without": PARENT + " none",
+                                        "parentless": "none", "stock.moved": PARENT + " rojo=2"})
+        event = json.loads((self.dir / "out.jsonl").read_text())
+        self.assertEqual((event["traceparent"], event["tracestate"]), (PARENT, "congo=t61"))
+        self.collector()  # traced: what the environment has goes with what is sent
+        self.ok("send", "own", "{}", env={"TRACEPARENT": PARENT, "TRACESTATE": "rojo=3"})
+        self.assertEqual(self.ok("messages", "list", "--type", "own")[0]["headers"], {"tracestate": "rojo=3"})
 
     @only(dialect="sqlite")
     def test_nothing_without_otel(self):

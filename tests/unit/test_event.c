@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "transport/address.h"
 #include "transport/event.h"
+#include "work/received.h"
 
 static struct arena *arena;
 
@@ -46,6 +47,7 @@ TEST(what_is_written_is_read_back) {
                         .correlation_id = STR("c"),
                         .causation_id = STR("d"),
                         .traceparent = STR("t"),
+                        .tracestate = STR("a=1"),
                         .headers = STR("{\"a\":\"\\u00e9\"}"),
                         .data = STR("{ \"n\" : 1.10, \"list\": [1, {\"x\":\"}\"}] }")};
     struct buf buf;
@@ -58,6 +60,7 @@ TEST(what_is_written_is_read_back) {
     assert_true(str_equal(in.correlation_id, out.correlation_id) &&
                 str_equal(in.causation_id, out.causation_id));
     assert_true(str_equal(in.traceparent, out.traceparent));
+    assert_true(str_equal(in.tracestate, out.tracestate));
     assert_true(str_equal(in.data, out.data)); /* byte for byte */
     buf_free(&buf);
 }
@@ -127,12 +130,34 @@ TEST(addresses_are_taken_apart) {
     }
 }
 
+TEST(the_tracestate_of_a_delivery_stands_in_the_headers) {
+    struct transport_delivery deliveries[3] = {{.event = {.id = STR("1"),
+                                                          .source = STR("/shop"),
+                                                          .type = STR("a"),
+                                                          .data = STR("{}"),
+                                                          .tracestate = STR("a=1"),
+                                                          .headers = STR("{\"x\":1}")}}};
+    struct received out;
+    pawl_error error;
+    for (int i = 1; i < 3; i++)
+        deliveries[i] = deliveries[0];
+    deliveries[1].event.traceparent = STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    deliveries[2].event.traceparent = deliveries[1].event.traceparent;
+    deliveries[2].event.tracestate = STR("A=1");
+    assert_int_equal(received_sort(arena, STR("t"), deliveries, 3, &out, &error), PAWL_OK);
+    assert_int_equal(out.count, 3);
+    assert_true(str_equal(out.messages[0].headers, STR("{\"x\":1}"))); /* no traceparent */
+    assert_true(str_equal(out.messages[1].headers, STR("{\"tracestate\":\"a=1\",\"x\":1}")));
+    assert_true(str_equal(out.messages[2].headers, STR("{\"x\":1}"))); /* malformed */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_written_is_read_back, begin, end),
         cmocka_unit_test_setup_teardown(foreign_events_are_understood, begin, end),
         cmocka_unit_test_setup_teardown(malformed_events_say_why, begin, end),
         cmocka_unit_test_setup_teardown(addresses_are_taken_apart, begin, end),
+        cmocka_unit_test_setup_teardown(the_tracestate_of_a_delivery_stands_in_the_headers, begin, end),
     };
     return cmocka_run_group_tests_name("event", tests, NULL, NULL);
 }
