@@ -6,7 +6,7 @@
 #include "transport/event.h"
 
 enum {
-    TRANSPORT_ABI = 2,
+    TRANSPORT_ABI = 3,
     TRANSPORT_ERROR_BYTES = 256,
     TRANSPORT_OPTIONS_MAX = 16,
     TRANSPORT_CONNECT_MS_DEFAULT = 5000,
