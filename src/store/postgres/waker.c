@@ -32,7 +32,9 @@ static pawl_status drain(struct store_waker *base, bool *woken, pawl_error *err)
     for (PGnotify *notify; (notify = PQnotifies(waker->self.conn)) != NULL; PQfreemem(notify)) {
         struct lane_name place = place_of(notify->extra);
         bool same = place.kind == base->place.kind && place.lane == base->place.lane;
-        base->place = *woken && !same ? (struct lane_name){0} : place;
+        if (*woken && !same)
+            place = (struct lane_name){0};
+        base->place = place;
         *woken = true;
         base->news = base->news || strcmp(notify->extra, "pause") == 0;
     }
