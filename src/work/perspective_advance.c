@@ -162,9 +162,10 @@ pawl_status perspective_advance_due(const struct work *work, const struct perspe
             share_backlog(work, row, begin_ms, &result);
         *found = *found || (status == PAWL_OK && result.count > 0);
     }
-    perspectives_backlog_set(work->all, row->key, status == PAWL_OK && result.count > 0);
+    bool gone = status == PAWL_NOT_FOUND; /* removed: nothing of it is due */
+    perspectives_backlog_set(work->all, row->key, !gone && (status != PAWL_OK || result.count > 0));
     arena_free(arena);
-    return status == PAWL_NOT_FOUND ? PAWL_OK : status; /* it was removed: nothing of it is due */
+    return gone ? PAWL_OK : status;
 }
 
 static int name_compare(const void *a, const void *b) {
@@ -230,6 +231,8 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
             left[k].count = 0;
             status = PAWL_OK;
         }
+        if (status != PAWL_OK && status != PAWL_STALE) /* the thread's, so that the others go on here */
+            perspectives_backlog_set(work->all, row->key, true);
     }
     return status;
 }

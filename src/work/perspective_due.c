@@ -51,10 +51,51 @@ static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
     return status;
 }
 
-static pawl_status due_round(const struct work *work, bool *found, pawl_error *err) {
-    struct perspectives *all = work->all;
+/* Each perspective in turn, for a while: one that cannot be applied does not hold up those behind it. The
+ * first trouble is told when all had their turn. */
+static pawl_status advance_all(const struct work *work, bool *found, pawl_error *err) {
+    const struct seat *seat = work->seat;
+    pawl_status first = PAWL_OK;
+    for (size_t k = 0; first != PAWL_STALE && k < seat->key_count; k++) {
+        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
+        struct work slice = *work;
+        pawl_error error = {0};
+        slice.until_ms = clock_boot_ms() + PERSPECTIVE_SLICE_MS;
+        pawl_status status = perspective_inside(row) ? perspective_advance_due(&slice, row, found, &error)
+                                                     : PAWL_OK;
+        if (status != PAWL_OK && (first == PAWL_OK || status == PAWL_STALE)) {
+            first = status;
+            *err = error;
+        }
+    }
+    return first;
+}
+
+static pawl_status due_outside(const struct work *work, bool *found, pawl_error *err) {
     struct seat *seat = work->seat;
     struct checkpoint_grants grants = {0};
+    pawl_str *outside = NULL;
+    size_t count = 0;
+    pawl_status status = seat_outside(seat, &outside, &count, err);
+    if (status != PAWL_OK || count == 0)
+        return status;
+    struct checkpoints_claim in = {.instance = work->instance,
+                                   .perspectives = outside,
+                                   .perspective_count = count,
+                                   .max = PERSPECTIVE_DUE_MAX,
+                                   .lease_ms = work->all->config.lease_ms};
+    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
+    if (status != PAWL_OK)
+        return status;
+    *found = *found || grants.count > 0;
+    perspectives_run_grants(work, &grants);
+    give_owed(work->all, seat);
+    return PAWL_OK;
+}
+
+static pawl_status due_round(const struct work *work, bool *found, bool *looked, pawl_error *err) {
+    struct perspectives *all = work->all;
+    struct seat *seat = work->seat;
     struct stamp_result stamped = {0};
     pawl_status status = seat_refresh(all, seat, err);
     if (status != PAWL_OK)
@@ -63,30 +104,18 @@ static pawl_status due_round(const struct work *work, bool *found, pawl_error *e
     status = seat->store->ops->events.events_stamp(seat->store, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
         status = backfill(seat, found, err);
-    for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
-        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
-        if (perspective_inside(row))
-            status = perspective_advance_due(work, row, found, err);
-    }
-    perspectives_backlog_sum(all, &seat->rows);
-    pawl_str *outside = NULL;
-    size_t count = 0;
-    if (status == PAWL_OK)
-        status = seat_outside(seat, &outside, &count, err);
-    if (status != PAWL_OK || count == 0)
-        return status;
-    struct checkpoints_claim in = {.instance = work->instance,
-                                   .perspectives = outside,
-                                   .perspective_count = count,
-                                   .max = PERSPECTIVE_DUE_MAX,
-                                   .lease_ms = all->config.lease_ms};
-    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
     if (status != PAWL_OK)
         return status;
-    *found = *found || grants.count > 0;
-    perspectives_run_grants(work, &grants);
-    give_owed(all, seat);
-    return PAWL_OK;
+    pawl_error outside = {0};
+    status = advance_all(work, found, err);
+    perspectives_backlog_sum(all, &seat->rows);
+    *looked = status != PAWL_STALE;
+    if (!*looked)
+        return status;
+    pawl_status last = due_outside(work, found, &outside);
+    if (status == PAWL_OK && last != PAWL_OK)
+        *err = outside;
+    return status != PAWL_OK ? status : last;
 }
 
 /* True when there is work for us again; false at the end. */
@@ -112,16 +141,16 @@ void *perspectives_due(void *self) {
     int64_t wait_ms = 0;
     while (wait_turn(all, wait_ms, &instance)) {
         pawl_error error = {0};
-        bool found = false;
+        bool found = false, looked = false;
         struct seat *seat = seat_take(all, &error);
         pawl_status status = error.status;
         if (seat != NULL) {
             struct work work = {all, seat, instance, INT64_MAX, NULL};
-            status = due_round(&work, &found, &error);
+            status = due_round(&work, &found, &looked, &error);
             seat_give(all, seat);
         }
         pthread_mutex_lock(&all->lock);
-        all->looked = all->looked || (status == PAWL_OK && uuid_equal(all->instance, instance));
+        all->looked = all->looked || (looked && uuid_equal(all->instance, instance));
         all->due_left = found || (status != PAWL_OK && status != PAWL_STALE);
         pthread_mutex_unlock(&all->lock);
         if (status != PAWL_OK && status != PAWL_STALE) {

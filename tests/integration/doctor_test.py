@@ -191,6 +191,8 @@ class Everywhere(Doctor):
         self.quiet("perspectives", "resume", "orders@1")
         self.ok("events", "append", "s", "order.created", "{}")
         self.sql("UPDATE checkpoint SET status = 3")
+        if Setup.dialect == "sqlite":  # there the store counts by itself
+            self.sql("UPDATE perspective_tally SET failed = checkpoints, pending = 0, processing = 0, completed = 0")
         self.finds("perspectives_failed")
 
     def test_wrong_words(self):

@@ -1,5 +1,5 @@
-/* A backlog of many streams: its events are applied once and in order whoever takes part, and the messages
- * that waited for its end are done behind it. */
+/* A backlog of many streams: its events are applied once and in order whoever takes part, the messages that
+ * waited for its end are done behind it, and a perspective that cannot be applied holds up no other. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -14,6 +14,8 @@
 enum { STREAMS = 700, EACH = 2, CONCURRENCY = 4, WAIT_MS = 120000, NAP_MS = 20 };
 
 static const char definition[] = "{\"name\":\"log\",\"on\":[\"exact:Added\"],\"function\":true,\"batch\":20}";
+/* Its name comes first. */
+static const char broken[] = "{\"name\":\"broken\",\"on\":[\"exact:Added\"],\"function\":true}";
 /* Twice the same event, or one before its predecessor, cannot be written. */
 static const char table[] = "CREATE TABLE log (stream TEXT PRIMARY KEY, version INTEGER NOT NULL)";
 static const char first[] = "INSERT INTO log VALUES ('%.*s', %lld)";
@@ -29,7 +31,8 @@ struct story {
     const char *url;
     char path[SQLITEFILE_PATH_BYTES + 16];
     pawl_worker *worker;
-    atomic_int wrong;
+    bool beside_broken;
+    atomic_int wrong, broken_calls;
 };
 
 static void must(pawl_status status, const pawl_error *err) {
@@ -67,6 +70,15 @@ static pawl_status add(const pawl_perspective_call *call, void *self, pawl_error
     return PAWL_OK;
 }
 
+/* What it must not do, every time. */
+static pawl_status end_transaction(const pawl_perspective_call *call, void *self, pawl_error *err) {
+    struct story *story = self;
+    (void)err;
+    atomic_fetch_add(&story->broken_calls, 1);
+    (void)changed(call, "ROLLBACK");
+    return PAWL_OK;
+}
+
 static void *work(void *self) {
     struct story *story = self;
     pawl_error err = {0};
@@ -74,16 +86,23 @@ static void *work(void *self) {
     return pawl_worker_run(story->worker, &forced, &err) == PAWL_OK ? NULL : self;
 }
 
+static void define(pawl_store *store, const struct story *story, const char *text) {
+    pawl_error err = {0};
+    int count = 0;
+    FILE *file = fopen(story->path, "we");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    must(pawl_perspectives_register(store, story->path, &count, &err), &err);
+}
+
 static void fill(pawl_store *store, struct story *story) {
     pawl_error err = {0};
     pawl_event events[EACH];
     pawl_appended at;
-    int count = 0;
-    FILE *file = fopen(story->path, "we");
-    assert_non_null(file);
-    assert_int_equal(fwrite(definition, 1, sizeof definition - 1, file), sizeof definition - 1);
-    assert_int_equal(fclose(file), 0);
-    must(pawl_perspectives_register(store, story->path, &count, &err), &err);
+    define(store, story, definition);
+    if (story->beside_broken)
+        define(store, story, broken);
     for (int i = 0; i < EACH; i++)
         events[i] = (pawl_event){.type = STR("Added"), .payload = STR("{}")};
     for (int i = 0; i < STREAMS; i++) {
@@ -102,6 +121,8 @@ static void drain(struct story *story, long (*left)(void *self), void *self) {
         .store = {.url = story->url}, .perspectives = true, .poll_ms = NAP_MS, .concurrency = CONCURRENCY};
     must(pawl_worker_create(&config, &story->worker, &err), &err);
     must(pawl_worker_perspective(story->worker, "log", 0, add, story, &err), &err);
+    if (story->beside_broken)
+        must(pawl_worker_perspective(story->worker, "broken", 0, end_transaction, story, &err), &err);
     assert_int_equal(pthread_create(&thread, NULL, work, story), 0);
     for (int64_t waited_ms = 0; waited_ms < WAIT_MS && left(self) > 0; waited_ms += NAP_MS)
         nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000L}, NULL);
@@ -133,10 +154,8 @@ static long left_on_sqlite(void *self) {
 
 static long left_on_postgres(void *self) { return strtol(value(self, left_postgres), NULL, 10); }
 
-/* covers: P43 B0.12 */
-static void a_backlog_on_sqlite(void **state) {
-    struct sqlitefile *file = *state;
-    struct story story = {.url = file->path};
+static void on_sqlite(struct sqlitefile *file, bool beside_broken) {
+    struct story story = {.url = file->path, .beside_broken = beside_broken};
     pawl_store_config config = {.url = file->path};
     pawl_error err = {0};
     char text[64];
@@ -145,12 +164,11 @@ static void a_backlog_on_sqlite(void **state) {
     sqlitefile_sql(file->path, table, text);
     tell(&story, left_on_sqlite, file);
     assert_string_equal(sqlitefile_sql(file->path, whole, text), "700:1400");
+    assert_int_equal(atomic_load(&story.broken_calls) > 0, beside_broken);
 }
 
-/* covers: P43 B0.12 */
-static void a_backlog_on_postgres(void **state) {
-    struct fixture *f = *state;
-    struct story story = {.url = f->url};
+static void on_postgres(struct fixture *f, bool beside_broken) {
+    struct story story = {.url = f->url, .beside_broken = beside_broken};
     pawl_store_config config = {.url = f->url};
     pawl_error err = {0};
     must(pawl_migrate(&config, &err), &err);
@@ -158,12 +176,29 @@ static void a_backlog_on_postgres(void **state) {
     value(f, table);
     tell(&story, left_on_postgres, f);
     assert_string_equal(value(f, whole), "700:1400");
+    assert_int_equal(atomic_load(&story.broken_calls) > 0, beside_broken);
+}
+
+/* covers: P43 B0.12 */
+static void a_backlog_on_sqlite(void **state) { on_sqlite(*state, false); }
+
+/* covers: P43 B0.12 */
+static void a_backlog_on_postgres(void **state) { on_postgres(*state, false); }
+
+static void one_that_cannot_be_applied_holds_up_no_other_on_sqlite(void **state) { on_sqlite(*state, true); }
+
+static void one_that_cannot_be_applied_holds_up_no_other_on_postgres(void **state) {
+    on_postgres(*state, true);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_backlog_on_sqlite, sqlitefile_setup, sqlitefile_teardown),
         cmocka_unit_test_setup_teardown(a_backlog_on_postgres, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_applied_holds_up_no_other_on_sqlite,
+                                        sqlitefile_setup, sqlitefile_teardown),
+        cmocka_unit_test_setup_teardown(one_that_cannot_be_applied_holds_up_no_other_on_postgres,
+                                        fixture_setup, fixture_teardown),
     };
     if (pgserver_url() == NULL)
         return PGSERVER_SKIP;
