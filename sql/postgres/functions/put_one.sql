@@ -12,9 +12,7 @@ CREATE OR REPLACE FUNCTION pawl.put_one(
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 AS $$
 DECLARE
-    v_wake boolean;
-    v_lane integer;
-    v_now bigint;
+    v_lane integer; -- where it went, when somebody waits
 BEGIN
     INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
     INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
@@ -25,10 +23,11 @@ BEGIN
             p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
             CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
                  ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END)
-    RETURNING pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms, m.lane, m.put_ms
-         INTO v_wake, v_lane, v_now;
-    IF v_wake THEN
-        PERFORM pawl.put_wake(1::smallint, v_now, v_lane);
+    RETURNING CASE WHEN pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms THEN m.lane END
+         INTO v_lane;
+    IF v_lane IS NOT NULL THEN
+        PERFORM pawl.put_wake(1::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
+            ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END, v_lane);
     END IF;
 END
 $$;
