@@ -9,6 +9,7 @@
 #include "cli/names.h"
 #include "cli/why_kinds.h"
 #include "cli/why_story.h"
+#include "cli/why_view.h"
 
 #define WHY_KINDS "message|dead|stream|job|run|perspective|schedule|task|instance"
 
@@ -16,42 +17,17 @@ enum { CANDIDATES_MAX = 8, KINDS_MAX = 8 };
 
 static pawl_status print_json(struct cli *cli, const struct why *why, const struct buf texts[static 2],
                               pawl_error *err) {
-    static const struct column columns[] = {
-        {.key = "id", .type = CELL_UUID},
-        {.key = "cause", .type = CELL_TEXT},
-        {.key = "state", .type = CELL_TEXT},
-        {.key = "explanation", .type = CELL_TEXT},
-        {.key = "next", .type = CELL_TEXT},
-        {.key = "instance", .type = CELL_UUID},
-        {.key = "until", .type = CELL_TIME},
-        {.key = "now", .type = CELL_TIME},
-        {.key = "blocker_id", .type = CELL_UUID},
-        {.key = "blocker_seq", .type = CELL_INT},
-        {.key = "blocker_cause", .type = CELL_TEXT},
-        {.key = "many_ahead", .type = CELL_BOOL},
-        {.key = "message", .type = CELL_JSON},
-    };
+    struct column columns[WHY_COLUMNS + 1];
+    struct cell cells[WHY_COLUMNS + 1];
     struct cell message_values[MESSAGE_COLUMNS];
     struct buf message;
     buf_init(&message, 0);
     message_cells(&why->row, message_values);
     output_cells_json(&message, message_columns, MESSAGE_COLUMNS, message_values);
-    bool blocked = !uuid_is_nil(why->blocker_id);
-    struct cell cells[] = {
-        cell_uuid(why->row.item.id),
-        cell_cstr(cause_name(why->cause)),
-        cell_cstr(state_name(why->row.state)),
-        cell_text(buf_str(&texts[0])),
-        cell_text(buf_str(&texts[1])),
-        cell_uuid(why->instance),
-        cell_time(why->until_ms),
-        cell_time(why->now_ms),
-        cell_uuid(why->blocker_id),
-        blocked ? cell_int(why->blocker_seq) : cell_none(),
-        blocked ? cell_cstr(cause_name(why->blocker_cause)) : cell_none(),
-        cell_bool(why->many_ahead),
-        cell_text(buf_str(&message)),
-    };
+    memcpy(columns, why_view_columns, sizeof why_view_columns);
+    columns[WHY_COLUMNS] = (struct column){.key = "message", .type = CELL_JSON};
+    why_cells(why, texts, cells);
+    cells[WHY_COLUMNS] = cell_text(buf_str(&message));
     pawl_status status = buf_status(&message, "why", err);
     if (status == PAWL_OK)
         status = output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);

@@ -198,7 +198,7 @@ static bool build_brief(struct engine_core *core) {
     int wanted = claim_wanted(core);
     core->place.kind = 0;
     if (place.kind == 0 || wanted == 0 || core->pending_count > 0 || renewals_due(core) ||
-        core->now_ms >= core->next_poll_ms || (core->config.instance.kinds & KIND_BIT(place.kind)) == 0)
+        core->now_ms >= core->next_poll_ms || (claim_kinds(core) & KIND_BIT(place.kind)) == 0)
         return false;
     core_batch_begin(core, &core->batch);
     core->batch.only = place;

@@ -7,6 +7,7 @@
 #include "cli/message_view.h"
 #include "cli/names.h"
 #include "cli/why_story.h"
+#include "cli/why_view.h"
 #include "server/call.h"
 #include "server/fields.h"
 #include "server/ids.h"
@@ -59,19 +60,6 @@ static pawl_status show(struct call *call, pawl_error *err) {
 
 /* ---- Why */
 
-static const struct column why_columns[] = {{.key = "id", .type = CELL_UUID},
-                                            {.key = "cause", .type = CELL_TEXT},
-                                            {.key = "state", .type = CELL_TEXT},
-                                            {.key = "explanation", .type = CELL_TEXT},
-                                            {.key = "next", .type = CELL_TEXT},
-                                            {.key = "instance", .type = CELL_UUID},
-                                            {.key = "until", .type = CELL_TIME},
-                                            {.key = "now", .type = CELL_TIME},
-                                            {.key = "blocker_id", .type = CELL_UUID},
-                                            {.key = "blocker_seq", .type = CELL_INT},
-                                            {.key = "blocker_cause", .type = CELL_TEXT},
-                                            {.key = "many_ahead", .type = CELL_BOOL}};
-
 static pawl_status explain(struct call *call, pawl_error *err) {
     pawl_uuid id;
     struct why why;
@@ -88,19 +76,8 @@ static pawl_status explain(struct call *call, pawl_error *err) {
     buf_init(&texts[0], 0);
     buf_init(&texts[1], 0);
     why_story(&why, &texts[0], &texts[1]);
-    bool blocked = !uuid_is_nil(why.blocker_id);
-    struct cell cells[] = {cell_uuid(why.row.item.id),
-                           cell_cstr(cause_name(why.cause)),
-                           cell_cstr(state_name(why.row.state)),
-                           cell_text(buf_str(&texts[0])),
-                           cell_text(buf_str(&texts[1])),
-                           cell_uuid(why.instance),
-                           cell_time(why.until_ms),
-                           cell_time(why.now_ms),
-                           cell_uuid(why.blocker_id),
-                           blocked ? cell_int(why.blocker_seq) : cell_none(),
-                           blocked ? cell_cstr(cause_name(why.blocker_cause)) : cell_none(),
-                           cell_bool(why.many_ahead)};
+    struct cell cells[WHY_COLUMNS];
+    why_cells(&why, texts, cells);
     call_record(call, cells);
     buf_free(&texts[0]);
     buf_free(&texts[1]);
@@ -226,7 +203,7 @@ static const struct route routes[] = {
      .columns = message_columns, .column_count = MESSAGE_COLUMNS, .run = show},
     {READS("/v1/messages/{id}/why", "explainMessage"), .tag = "messages",
      .summary = "What the message waits for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
-     COLUMNS(why_columns), .run = explain},
+     COLUMNS(why_view_columns), .run = explain},
 };
 
 const struct route_table message_routes = ROUTE_TABLE(routes);

@@ -56,15 +56,21 @@ static void bind_due(struct statement *s, int64_t due_ms) {
         bind_int(s, due_ms);
 }
 
-static pawl_status write_plain(struct operation *op, const struct checkpoint_state *c) {
-    const struct checkpoint_view *v = &c->view;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_MOVE);
+/* The first parameters of both: which one, and how far it is. */
+static struct statement begin_write(struct operation *op, enum sqlite_query query,
+                                    const struct checkpoint_view *v) {
+    struct statement s = statement_begin(op, query);
     bind_text(&s, v->stream);
     bind_text(&s, v->perspective);
     bind_int(&s, v->version);
     bind_int(&s, v->token);
     bind_int(&s, v->status);
     bind_int(&s, v->attempts);
+    return s;
+}
+
+static pawl_status write_plain(struct operation *op, const struct checkpoint_state *c) {
+    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_MOVE, &c->view);
     bind_due(&s, c->due_ms);
     bind_int(&s, op->now_ms);
     return statement_run(&s);
@@ -72,13 +78,7 @@ static pawl_status write_plain(struct operation *op, const struct checkpoint_sta
 
 static pawl_status write_all(struct operation *op, const struct checkpoint_state *c) {
     const struct checkpoint_view *v = &c->view;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_WRITE);
-    bind_text(&s, v->stream);
-    bind_text(&s, v->perspective);
-    bind_int(&s, v->version);
-    bind_int(&s, v->token);
-    bind_int(&s, v->status);
-    bind_int(&s, v->attempts);
+    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_WRITE, v);
     bind_text(&s, v->error);
     bind_text(&s, v->fingerprint);
     bind_int(&s, v->stopped ? 1 : 0);

@@ -1,0 +1,37 @@
+/* What a message is waiting for as a record of output. */
+#include "cli/why_view.h"
+
+#include "base/uuid.h"
+#include "cli/names.h"
+
+const struct column why_view_columns[WHY_COLUMNS] = {
+    {.key = "id", .type = CELL_UUID},
+    {.key = "cause", .type = CELL_TEXT},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "explanation", .type = CELL_TEXT},
+    {.key = "next", .type = CELL_TEXT},
+    {.key = "instance", .type = CELL_UUID},
+    {.key = "until", .type = CELL_TIME},
+    {.key = "now", .type = CELL_TIME},
+    {.key = "blocker_id", .type = CELL_UUID},
+    {.key = "blocker_seq", .type = CELL_INT},
+    {.key = "blocker_cause", .type = CELL_TEXT},
+    {.key = "many_ahead", .type = CELL_BOOL},
+};
+
+void why_cells(const struct why *why, const struct buf texts[static 2],
+               struct cell cells[static WHY_COLUMNS]) {
+    bool blocked = !uuid_is_nil(why->blocker_id);
+    cells[0] = cell_uuid(why->row.item.id);
+    cells[1] = cell_cstr(cause_name(why->cause));
+    cells[2] = cell_cstr(state_name(why->row.state));
+    cells[3] = cell_text(buf_str(&texts[0]));
+    cells[4] = cell_text(buf_str(&texts[1]));
+    cells[5] = cell_uuid(why->instance);
+    cells[6] = cell_time(why->until_ms);
+    cells[7] = cell_time(why->now_ms);
+    cells[8] = cell_uuid(why->blocker_id);
+    cells[9] = blocked ? cell_int(why->blocker_seq) : cell_none();
+    cells[10] = blocked ? cell_cstr(cause_name(why->blocker_cause)) : cell_none();
+    cells[11] = cell_bool(why->many_ahead);
+}
