@@ -1,6 +1,7 @@
 /* A worker made from the command line. */
 #include "cli/worker_setup.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,8 +110,20 @@ pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl
     return PAWL_OK;
 }
 
+/* The worker listens to these signals while it runs and then gives back what it found. It finds them blocked,
+ * so that one more of them, while the program is ending, does not change how it ends. */
+static void block_stop_signals(void) {
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    sigaddset(&stop, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
+}
+
 pawl_status worker_setup_run(struct cli *cli, pawl_worker *worker, pawl_error *err) {
     bool forced = false;
+    block_stop_signals();
     pawl_status status = pawl_worker_run(worker, &forced, err);
     if (status == PAWL_OK && forced)
         cli->exit_code = WORKER_EXIT_FORCED;

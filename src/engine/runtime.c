@@ -500,11 +500,10 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
         status = store_thread_open(runtime->control, err);
     if (status == PAWL_OK)
         status = store_thread_open(runtime->claims, err);
+    if (status == PAWL_OK)
+        status = runtime_jobs_start(runtime, err);
     if (status != PAWL_OK)
-        return status;
-    status = runtime_jobs_start(runtime, err);
-    if (status != PAWL_OK)
-        return status;
+        goto done;
     loop(runtime);
     runtime_process_end_all(runtime);
     store_waker_close(runtime->waker);
@@ -513,12 +512,14 @@ pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) 
         runtime->forced = true;
     close_threads(runtime);
     publish_metrics(runtime);
+    *forced = runtime->forced;
+    status = runtime->exit_status;
+    if (status != PAWL_OK && err != NULL)
+        *err = runtime->exit_error;
+done:
     if (runtime->config.own_process)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-    *forced = runtime->forced;
-    if (runtime->exit_status != PAWL_OK && err != NULL)
-        *err = runtime->exit_error;
-    return runtime->exit_status;
+    return status;
 }
 
 static void close_fd(int fd) {

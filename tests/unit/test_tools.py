@@ -197,6 +197,14 @@ class RunTests(Tree):
         self.assertEqual(self.run_tests({"a": ("echo 1..1; echo ok 1 - x; exit 23", 9)})[:2],
                          (1, "1 passed, 1 failed, 0 skipped"))
 
+    def test_a_leak_report_does_not_hide_the_reason(self):
+        leaks = 'for i in $(seq 300); do echo "leak $i"; done; exit 23'
+        case = "echo 1..1; echo '# the reason'; echo {} 1 - x; echo ERROR: LeakSanitizer: detected memory leaks; " + leaks
+        _, _, everything = self.run_tests({"a": (case.format("not ok"), 9)})
+        self.assertIn("the reason", everything)
+        _, _, everything = self.run_tests({"a": (case.format("ok"), 9)})
+        self.assertIn("leak 300", everything)
+
     def test_exit_77_is_a_skip(self):
         self.assertEqual(self.run_tests({"a": ("echo no server; exit 77", 9)})[:2], (0, "0 passed, 0 failed, 1 skipped"))
 
