@@ -458,7 +458,7 @@ static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_e
     runtime->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
     if (!watch(runtime, runtime->signal_fd, FD_SIGNAL))
         return error_errno(err, PAWL_UNAVAILABLE, "worker", errno, "no descriptor for signals");
-    if (!orphan_adopt())
+    if (!orphan_adopt(&runtime->others))
         log_event(&runtime->config.log, LOG_LEVEL_WARN, "no_subreaper", "errno=%d", errno);
     return PAWL_OK;
 }

@@ -56,6 +56,7 @@ struct runtime {
     uint64_t runs; /* processes started */
     char run_prefix[24];
     int live_processes;
+    struct orphan_others others; /* children of this process that are not ours */
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
     unsigned left_kinds;   /* not claimed for now */
     int64_t maintain_done; /* messages and jobs that had ended at the last housekeeping */

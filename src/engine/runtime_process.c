@@ -80,7 +80,7 @@ static void sweep(struct runtime *runtime) {
     }
     struct orphan_keep keep = {pids, (const char(*)[ORPHAN_RUN_BYTES])runs, count};
     if (pids != NULL && runs != NULL) {
-        int found = orphan_sweep(&keep);
+        int found = orphan_sweep(&keep, &runtime->others);
         if (found > 0)
             log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
     }

@@ -16,8 +16,6 @@
 
 enum { ENVIRON_BYTES_MAX = 131072 };
 
-bool orphan_adopt(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
-
 static ssize_t read_proc(pid_t pid, const char *file, char *bytes, size_t size) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
@@ -74,26 +72,45 @@ static bool belongs(pid_t pid, const struct orphan_keep *keep) {
     return kept;
 }
 
-static bool is_handler(pid_t pid, const struct orphan_keep *keep) {
-    for (size_t i = 0; i < keep->count; i++) {
-        if (keep->pids[i] == pid)
+static bool is_among(pid_t pid, const pid_t *pids, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (pids[i] == pid)
             return true;
     }
     return false;
 }
 
-static int sweep_once(const struct orphan_keep *keep) {
+/* The next child of this process that /proc lists; 0 at the end. */
+static pid_t next_child(DIR *dir) {
     pid_t self = getpid();
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        int64_t number = 0;
+        if (str_to_i64(str_from(entry->d_name), 2, INT32_MAX, &number) && parent_of((pid_t)number) == self)
+            return (pid_t)number;
+    }
+    return 0;
+}
+
+bool orphan_adopt(struct orphan_others *others) {
+    others->count = 0;
+    DIR *dir = opendir("/proc");
+    for (pid_t pid; dir != NULL && (pid = next_child(dir)) != 0; others->count++) {
+        if (others->count < ORPHAN_OTHERS_MAX)
+            others->pids[others->count] = pid;
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
+}
+
+static int sweep_once(const struct orphan_keep *keep, const struct orphan_others *others) {
     int found = 0;
     DIR *dir = opendir("/proc");
     if (dir == NULL)
         return 0;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        int64_t number = 0;
-        if (!str_to_i64(str_from(entry->d_name), 2, INT32_MAX, &number))
-            continue;
-        pid_t pid = (pid_t)number;
-        if (is_handler(pid, keep) || parent_of(pid) != self || belongs(pid, keep))
+    for (pid_t pid; (pid = next_child(dir)) != 0;) {
+        if (is_among(pid, keep->pids, keep->count) || is_among(pid, others->pids, others->count) ||
+            belongs(pid, keep))
             continue;
         found++;
         kill(pid, SIGKILL);
@@ -103,14 +120,16 @@ static int sweep_once(const struct orphan_keep *keep) {
     return found;
 }
 
-int orphan_sweep(const struct orphan_keep *keep) {
+int orphan_sweep(const struct orphan_keep *keep, const struct orphan_others *others) {
     siginfo_t info;
+    if (others->count > ORPHAN_OTHERS_MAX)
+        return 0;
     /* No child at all is the common case, and costs one system call. */
     if (keep->count == 0 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
         return 0;
     int total = 0, found = 0, rounds = 0;
     do {
-        found = sweep_once(keep);
+        found = sweep_once(keep, others);
         total += found;
     } while (found > 0 && ++rounds < 64);
     return total;

@@ -6,7 +6,7 @@
 
 #include "pawl.h"
 
-enum { ORPHAN_RUN_BYTES = 64 };
+enum { ORPHAN_RUN_BYTES = 64, ORPHAN_OTHERS_MAX = 64 };
 
 /* The processes that are handlers themselves, and the runs (values of PAWL_RUN) that are still going on. */
 struct orphan_keep {
@@ -15,11 +15,17 @@ struct orphan_keep {
     size_t count;
 };
 
-/* Asks the kernel to give us the orphans of our descendants. */
-bool orphan_adopt(void);
+/* The children that this process had before it ran any handler: others look after them. */
+struct orphan_others {
+    pid_t pids[ORPHAN_OTHERS_MAX];
+    size_t count; /* above the maximum: too many to tell orphans from them, so nothing is swept */
+};
 
-/* Ends and reaps every child of this process that no running handler accounts for. Returns how many it met.
- */
-int orphan_sweep(const struct orphan_keep *keep);
+/* Notes the children there are, and asks the kernel to give us the orphans of our descendants. */
+bool orphan_adopt(struct orphan_others *others);
+
+/* Ends and reaps every child of this process that neither a running handler nor others account for. Returns
+ * how many it met. */
+int orphan_sweep(const struct orphan_keep *keep, const struct orphan_others *others);
 
 #endif

@@ -239,7 +239,8 @@ TEST(everything_is_contained) {
     struct child child;
     pawl_error err;
     size_t before = 0;
-    assert_true(orphan_adopt());
+    struct orphan_others others;
+    assert_true(orphan_adopt(&others));
     assert_int_equal(keeper_create("evil-http", &keeper, &err), PAWL_OK);
     start_http(keeper, &child);
     for (int round = 1; round <= rounds; round++) {

@@ -416,14 +416,18 @@ class UpTest(WorkerTest):
         self.assertEqual(self.counts()["ready"], 1)
 
     def test_up_also_serves(self):
+        """Also behind a look for what handlers have left: the server is a child too, but no handler's."""
         state = self.dir / "state"
+        handler = self.script("setsid sleep 300 </dev/null >/dev/null 2>&1 &")
+        self.ok("send", "T")
         with open(self.dir / "up.log", "wb") as log:
-            self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--listen", "127.0.0.1:0"], cwd=self.dir, stderr=log,
-                                            env={**self.env, "XDG_STATE_HOME": str(state)})
+            self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--listen", "127.0.0.1:0", "--on", f"*=exec:{handler}"],
+                                            cwd=self.dir, stderr=log, env={**self.env, "XDG_STATE_HOME": str(state)})
         self.process.stderr = open(self.dir / "up.log", "rb")  # stop() and the end of the test read it
         said = lambda: (self.dir / "up.log").read_text()
         self.wait(lambda: "#token=" in said(), what="the address with the token")
         address = re.search(r"(http://\S+)#token=", said()).group(1)
+        self.wait(lambda: "event=orphans_ended" in said(), what="the end of what the handler left")
         self.assertEqual(urllib.request.urlopen(address + "healthz", timeout=20).read(), b"ok\n")
         self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
         self.stop()
