@@ -1,6 +1,5 @@
 /* A perspective in C through the public API alone: it writes in the transaction in which its checkpoint
  * moves. */
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -8,6 +7,7 @@
 
 #include "integration/postgres_fixture.h"
 #include "pawl_events.h"
+#include "support/beside.h"
 #include "support/sqlitefile.h"
 
 enum { EVENTS = 25, FAILS_AT = 7, WAIT_MS = 60000 };
@@ -18,7 +18,6 @@ static const char table[] = "CREATE TABLE log (version INTEGER PRIMARY KEY)";
 struct story {
     const char *url;
     char path[SQLITEFILE_PATH_BYTES + 16];
-    pawl_worker *worker;
     atomic_int calls, failures;
 };
 
@@ -52,13 +51,6 @@ static pawl_status add(const pawl_perspective_call *call, void *self, pawl_error
     return PAWL_OK;
 }
 
-static void *work(void *self) {
-    struct story *story = self;
-    pawl_error err = {0};
-    bool forced = false;
-    return pawl_worker_run(story->worker, &forced, &err) == PAWL_OK ? NULL : self;
-}
-
 /* covers: P43 B0.12 */
 static void tell(struct story *story) {
     pawl_store_config config = {.url = story->url};
@@ -78,11 +70,12 @@ static void tell(struct story *story) {
     for (int i = 0; i < EVENTS; i++)
         events[i] = (pawl_event){.type = STR("Added"), .payload = STR("{}")};
     must(pawl_append(store, STR("s"), PAWL_NO_STREAM, events, EVENTS, &at, &err), &err);
-    pawl_worker_config worker = {.store = config, .perspectives = true, .poll_ms = 20};
-    must(pawl_worker_create(&worker, &story->worker, &err), &err);
-    must(pawl_worker_perspective(story->worker, "log", 0, add, story, &err), &err);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, work, story), 0);
+    pawl_worker_config worker_config = {.store = config, .perspectives = true, .poll_ms = 20};
+    pawl_worker *worker = NULL;
+    struct beside beside;
+    must(pawl_worker_create(&worker_config, &worker, &err), &err);
+    must(pawl_worker_perspective(worker, "log", 0, add, story, &err), &err);
+    beside_start(&beside, worker);
     for (int64_t waited_ms = 0; !reached && waited_ms < WAIT_MS; waited_ms += 50) {
         pawl_status status = pawl_wait_for(store, STR("log"), STR("s"), EVENTS, 50, &reached, &err);
         if (status != PAWL_CONFLICT) /* the checkpoint has failed and is tried again */
@@ -91,11 +84,8 @@ static void tell(struct story *story) {
             nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
     }
     assert_true(reached);
-    pawl_worker_stop(story->worker);
-    void *failed = story;
-    assert_int_equal(pthread_join(thread, &failed), 0);
-    assert_null(failed);
-    pawl_worker_free(story->worker);
+    beside_stop(&beside);
+    pawl_worker_free(worker);
     pawl_close(store);
     assert_true(atomic_load(&story->failures) > 3);
 }

@@ -1,6 +1,5 @@
 /* A backlog of many streams: its events are applied once and in order whoever takes part, the messages that
  * waited for its end are done behind it, and a perspective that cannot be applied holds up no other. */
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -8,6 +7,7 @@
 
 #include "integration/postgres_fixture.h"
 #include "pawl_events.h"
+#include "support/beside.h"
 #include "support/sqlitefile.h"
 
 /* More streams than one round of batches takes. */
@@ -30,7 +30,6 @@ static const char left_postgres[] = "SELECT (SELECT count(*) FROM pawl.message W
 struct story {
     const char *url;
     char path[SQLITEFILE_PATH_BYTES + 16];
-    pawl_worker *worker;
     bool beside_broken;
     atomic_int wrong, broken_calls;
 };
@@ -79,13 +78,6 @@ static pawl_status end_transaction(const pawl_perspective_call *call, void *self
     return PAWL_OK;
 }
 
-static void *work(void *self) {
-    struct story *story = self;
-    pawl_error err = {0};
-    bool forced = false;
-    return pawl_worker_run(story->worker, &forced, &err) == PAWL_OK ? NULL : self;
-}
-
 static void define(pawl_store *store, const struct story *story, const char *text) {
     pawl_error err = {0};
     int count = 0;
@@ -115,22 +107,20 @@ static void fill(pawl_store *store, struct story *story) {
 /* Applies everything and ends when nothing is left. */
 static void drain(struct story *story, long (*left)(void *self), void *self) {
     pawl_error err = {0};
-    pthread_t thread;
-    void *failed = story;
+    pawl_worker *worker = NULL;
+    struct beside beside;
     pawl_worker_config config = {
         .store = {.url = story->url}, .perspectives = true, .poll_ms = NAP_MS, .concurrency = CONCURRENCY};
-    must(pawl_worker_create(&config, &story->worker, &err), &err);
-    must(pawl_worker_perspective(story->worker, "log", 0, add, story, &err), &err);
+    must(pawl_worker_create(&config, &worker, &err), &err);
+    must(pawl_worker_perspective(worker, "log", 0, add, story, &err), &err);
     if (story->beside_broken)
-        must(pawl_worker_perspective(story->worker, "broken", 0, end_transaction, story, &err), &err);
-    assert_int_equal(pthread_create(&thread, NULL, work, story), 0);
+        must(pawl_worker_perspective(worker, "broken", 0, end_transaction, story, &err), &err);
+    beside_start(&beside, worker);
     for (int64_t waited_ms = 0; waited_ms < WAIT_MS && left(self) > 0; waited_ms += NAP_MS)
         nanosleep(&(struct timespec){.tv_nsec = NAP_MS * 1000000L}, NULL);
     assert_int_equal(left(self), 0);
-    pawl_worker_stop(story->worker);
-    assert_int_equal(pthread_join(thread, &failed), 0);
-    assert_null(failed);
-    pawl_worker_free(story->worker);
+    beside_stop(&beside);
+    pawl_worker_free(worker);
 }
 
 static void tell(struct story *story, long (*left)(void *self), void *self) {

@@ -1,16 +1,15 @@
 /* A receptor on events through the public API alone: registered, appended to, handled by a C function. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
 
 #include "integration/postgres_fixture.h"
 #include "pawl_events.h"
+#include "support/beside.h"
 #include "support/sqlitefile.h"
 
 enum { EVENTS = 40, WAIT_MS = 60000 };
 
 struct story {
-    pawl_worker *worker;
     atomic_int now[EVENTS + 1], all[EVENTS + 1]; /* by the number in the payload: how often it was done */
     atomic_int done, failed;
 };
@@ -53,13 +52,6 @@ static pawl_outcome see_all(const pawl_message *message, pawl_result *result, vo
     return PAWL_DONE;
 }
 
-static void *work(void *self) {
-    struct story *story = self;
-    pawl_error err = {0};
-    bool forced = false;
-    return pawl_worker_run(story->worker, &forced, &err) == PAWL_OK ? NULL : self;
-}
-
 static void append(pawl_store *store, int first, int last) {
     pawl_error err = {0};
     for (int n = first; n <= last; n++) {
@@ -90,23 +82,21 @@ static void tell(const char *url) {
     assert_non_null(strstr(err.text, "replace"));
     assert_int_equal(pawl_receptor_remove(store, "absent", &err), PAWL_NOT_FOUND);
 
-    pawl_worker_config worker = {.store = config, .inbox = true, .poll_ms = 20};
+    pawl_worker_config worker_config = {.store = config, .inbox = true, .poll_ms = 20};
     pawl_handler handlers[2] = {{.function = see_now, .self = &story, .receptor = "now"},
                                 {.function = see_all, .self = &story, .receptor = "all", .from_start = true}};
-    must(pawl_worker_create(&worker, &story.worker, &err), &err);
-    must(pawl_worker_on(story.worker, "event:", &handlers[0], &err), &err);
-    must(pawl_worker_on(story.worker, "event:*", &handlers[1], &err), &err);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, work, &story), 0);
+    pawl_worker *worker = NULL;
+    struct beside beside;
+    must(pawl_worker_create(&worker_config, &worker, &err), &err);
+    must(pawl_worker_on(worker, "event:", &handlers[0], &err), &err);
+    must(pawl_worker_on(worker, "event:*", &handlers[1], &err), &err);
+    beside_start(&beside, worker);
     append(store, 11, EVENTS);
     for (int64_t waited_ms = 0; atomic_load(&story.done) < 2 * EVENTS - 10 && waited_ms < WAIT_MS;
          waited_ms += 20)
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-    pawl_worker_stop(story.worker);
-    void *failed = &story;
-    assert_int_equal(pthread_join(thread, &failed), 0);
-    assert_null(failed);
-    pawl_worker_free(story.worker);
+    beside_stop(&beside);
+    pawl_worker_free(worker);
     must(pawl_receptor_remove(store, "all", &err), &err);
     pawl_close(store);
     for (int n = 1; n <= EVENTS; n++) {

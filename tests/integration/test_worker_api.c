@@ -1,7 +1,6 @@
 /* The worker through the public API alone: a check of the user's, and more workers than connections. */
 #include "support/check.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "conformance/pooler.h"
+#include "support/beside.h"
 #include "support/pgserver.h"
 #include "support/sqlitefile.h"
 
@@ -38,7 +38,6 @@ static void send_messages(const char *url, int count, int streams) {
 struct door {
     atomic_bool open;
     atomic_int asked, handled;
-    pawl_worker *worker;
 };
 
 static bool is_open(void *self) {
@@ -55,19 +54,13 @@ static pawl_outcome handle(const pawl_message *message, pawl_result *result, voi
     return PAWL_DONE;
 }
 
-static void *work(void *self) {
-    struct door *door = self;
-    pawl_error err = {0};
-    bool forced = false;
-    pawl_status status = pawl_worker_run(door->worker, &forced, &err);
-    return status == PAWL_OK ? NULL : self;
-}
-
 /* Whoever embeds the worker says when it may work; what waits is taken as soon as it may.
  * covers: P36 */
 static void a_check_of_the_users_decides_when_it_works(void **fixture) {
     struct sqlitefile *file = *fixture;
     struct door door = {0};
+    pawl_worker *worker = NULL;
+    struct beside beside;
     pawl_error err = {0};
     pawl_store_config store = {.url = file->path};
     pawl_metrics metrics = {0};
@@ -75,15 +68,14 @@ static void a_check_of_the_users_decides_when_it_works(void **fixture) {
     send_messages(file->path, 3, 3);
     pawl_worker_config config = {
         .store = store, .outbox = true, .poll_ms = 20, .ready = is_open, .self = &door};
-    assert_int_equal(pawl_worker_create(&config, &door.worker, &err), PAWL_OK);
+    assert_int_equal(pawl_worker_create(&config, &worker, &err), PAWL_OK);
     pawl_handler handler = {.function = handle, .self = &door};
-    assert_int_equal(pawl_worker_on(door.worker, "*", &handler, &err), PAWL_OK);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, work, &door), 0);
+    assert_int_equal(pawl_worker_on(worker, "*", &handler, &err), PAWL_OK);
+    beside_start(&beside, worker);
     int64_t until_ms = clock_boot_ms() + WAIT_MS_MAX;
     while (metrics.not_ready_checks < 4 && clock_boot_ms() < until_ms) {
         nap();
-        pawl_worker_metrics(door.worker, &metrics);
+        pawl_worker_metrics(worker, &metrics);
     }
     assert_true(metrics.not_ready_checks >= 4);
     assert_int_equal(metrics.batches, 0);
@@ -91,7 +83,7 @@ static void a_check_of_the_users_decides_when_it_works(void **fixture) {
     atomic_store(&door.open, true);
     while (metrics.completed < 3 && clock_boot_ms() < until_ms) {
         nap();
-        pawl_worker_metrics(door.worker, &metrics);
+        pawl_worker_metrics(worker, &metrics);
     }
     assert_int_equal(metrics.completed, 3);
     assert_int_equal(metrics.not_ready_checks, 0);
@@ -99,14 +91,11 @@ static void a_check_of_the_users_decides_when_it_works(void **fixture) {
     atomic_store(&door.open, false); /* and it may be taken away again */
     while (metrics.not_ready_checks < 1 && clock_boot_ms() < until_ms) {
         nap();
-        pawl_worker_metrics(door.worker, &metrics);
+        pawl_worker_metrics(worker, &metrics);
     }
     assert_true(metrics.not_ready_checks >= 1 && atomic_load(&door.asked) > asked);
-    pawl_worker_stop(door.worker);
-    void *failed = &door;
-    assert_int_equal(pthread_join(thread, &failed), 0);
-    assert_null(failed);
-    pawl_worker_free(door.worker);
+    beside_stop(&beside);
+    pawl_worker_free(worker);
 }
 
 struct crew {
@@ -141,30 +130,26 @@ TEST(more_workers_than_connections_do_everything_once) {
     assert_int_equal(pawl_migrate(&store, &err), PAWL_OK);
     send_messages(direct, CREW_MESSAGES, CREW_STREAMS);
     static struct crew crew;
-    struct door doors[CREW] = {0};
-    pthread_t threads[CREW];
+    struct beside besides[CREW];
     for (int i = 0; i < CREW; i++) {
         pawl_worker_config config = {
             .store = {.url = url}, .outbox = true, .poll_ms = 50, .heartbeat_ms = 500};
-        assert_int_equal(pawl_worker_create(&config, &doors[i].worker, &err), PAWL_OK);
+        pawl_worker *worker = NULL;
+        assert_int_equal(pawl_worker_create(&config, &worker, &err), PAWL_OK);
         pawl_handler handler = {.function = tally, .self = &crew};
-        assert_int_equal(pawl_worker_on(doors[i].worker, "*", &handler, &err), PAWL_OK);
-        assert_int_equal(pthread_create(&threads[i], NULL, work, &doors[i]), 0);
+        assert_int_equal(pawl_worker_on(worker, "*", &handler, &err), PAWL_OK);
+        beside_start(&besides[i], worker);
     }
     int64_t until_ms = clock_boot_ms() + WAIT_MS_MAX;
     while (atomic_load(&crew.done) < CREW_MESSAGES && clock_boot_ms() < until_ms)
         nap();
     int64_t completed = 0;
-    for (int i = 0; i < CREW; i++)
-        pawl_worker_stop(doors[i].worker);
     for (int i = 0; i < CREW; i++) {
-        void *failed = NULL;
         pawl_metrics metrics = {0};
-        assert_int_equal(pthread_join(threads[i], &failed), 0);
-        assert_null(failed);
-        pawl_worker_metrics(doors[i].worker, &metrics);
+        beside_stop(&besides[i]);
+        pawl_worker_metrics(besides[i].worker, &metrics);
         completed += metrics.completed;
-        pawl_worker_free(doors[i].worker);
+        pawl_worker_free(besides[i].worker);
     }
     assert_int_equal(completed, CREW_MESSAGES);
     for (int i = 0; i < CREW_MESSAGES; i++)
