@@ -17,14 +17,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 
-enum {
-    TICK_MS = 200,
-    BESIDE_MS = 100,
-    LEFT_MS = 20,
-    LEAVE_MS = 2000,
-    EVENTS_MAX = 64,
-    MAINTAIN_DONE = 50000
-};
+enum { TICK_MS = 200, BESIDE_MS = 100, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -182,134 +175,6 @@ int64_t runtime_done(struct runtime *runtime) {
     return metrics.completed + metrics.failed + metrics.jobs.processed;
 }
 
-/* Housekeeping goes behind a beat, whose answer must not wait for it. A fleet that was started together does
- * not do it all at once. */
-static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
-    int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;
-    int64_t done = runtime_done(runtime);
-    /* Who has done much has left much behind. */
-    bool due = now_ms >= runtime->maintain_ms || done - runtime->maintain_done >= MAINTAIN_DONE;
-    if (beat != PAWL_OK || !due)
-        return;
-    if (runtime->maintain_ms > 0)
-        runtime_ask_control(runtime, CALL_MAINTAIN);
-    runtime->maintain_ms = now_ms + every_ms / 2 +
-                           (int64_t)(runtime->config.engine.seed % (uint64_t)every_ms);
-    runtime->maintain_done = done;
-}
-
-/* A round that was full is followed by another; beats come between. */
-static void maintained(struct runtime *runtime, const struct call *call) {
-    if (call->status == PAWL_OK && call->more && !runtime->exiting)
-        runtime_ask_control(runtime, CALL_MAINTAIN);
-}
-
-static void registered(struct runtime *runtime, const struct call *call, struct engine_event *event) {
-    event->type = EVENT_REGISTERED;
-    if (call->status == PAWL_OK)
-        handler_table_pause(runtime->config.handlers, &call->pauses);
-    event->instance = call->instance.id;
-    event->instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
-    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
-    event->policy = (enum dead_policy)call->settings.dead_policy;
-    /* A user's check of readiness comes before every call; then there is only one at a time. */
-    event->beside = call->many_writers && runtime->config.ready == NULL;
-    if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
-        runtime->waker_due_ms = 0;
-    else if (call->status != PAWL_OK)
-        runtime->exit_error = call->error; /* what to say if the core gives up because of it */
-}
-
-static void beaten(struct runtime *runtime, const struct call *call, struct engine_event *event) {
-    event->type = EVENT_BEAT;
-    if (call->status == PAWL_OK)
-        handler_table_pause(runtime->config.handlers, &call->pauses);
-    event->beat = &call->beat;
-    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
-    event->peers = call->peers;
-    event->peers_busy = call->peers_busy;
-    event->peer_ends_ms = call->peer_ends_ms;
-    event->lanes_short = call->lanes_short;
-    maintain_sometimes(runtime, call->status);
-}
-
-/* An answer of a store thread as an event. The memory of a batch goes to the core. */
-static void answered(struct runtime *runtime, struct call *call) {
-    struct engine_event event = {.status = call->status, .error = &call->error};
-    call->next = NULL;
-    bool kept = false;
-    switch (call->type) {
-    case CALL_READY:
-        event.type = call->status == PAWL_OK ? EVENT_READY : EVENT_NOT_READY;
-        if (call->status != PAWL_OK && engine_metrics(runtime->core).not_ready_checks % 10 == 0)
-            log_failure(&runtime->config.log, LOG_LEVEL_INFO, "not_ready_because", &call->error);
-        break;
-    case CALL_REGISTER:
-        registered(runtime, call, &event);
-        break;
-    case CALL_BEAT:
-        beaten(runtime, call, &event);
-        break;
-    case CALL_LOOK:
-        event.type = EVENT_LOOKED;
-        event.look = &call->look;
-        break;
-    case CALL_BATCH:
-    case CALL_CLAIM:
-        event.type = call->type == CALL_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
-        event.result = &call->result;
-        event.grant = call;
-        kept = call->status == PAWL_OK;
-        if (kept) {
-            call_hold(&runtime->held, call);
-            observe_clock(runtime->config.observer, call->result.now_ms);
-        }
-        break;
-    case CALL_REPORT:
-        event.type = EVENT_REPORTED;
-        event.report = call->report.number;
-        event.answers = &call->answer;
-        event.fails = &call->fate;
-        break;
-    case CALL_DEREGISTER:
-        event.type = EVENT_DEREGISTERED;
-        break;
-    case CALL_WAIT_BEGIN:
-        event.type = EVENT_WAITING;
-        event.wait_late = call->late;
-        break;
-    case CALL_WAKER_OPEN:
-        runtime_waker_opened(runtime, call);
-        call_free(call);
-        return;
-    case CALL_MAINTAIN:
-        maintained(runtime, call);
-        call_free(call);
-        return;
-    case CALL_WAIT_END:
-    case CALL_WAKE:
-    case CALL_CANCEL_END:
-        call_free(call); /* nobody waits for these */
-        return;
-    }
-    bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
-    runtime_step(runtime, event);
-    if (beat) {
-        runtime_ask_cancel(runtime, &call->pauses);
-        runtime_jobs_revive(runtime);
-    }
-    if (!kept)
-        call_free(call);
-}
-
-static void take_calls(struct runtime *runtime, struct store_thread *thread) {
-    for (struct call *call = store_thread_take(thread); call != NULL;) {
-        struct call *next = call->next;
-        answered(runtime, call);
-        call = next;
-    }
-}
-
 static void take_bundles(struct runtime *runtime) {
     for (struct bundle *bundle = pool_take(runtime->pool); bundle != NULL;) {
         struct bundle *next = bundle->next;
@@ -440,9 +305,9 @@ static void loop(struct runtime *runtime) {
         for (int i = 0; i < count && !runtime->exiting; i++)
             take_event(runtime, events[i].data.u64);
         take_bundles(runtime);
-        take_calls(runtime, runtime->control);
-        take_calls(runtime, runtime->work);
-        take_calls(runtime, runtime->claims);
+        runtime_take_answers(runtime, runtime->control);
+        runtime_take_answers(runtime, runtime->work);
+        runtime_take_answers(runtime, runtime->claims);
         tick(runtime);
         runtime_jobs_sync(runtime);
     }

@@ -100,6 +100,9 @@ void runtime_step(struct runtime *runtime, struct engine_event event);
 void runtime_ask_control(struct runtime *runtime, enum call_type type);
 void runtime_ask_cancel(struct runtime *runtime, const struct pause_rows *rows);
 
+/* runtime_answers.c */
+void runtime_take_answers(struct runtime *runtime, struct store_thread *thread);
+
 /* runtime_process.c */
 void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);
 void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reason reason);

@@ -1,16 +1,15 @@
 /* The worker of the public API. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "engine/runtime.h"
+#include "engine/worker_config.h"
 #include "work/alert_watch.h"
 #include "work/builtin.h"
 #include "work/inbox.h"
@@ -21,14 +20,6 @@
 #include "work/receptors.h"
 #include "work/spine.h"
 #include "work/tool_function.h"
-
-enum {
-    CONCURRENCY_DEFAULT = 4,
-    CONCURRENCY_MAX = 1024,
-    DRAIN_MS_DEFAULT = 25000,
-    QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
-    BATCH_GROWTH = 5
-};
 
 struct pawl_worker {
     struct arena *arena; /* owns the texts of config */
@@ -54,85 +45,6 @@ struct pawl_worker {
 static void log_line(void *self, enum log_level level, const char *line) {
     struct pawl_worker *worker = self;
     worker->on_log(worker->self, (int)level, line);
-}
-
-struct range {
-    const char *name;
-    int64_t value, min, max;
-};
-
-static pawl_status check_ranges(const struct range *ranges, size_t count, pawl_error *err) {
-    for (size_t i = 0; i < count; i++) {
-        const struct range *r = &ranges[i];
-        if (r->value < r->min || r->value > r->max)
-            return error_set(err, PAWL_INVALID, "worker", "%s is %lld; it must be from %lld to %lld", r->name,
-                             (long long)r->value, (long long)r->min, (long long)r->max);
-    }
-    return PAWL_OK;
-}
-
-static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ? value : fallback; }
-
-static void fill_engine(struct engine_config *engine, const pawl_worker_config *in) {
-    engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
-    engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
-    engine->batch_max = in->batch == 0 ? BATCH_GROWTH * PAWL_BATCH_DEFAULT : in->batch;
-    engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);
-    engine->instance_lease_ms = in->instance_lease_ms;
-    engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
-    engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
-    /* A little before an idle worker's second beat, which it then stands for. */
-    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
-    engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
-    engine->idle_polls = (int)or_default(in->idle_polls, 2);
-    engine->max_attempts = in->max_attempts;
-    engine->debug = in->debug;
-    engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
-    engine->instance.pid = (int)getpid();
-    engine->instance.max_partitions = in->max_partitions;
-    bool all = !in->outbox && !in->inbox && !in->jobs && !in->perspectives;
-    if (in->observe)
-        return;
-    engine->instance.kinds = (all || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
-                             (all || in->inbox ? KIND_BIT(KIND_INBOX) : 0) |
-                             (all || in->jobs ? KIND_BIT_JOBS : 0) |
-                             (in->perspectives ? KIND_BIT(KIND_PERSPECTIVE) : 0);
-}
-
-static pawl_status check_config(const pawl_worker_config *in, const struct engine_config *engine,
-                                pawl_error *err) {
-    if (in->store.url == NULL || in->store.url[0] == '\0')
-        return error_set(err, PAWL_INVALID, "worker",
-                         "store.url is missing; name an SQLite file or postgres://…");
-    if (strncmp(in->store.url, "model:", 6) == 0)
-        return error_set(
-            err, PAWL_INVALID, "worker",
-            "a worker needs a store that several handles can share: an SQLite file or PostgreSQL");
-    if (in->strategy == PAWL_CUSTOM && in->flush == NULL)
-        return error_set(err, PAWL_INVALID, "worker", "the custom strategy needs flush");
-    struct range ranges[] = {
-        {"concurrency", engine->slots, 1, CONCURRENCY_MAX},
-        {"batch", engine->batch, 1, PAWL_BATCH_MAX},
-        {"lease_ms", engine->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX},
-        {"instance_lease_ms", engine->instance_lease_ms, 0, PAWL_LEASE_MS_MAX},
-        {"heartbeat_ms", engine->heartbeat_ms, PAWL_HEARTBEAT_MS_MIN, PAWL_LEASE_MS_MAX},
-        {"poll_ms", engine->poll_ms, PAWL_POLL_MS_MIN, PAWL_TIMEOUT_MS_MAX},
-        {"drain_ms", engine->drain_ms, 1, PAWL_LEASE_MS_MAX},
-        {"idle_polls", engine->idle_polls, 1, INT_MAX},
-        {"max_attempts", engine->max_attempts, 0, PAWL_ATTEMPTS_MAX},
-        {"strategy", (int64_t)in->strategy, PAWL_BATCHED, PAWL_CUSTOM},
-    };
-    pawl_status status = check_ranges(ranges, sizeof(ranges) / sizeof(*ranges), err);
-    int64_t lease_ms = or_default(engine->instance_lease_ms, PAWL_INSTANCE_LEASE_MS_DEFAULT);
-    if (status == PAWL_OK && engine->heartbeat_ms * 2 > lease_ms)
-        return error_set(
-            err, PAWL_INVALID, "worker",
-            "a heartbeat every %lld ms cannot keep an instance lease of %lld ms alive; it must be at most "
-            "half of it",
-            (long long)engine->heartbeat_ms, (long long)lease_ms);
-    if (status == PAWL_OK && in->metadata != NULL)
-        status = json_check(str_from(in->metadata), "metadata", err);
-    return status;
 }
 
 /* Texts of the caller's live as long as the worker. */
@@ -188,13 +100,10 @@ static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_con
         return PAWL_OK;
     snprintf(name, sizeof(name), "worker-%d", (int)getpid());
     jobs->batch = worker->config.engine.batch;
-    jobs->lease_ms = or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT);
+    jobs->lease_ms = in->job_lease_ms != 0 ? in->job_lease_ms : PAWL_JOB_LEASE_MS_DEFAULT;
     jobs->timeout_ms = in->timeout_ms;
     jobs->queue = in->queue != NULL ? arena_strdup(worker->arena, in->queue) : NULL;
-    struct range lease = {"job_lease_ms", jobs->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX};
-    pawl_status status = check_ranges(&lease, 1, err);
-    if (status == PAWL_OK)
-        status = read_env(worker, in->pipeline_env, err);
+    pawl_status status = read_env(worker, in->pipeline_env, err);
     if (status == PAWL_OK)
         status = tools_create(name, &worker->tools, err);
     if (status == PAWL_OK && in->tools != NULL)
@@ -263,8 +172,7 @@ static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
 
 pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, pawl_error *err) {
     struct engine_config engine = {0};
-    fill_engine(&engine, in);
-    pawl_status status = check_config(in, &engine, err);
+    pawl_status status = worker_config_read(in, &engine, err);
     if (status != PAWL_OK)
         return status;
     struct pawl_worker *worker = calloc(1, sizeof(*worker));

@@ -1,0 +1,109 @@
+/* What a caller asks of a worker, as the core reads it. */
+#include "engine/worker_config.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/jobs.h"
+
+enum {
+    CONCURRENCY_DEFAULT = 4,
+    CONCURRENCY_MAX = 1024,
+    DRAIN_MS_DEFAULT = 25000,
+    QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
+    BATCH_GROWTH = 5
+};
+
+struct range {
+    const char *name;
+    int64_t value, min, max;
+};
+
+static pawl_status check_ranges(const struct range *ranges, size_t count, pawl_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        const struct range *r = &ranges[i];
+        if (r->value < r->min || r->value > r->max)
+            return error_set(err, PAWL_INVALID, "worker", "%s is %lld; it must be from %lld to %lld", r->name,
+                             (long long)r->value, (long long)r->min, (long long)r->max);
+    }
+    return PAWL_OK;
+}
+
+static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ? value : fallback; }
+
+static void fill(struct engine_config *engine, const pawl_worker_config *in) {
+    engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
+    engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
+    engine->batch_max = in->batch == 0 ? BATCH_GROWTH * PAWL_BATCH_DEFAULT : in->batch;
+    engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);
+    engine->instance_lease_ms = in->instance_lease_ms;
+    engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
+    engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
+    /* A little before an idle worker's second beat, which it then stands for. */
+    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
+    engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
+    engine->idle_polls = (int)or_default(in->idle_polls, 2);
+    engine->max_attempts = in->max_attempts;
+    engine->debug = in->debug;
+    engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
+    engine->instance.pid = (int)getpid();
+    engine->instance.max_partitions = in->max_partitions;
+    bool all = !in->outbox && !in->inbox && !in->jobs && !in->perspectives;
+    if (in->observe)
+        return;
+    engine->instance.kinds = (all || in->outbox ? KIND_BIT(KIND_OUTBOX) : 0) |
+                             (all || in->inbox ? KIND_BIT(KIND_INBOX) : 0) |
+                             (all || in->jobs ? KIND_BIT_JOBS : 0) |
+                             (in->perspectives ? KIND_BIT(KIND_PERSPECTIVE) : 0);
+}
+
+static pawl_status check(const pawl_worker_config *in, const struct engine_config *engine, pawl_error *err) {
+    if (in->store.url == NULL || in->store.url[0] == '\0')
+        return error_set(err, PAWL_INVALID, "worker",
+                         "store.url is missing; name an SQLite file or postgres://…");
+    if (strncmp(in->store.url, "model:", 6) == 0)
+        return error_set(
+            err, PAWL_INVALID, "worker",
+            "a worker needs a store that several handles can share: an SQLite file or PostgreSQL");
+    if (in->strategy == PAWL_CUSTOM && in->flush == NULL)
+        return error_set(err, PAWL_INVALID, "worker", "the custom strategy needs flush");
+    struct range ranges[] = {
+        {"concurrency", engine->slots, 1, CONCURRENCY_MAX},
+        {"batch", engine->batch, 1, PAWL_BATCH_MAX},
+        {"lease_ms", engine->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX},
+        {"instance_lease_ms", engine->instance_lease_ms, 0, PAWL_LEASE_MS_MAX},
+        {"heartbeat_ms", engine->heartbeat_ms, PAWL_HEARTBEAT_MS_MIN, PAWL_LEASE_MS_MAX},
+        {"poll_ms", engine->poll_ms, PAWL_POLL_MS_MIN, PAWL_TIMEOUT_MS_MAX},
+        {"drain_ms", engine->drain_ms, 1, PAWL_LEASE_MS_MAX},
+        {"idle_polls", engine->idle_polls, 1, INT_MAX},
+        {"max_attempts", engine->max_attempts, 0, PAWL_ATTEMPTS_MAX},
+        {"job_lease_ms", or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT), PAWL_LEASE_MS_MIN,
+         PAWL_LEASE_MS_MAX},
+        {"strategy", (int64_t)in->strategy, PAWL_BATCHED, PAWL_CUSTOM},
+    };
+    pawl_status status = check_ranges(ranges, sizeof(ranges) / sizeof(*ranges), err);
+    int64_t lease_ms = or_default(engine->instance_lease_ms, PAWL_INSTANCE_LEASE_MS_DEFAULT);
+    if (status == PAWL_OK && engine->heartbeat_ms * 2 > lease_ms)
+        return error_set(
+            err, PAWL_INVALID, "worker",
+            "a heartbeat every %lld ms cannot keep an instance lease of %lld ms alive; it must be at most "
+            "half of it",
+            (long long)engine->heartbeat_ms, (long long)lease_ms);
+    if (status == PAWL_OK && in->metadata != NULL)
+        status = json_check(str_from(in->metadata), "metadata", err);
+    return status;
+}
+
+pawl_status worker_config_read(const pawl_worker_config *in, struct engine_config *engine, pawl_error *err) {
+    struct engine_config read = {0};
+    fill(&read, in);
+    pawl_status status = check(in, &read, err);
+    if (status == PAWL_OK)
+        *engine = read;
+    return status;
+}
