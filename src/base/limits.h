@@ -23,9 +23,10 @@
 #define PAWL_BATCH_MAX 5000
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
-#define PAWL_STAMP_MAX 10000 /* appends that one pass gives positions to */
-#define PAWL_WHY_AHEAD 10000 /* messages of a lane among which why looks for its stream; sql/ repeats it */
-#define PAWL_LIST_SCAN 10000 /* rows that a page of a list looks at before it ends without being full */
+#define PAWL_STAMP_MAX 10000    /* appends that one pass gives positions to */
+#define PAWL_WHY_AHEAD 10000    /* messages of a lane among which why looks for its stream; sql/ repeats it */
+#define PAWL_BACKLOG_LOOK 10000 /* jobs of one kind that are counted by priority */
+#define PAWL_LIST_SCAN 10000    /* rows that a page of a list looks at before it ends without being full */
 
 /* Events and perspectives. */
 #define PAWL_APPEND_MAX 1000 /* events in one call */

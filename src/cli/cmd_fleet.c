@@ -272,7 +272,7 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
                                             {.key = "priority_distribution", .type = CELL_JSON},
                                             {.key = "priority_complete", .type = CELL_BOOL}};
     struct queue_stats stats;
-    pawl_status status = queue_stats_read(cli->store, cli->arena, QUEUE_PAGES_QUEUE, &stats, err);
+    pawl_status status = queue_stats_read(cli->store, cli->arena, &stats, err);
     struct cell cells[] = {cell_int(stats.total_pending),
                            cell_int(stats.ready_now),
                            cell_int(stats.currently_leased),
@@ -337,9 +337,10 @@ const struct command command_queue = {
     .path = "queue",
     .summary = "Show the jobs in numbers: what waits, by priority, and how the last hour went",
     .database = DATABASE_OPEN,
-    .details = "priority_distribution counts what is ready or not due yet by priority; runs are the audited "
-               "executions of the last hour. Where there is more than is counted, runs_complete or "
-               "priority_complete is false.",
+    .details =
+        "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and as many "
+        "that are not due or wait for a signal; runs are the audited executions of the last hour, up to "
+        "1,000. Where there may be more than was counted, runs_complete or priority_complete is false.",
     .example = "pawl queue | jq '.priority_distribution'",
     .run = queue,
 };

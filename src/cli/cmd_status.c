@@ -199,7 +199,7 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
                    "jobs: %" PRId64 " ready, %" PRId64 " running, by priority %s%s; last hour %" PRId64
                    " of %" PRId64 " executions succeeded%s\n",
                    view->queue.ready_now, view->queue.currently_leased, view->queue.priorities.ptr,
-                   view->queue.priorities_all ? "" : " (of the first ones: pawl queue counts more)",
+                   view->queue.priorities_all ? "" : " (not all are counted)",
                    view->queue.successful_runs, view->queue.total_runs,
                    view->queue.runs_all ? "" : ", or more");
     struct column shown[COLUMNS];
@@ -241,7 +241,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return status;
     for (size_t i = 0; i < view.rows.count; i++)
         view.instances[instance_standing(&view, &view.rows.rows[i])]++;
-    status = queue_stats_read(cli->store, cli->arena, QUEUE_PAGES_STATUS, &view.queue, err);
+    status = queue_stats_read(cli->store, cli->arena, &view.queue, err);
     if (status == PAWL_OK)
         status = output_is_json(&cli->output) ? print_json(cli, &view, err) : print_table(cli, &view, err);
     queue_stats_free(&view.queue);

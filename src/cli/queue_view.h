@@ -15,11 +15,9 @@ struct queue_stats {
     struct buf priorities;               /* JSON: {"0":12,"5":3}; the highest first */
 };
 
-/* Counts come from the tallies; priorities and executions are read up to so many pages of
- * QUEUE_PAGE rows. queue_stats_free it also
- * when it failed. */
-enum { QUEUE_PAGE = 1000, QUEUE_PAGES_STATUS = 1, QUEUE_PAGES_QUEUE = 8 };
-PAWL_MUSTCHECK pawl_status queue_stats_read(struct store *store, struct arena *arena, int pages,
+/* Counts come from the tallies; what waits by priority is counted up to PAWL_BACKLOG_LOOK, executions up to
+ * 1000. queue_stats_free it also when it failed. */
+PAWL_MUSTCHECK pawl_status queue_stats_read(struct store *store, struct arena *arena,
                                             struct queue_stats *stats, pawl_error *err);
 void queue_stats_free(struct queue_stats *stats);
 

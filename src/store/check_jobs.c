@@ -222,6 +222,11 @@ pawl_status check_list_limit(const char *op, int limit, pawl_error *err) {
     return place_range(&at, "limit", limit, 1, PAWL_LIST_MAX);
 }
 
+pawl_status check_backlog_look(int look_max, pawl_error *err) {
+    struct place at = {.op = "job_backlog", .err = err};
+    return place_range(&at, "look_max", look_max, 1, PAWL_BACKLOG_LOOK);
+}
+
 pawl_status check_job_filter(const struct job_filter *in, pawl_error *err) {
     struct place at = {.op = "jobs", .err = err};
     pawl_status status = place_range(&at, "state", in->state, 0, JOB_DEAD);

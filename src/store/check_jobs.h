@@ -12,6 +12,7 @@ PAWL_MUSTCHECK pawl_status check_job_ids(const char *op, const int64_t *ids, siz
 PAWL_MUSTCHECK pawl_status check_job_wake(const struct job_wake *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_steps_put(const struct steps_put *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_job_limit(const struct job_limit *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_backlog_look(int look_max, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_job_filter(const struct job_filter *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_task(const struct task *in, pawl_error *err);

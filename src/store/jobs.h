@@ -245,6 +245,19 @@ struct job_counts_list {
     int64_t now_ms;
 };
 
+/* What waits at one priority, among the rows that were looked at. */
+struct job_priority {
+    int priority;
+    int64_t ready, later; /* later: not due, or waiting for a signal */
+};
+
+struct job_backlog {
+    struct job_priority *priorities; /* the highest first */
+    size_t count;
+    int64_t overdue; /* running, but the lease is over; counted up to look_max */
+    bool all;        /* false: look_max ready or later ones were looked at, and there may be more */
+};
+
 struct job_dead_group {
     pawl_str fingerprint, sample_error;
     int64_t count, first_ms, last_ms;
@@ -314,6 +327,11 @@ struct store_jobs_ops {
                                struct job_dead_groups *out, pawl_error *err);
     pawl_status (*counts)(struct store *store, struct arena *arena, struct job_counts_list *out,
                           pawl_error *err);
+
+    /* At most look_max (1 … PAWL_BACKLOG_LOOK) jobs that are ready and as many that are later or waiting are
+     * looked at, whatever is dead; which of them is the store's choice. */
+    pawl_status (*backlog)(struct store *store, int look_max, struct arena *arena, struct job_backlog *out,
+                           pawl_error *err);
 
     pawl_status (*task_put)(struct store *store, const struct task *in, struct arena *arena,
                             struct put_answer *out, pawl_error *err);

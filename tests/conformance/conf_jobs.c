@@ -312,6 +312,64 @@ static void a_page_of_jobs_looks_at_so_many_rows(void **state) {
     assert_int_equal(rows.count, 0);
 }
 
+static struct job_backlog backlog_of(struct conf *c, int look_max) {
+    struct job_backlog backlog;
+    ok(c, c->jobs->backlog(c->store, look_max, c->arena, &backlog, &c->err));
+    return backlog;
+}
+
+/* covers: J26 J35 */
+static void the_backlog_is_counted_by_priority_up_to_a_limit(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    assert_true(backlog_of(c, 1).all);
+    assert_int_equal(backlog_of(c, 1).count, 0);
+    add(c, (struct job_new){.type = STR("run"), .priority = 1000});
+    assert_int_equal(take(c, 1, 1).count, 1); /* it runs: it does not wait */
+    add(c, (struct job_new){.type = STR("a"), .priority = -3});
+    add(c, (struct job_new){.type = STR("b"), .priority = 7, .key = STR("k")});
+    add(c, (struct job_new){.type = STR("c"), .priority = 7, .queue = STR("mail")});
+    add(c, (struct job_new){.type = STR("d"), .priority = 7, .delay_ms = 5000});
+    int64_t waits = add(c, (struct job_new){.type = STR("e"), .queue = STR("asks")});
+    struct jobs_claim in = job_claim_of(1, 1);
+    in.queue = STR("asks");
+    struct job_list got = take_with(c, in);
+    assert_int_equal(got.jobs[0].id, waits);
+    struct finish_item wait = {.ref = {got.jobs[0].token, waits},
+                               .outcome = JOB_WAIT,
+                               .delay_ms = -1,
+                               .wait_key = STR("answer"),
+                               .wait_step = STR("ask")};
+    assert_int_equal(job_finish(c, 1, wait).answer, ANSWER_APPLIED);
+    struct job_backlog all = backlog_of(c, PAWL_BACKLOG_LOOK);
+    assert_true(all.all);
+    assert_int_equal(all.count, 3);
+    assert_int_equal(all.priorities[0].priority, 7);
+    assert_int_equal(all.priorities[0].ready, 2);
+    assert_int_equal(all.priorities[0].later, 1);
+    assert_int_equal(all.priorities[1].priority, 0);
+    assert_int_equal(all.priorities[1].ready, 0);
+    assert_int_equal(all.priorities[1].later, 1);
+    assert_int_equal(all.priorities[2].priority, -3);
+    assert_int_equal(all.priorities[2].ready, 1);
+    assert_int_equal(all.overdue, 0);
+    struct job_backlog some = backlog_of(c, 2);
+    int64_t ready = 0, later = 0;
+    for (size_t i = 0; i < some.count; i++) {
+        ready += some.priorities[i].ready;
+        later += some.priorities[i].later;
+    }
+    assert_false(some.all);
+    assert_int_equal(ready, 2);
+    assert_int_equal(later, 2);
+    advance(c, JOB_LEASE_MS);
+    assert_int_equal(backlog_of(c, 2).overdue, 1); /* nobody has taken it back yet */
+    struct job_backlog none;
+    expect(c, PAWL_INVALID, c->jobs->backlog(c->store, 0, c->arena, &none, &c->err));
+    expect_error(c, "look_max 0 is outside");
+    expect(c, PAWL_INVALID, c->jobs->backlog(c->store, PAWL_BACKLOG_LOOK + 1, c->arena, &none, &c->err));
+}
+
 static void without_a_worker_a_job_says_so(void **state) {
     struct conf *c = *state;
     int64_t id = add(c, job_typed("a"));
@@ -363,6 +421,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(finishing_and_claiming_are_one_call),
     CONF_TEST(lists_filter_and_page),
     CONF_TEST(a_page_of_jobs_looks_at_so_many_rows),
+    CONF_TEST(the_backlog_is_counted_by_priority_up_to_a_limit),
     CONF_TEST(without_a_worker_a_job_says_so),
     CONF_TEST(wrong_input_is_refused_with_its_place),
 };

@@ -406,6 +406,7 @@ static void say_state(struct world *w, int s) {
     pawl_error err;
     struct job_rows rows;
     struct job_counts_list counts;
+    struct job_backlog backlog;
     struct violations broken;
     int64_t after = 0;
     do {
@@ -434,6 +435,11 @@ static void say_state(struct world *w, int s) {
                    c->failed, c->lost, c->died, c->cancelled, c->redriven, c->discarded, c->stale,
                    c->oldest_ready_ms);
     }
+    assert_int_equal(w->ops[s]->backlog(w->store[s], PAWL_BACKLOG_LOOK, w->arena, &backlog, &err), PAWL_OK);
+    buf_printf(&w->said[s], "\n overdue %" PRId64, backlog.overdue);
+    for (size_t i = 0; i < backlog.count; i++)
+        buf_printf(&w->said[s], " %d:%" PRId64 "+%" PRId64, backlog.priorities[i].priority,
+                   backlog.priorities[i].ready, backlog.priorities[i].later);
     say_runs(w, s);
     assert_int_equal(w->store[s]->ops->view.check(w->store[s], w->arena, &broken, &err), PAWL_OK);
     for (size_t i = 0; i < broken.count; i++)

@@ -298,6 +298,7 @@ const struct store_jobs_ops model_jobs_ops = {
     .why = model_job_why,
     .dead_groups = model_job_dead_groups,
     .counts = model_job_counts,
+    .backlog = model_job_backlog,
     .task_put = model_task_put,
     .task_remove = model_task_remove,
     .tasks = model_tasks,

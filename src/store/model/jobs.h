@@ -156,6 +156,8 @@ pawl_status model_job_dead_groups(struct store *store, int limit, struct arena *
                                   struct job_dead_groups *out, pawl_error *err);
 pawl_status model_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                              pawl_error *err);
+pawl_status model_job_backlog(struct store *store, int look_max, struct arena *arena, struct job_backlog *out,
+                              pawl_error *err);
 pawl_status model_limit_set(struct store *store, const struct job_limit *in, pawl_error *err);
 pawl_status model_limits(struct store *store, struct arena *arena, struct job_limits *out, pawl_error *err);
 pawl_status model_task_put(struct store *store, const struct task *in, struct arena *arena,

@@ -1,5 +1,6 @@
 /* Questions about jobs: lists, counts, why; and the invariants. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -162,6 +163,47 @@ pawl_status model_job_dead_groups(struct store *store, int limit, struct arena *
     qsort(list.groups, list.count, sizeof *list.groups, by_size);
     list.count = list.count < (size_t)limit ? list.count : (size_t)limit;
     *out = list;
+    return model_leave(model, PAWL_OK);
+}
+
+/* Where a priority is or belongs in the list, the highest first. */
+static struct job_priority *priority_of(struct job_backlog *backlog, int priority) {
+    size_t at = 0;
+    while (at < backlog->count && backlog->priorities[at].priority > priority)
+        at++;
+    struct job_priority *found = &backlog->priorities[at];
+    if (at < backlog->count && found->priority == priority)
+        return found;
+    memmove(found + 1, found, (backlog->count++ - at) * sizeof *found);
+    *found = (struct job_priority){.priority = priority};
+    return found;
+}
+
+pawl_status model_job_backlog(struct store *store, int look_max, struct arena *arena, struct job_backlog *out,
+                              pawl_error *err) {
+    pawl_status status = check_backlog_look(look_max, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    const struct pile *jobs = &model->jobs->jobs;
+    int64_t ready = 0, later = 0;
+    struct job_backlog backlog = {.priorities = arena_array(arena, jobs->count, sizeof(struct job_priority))};
+    if (backlog.priorities == NULL)
+        return model_leave(model, error_set(err, PAWL_NO_MEMORY, "job_backlog", "no memory for the counts"));
+    for (size_t i = 0; i < jobs->count; i++) {
+        const struct job_row *row = &PILE(*jobs, struct mjob, i)->row;
+        bool over = row->state == JOB_RUNNING && row->job.lease_until_ms <= model->now_ms;
+        if (row->state == JOB_READY && ready < look_max) {
+            priority_of(&backlog, row->job.priority)->ready++;
+            ready++;
+        } else if ((row->state == JOB_LATER || row->state == JOB_WAITING) && later < look_max) {
+            priority_of(&backlog, row->job.priority)->later++;
+            later++;
+        }
+        backlog.overdue += over && backlog.overdue < look_max;
+    }
+    backlog.all = ready < look_max && later < look_max;
+    *out = backlog;
     return model_leave(model, PAWL_OK);
 }
 

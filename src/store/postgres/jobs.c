@@ -329,6 +329,7 @@ const struct store_jobs_ops postgres_jobs_ops = {
     .why = postgres_job_why,
     .dead_groups = postgres_job_dead_groups,
     .counts = postgres_job_counts,
+    .backlog = postgres_job_backlog,
     .task_put = postgres_task_put,
     .task_remove = postgres_task_remove,
     .tasks = postgres_tasks,

@@ -44,6 +44,8 @@ pawl_status postgres_job_dead_groups(struct store *store, int limit, struct aren
                                      struct job_dead_groups *out, pawl_error *err);
 pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                                 pawl_error *err);
+pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena *arena,
+                                 struct job_backlog *out, pawl_error *err);
 pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                 pawl_error *err);
 pawl_status postgres_steps_read(struct store *store, int64_t job_id, struct arena *arena,

@@ -153,6 +153,37 @@ pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct
     return status;
 }
 
+pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena *arena,
+                                 struct job_backlog *out, pawl_error *err) {
+    pawl_status status = check_backlog_look(look_max, err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement statement = pg_statement_new(POSTGRES_Q_JOB_BACKLOG, arena);
+    pg_params_int(&statement.params, look_max);
+    struct job_priority *rows = NULL;
+    struct job_backlog backlog = {.count = 0};
+    int64_t ready = 0, later = 0;
+    status = pg_list_run(store, &statement, "job_backlog", arena, sizeof *rows, (void **)&rows, err);
+    const PGresult *r = statement.result;
+    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
+        backlog.overdue += pg_cell_int(CELL(3));
+        if (PQgetisnull(r, row, 0))
+            continue;
+        struct job_priority *priority = &rows[backlog.count++];
+        *priority = (struct job_priority){.priority = (int)pg_cell_int(CELL(0)),
+                                          .ready = pg_cell_int(CELL(1)),
+                                          .later = pg_cell_int(CELL(2))};
+        ready += priority->ready;
+        later += priority->later;
+    }
+    backlog.priorities = rows;
+    backlog.all = ready < look_max && later < look_max;
+    if (status == PAWL_OK)
+        *out = backlog;
+    pg_statement_clear(&statement);
+    return status;
+}
+
 pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                 pawl_error *err) {
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_LIMITS, arena);

@@ -358,6 +358,7 @@ const struct store_jobs_ops sqlite_jobs_ops = {
     .why = sqlite_job_why,
     .dead_groups = sqlite_job_dead_groups,
     .counts = sqlite_job_counts,
+    .backlog = sqlite_job_backlog,
     .task_put = sqlite_task_put,
     .task_remove = sqlite_task_remove,
     .tasks = sqlite_tasks,

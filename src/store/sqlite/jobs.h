@@ -162,6 +162,8 @@ pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena 
                                    struct job_dead_groups *out, pawl_error *err);
 pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                               pawl_error *err);
+pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
+                               struct job_backlog *out, pawl_error *err);
 
 /* jobs_task.c */
 pawl_status sqlite_task_put(struct store *store, const struct task *in, struct arena *arena,

@@ -228,3 +228,45 @@ pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct j
         *out = list;
     return status;
 }
+
+static pawl_status backlog_in(struct operation *op, int look_max, struct arena *arena,
+                              struct job_backlog *out) {
+    size_t cap = 0;
+    int64_t ready = 0, later = 0;
+    bool found = false;
+    pawl_status status = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_BACKLOG);
+    bind_int(&s, look_max);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(op, arena, (void **)&out->priorities, &cap, out->count, sizeof *out->priorities);
+        if (status != PAWL_OK)
+            break;
+        out->priorities[out->count] = (struct job_priority){
+            .priority = (int)column_int(&s, 0), .ready = column_int(&s, 1), .later = column_int(&s, 2)};
+        ready += out->priorities[out->count].ready;
+        later += out->priorities[out->count++].later;
+    }
+    pawl_status ended = statement_end(&s);
+    out->all = ready < look_max && later < look_max;
+    if (status != PAWL_OK || ended != PAWL_OK)
+        return status != PAWL_OK ? status : ended;
+    s = statement_begin(op, SQLITE_Q_JOB_LATE);
+    bind_int(&s, look_max);
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &out->overdue, &found);
+}
+
+pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
+                               struct job_backlog *out, pawl_error *err) {
+    struct operation op;
+    struct job_backlog backlog = {.count = 0};
+    pawl_status status = check_backlog_look(look_max, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "job_backlog", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, backlog_in(&op, look_max, arena, &backlog));
+    if (status == PAWL_OK)
+        *out = backlog;
+    return status;
+}
