@@ -29,7 +29,7 @@ static pawl_status read_backlog(struct store *store, struct arena *arena, struct
 
 static pawl_status read_hour(struct store *store, struct arena *arena, int64_t now_ms,
                              struct queue_stats *stats, pawl_error *err) {
-    struct run_filter filter = {.since_ms = now_ms - HOUR_MS, .limit = RUNS_READ};
+    struct run_filter filter = {.since_ms = now_ms - HOUR_MS, .limit = RUNS_READ, .scan_max = RUNS_READ};
     struct task_run_list found = {.count = 0};
     pawl_uuid workers[WORKERS_MAX];
     pawl_status status = store->ops->jobs->runs(store, &filter, arena, &found, err);
