@@ -20,10 +20,13 @@ DECLARE
                                 WHERE (p_lane = -1 OR l.lane = p_lane)
                                   AND (p_stream IS NULL OR l.lane = (SELECT pawl.partition_of(p_stream, s.partition_count) % s.lane_count
                                                                        FROM pawl.settings s)));
-    -- Without a condition on the rows every row that is looked at fits, and a page is filled.
-    v_least integer := CASE WHEN coalesce(p_stream, p_type, p_topic) IS NULL AND p_before = 0 THEN p_limit ELSE 1 END;
+    -- Without a condition on the rows every row that is looked at fits, and a page is filled; of the dead and the completed ones, or
+    -- when any state will do, no row more is looked at.
+    v_any boolean := coalesce(p_stream, p_type, p_topic) IS NULL AND p_before = 0;
+    v_least integer := CASE WHEN v_any THEN p_limit ELSE 1 END;
     v_in_lane integer := greatest(v_least, p_scan / greatest(1, cardinality(v_kinds) * cardinality(v_lanes)));
-    v_in_kind integer := greatest(v_least, p_scan / cardinality(v_kinds));
+    v_in_kind integer := CASE WHEN v_any AND p_lane = -1 AND p_state IN (0, 5, 6) THEN p_limit
+                              ELSE greatest(v_least, p_scan / cardinality(v_kinds)) END;
     v_in_flight integer := greatest(v_least, p_scan);
     v_until bigint;
 BEGIN
