@@ -40,9 +40,9 @@ static pawl_status find_done(struct cli *cli, const char *word, enum store_kind 
             return PAWL_OK;
         }
     }
-    cli->hint =
-        "Finished messages are kept only with pawl settings set --history, or by a worker with --debug; dead "
-        "letters go on with pawl dead redrive.";
+    cli->hint = "Finished messages are kept only with pawl settings set history=7d, or by a worker with "
+                "--debug; dead "
+                "letters go on with pawl dead redrive.";
     return error_set(err, PAWL_NOT_FOUND, "replay", "there is no finished message %s in the %s", word,
                      kind_name(kind));
 }
@@ -140,7 +140,7 @@ static pawl_status skip_inbox(struct cli *cli, pawl_error *err) { return skip(cl
     (FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |             \
      FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER))
 #define REPLAY_DETAILS                                                                                       \
-    "Takes ids of finished messages, which are kept only with pawl settings set --history or by a worker "   \
+    "Takes ids of finished messages, which are kept only with pawl settings set history=7d or by a worker "  \
     "with --debug. The message is handled again behind what its stream has now. From the outbox it goes "    \
     "out "                                                                                                   \
     "with the same id, so that readers can filter it; in the inbox it gets a new id and names the old one "  \

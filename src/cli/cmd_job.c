@@ -50,7 +50,8 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     if (rows.count == 0)
-        return error_set(err, PAWL_NOT_FOUND, "job", "there is no job %s; a job that is done is gone",
+        return error_set(err, PAWL_NOT_FOUND, "job",
+                         "there is no job %s; a job that is done is gone: pawl audit list has its executions",
                          cli->arguments.words[0]);
     job_cells(&rows.rows[0], cells);
     return output_record(&cli->output, job_columns, JOB_COLUMNS, cells, err);

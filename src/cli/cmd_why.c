@@ -154,7 +154,8 @@ static pawl_status choose(struct cli *cli, const char *word, const struct answer
     size_t found = answers->count + answers->message;
     if (found == 0) {
         cli->hint =
-            "A message may be done and no longer kept: see pawl settings show for how long the history is.";
+            "A message may be done and no longer kept: see pawl settings show for how long the history is. A "
+            "job that is done is gone: pawl audit list has its executions.";
         return error_set(
             err, PAWL_NOT_FOUND, "why",
             "there is no message with id %s, and no job, run, stream, perspective, schedule, task or "
@@ -169,7 +170,7 @@ static pawl_status choose(struct cli *cli, const char *word, const struct answer
     buf_append_cstr(&list, answers->message ? "message" : "");
     for (size_t i = 0; i < answers->count; i++)
         buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", answers->kinds[i]);
-    cli->hint = "Name the kind: pawl why job 5.";
+    cli->hint = "Put the kind before it, as in pawl why job ID.";
     pawl_status status = error_set(err, PAWL_CONFLICT, "why", "\"%s\" names more than one thing: %s", word,
                                    list.failed ? "" : list.ptr);
     buf_free(&list);

@@ -40,7 +40,9 @@ static void tell_held(const struct job_why *why, struct buf *text, struct buf *n
         why_moment(text, why->until_ms, why->now_ms);
         buf_append_char(text, '.');
     }
-    buf_append_cstr(next, "Wait, or raise the limit of its key: pawl job limit.");
+    buf_append_cstr(next, "Wait, or raise the limit of its key: PUT /v1/limits/");
+    grid_escape(next, why->row.job.key);
+    buf_append_cstr(next, " of pawl server.");
 }
 
 static void tell_error(const struct job_why *why, struct buf *text) {
@@ -49,6 +51,22 @@ static void tell_error(const struct job_why *why, struct buf *text) {
     buf_append_cstr(text, " Last error: ");
     grid_escape(text, why->row.error);
     buf_append_char(text, '.');
+}
+
+/* What is due stays among the later ones until a worker claims from its queue. */
+static void tell_later(const struct job_why *why, struct buf *text, struct buf *next) {
+    bool due = why->until_ms <= why->now_ms;
+    buf_append_cstr(text, due ? "It has been due since " : "It is not due before ");
+    why_moment(text, why->until_ms, why->now_ms);
+    buf_append_char(text, '.');
+    tell_error(why, text);
+    if (!due) {
+        buf_append_cstr(next, "Nothing: it is claimed when it is due.");
+        return;
+    }
+    buf_append_cstr(next,
+                    "Nothing if a worker works on its queue; otherwise start one: pawl worker --queue ");
+    grid_escape(next, why->row.job.queue);
 }
 
 void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
@@ -73,11 +91,7 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
         tell_held(why, text, next);
         break;
     case JOB_WHY_LATER:
-        buf_append_cstr(text, "It is not due before ");
-        why_moment(text, why->until_ms, why->now_ms);
-        buf_append_char(text, '.');
-        tell_error(why, text);
-        buf_append_cstr(next, "Nothing: it is claimed when it is due.");
+        tell_later(why, text, next);
         break;
     case JOB_WHY_WAITING:
         buf_append_cstr(text, "It waits for the signal ");
@@ -87,7 +101,9 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
             why_moment(text, why->until_ms, why->now_ms);
         }
         buf_append_char(text, '.');
-        buf_append_cstr(next, "pawl job signal sends it.");
+        buf_append_cstr(next, "pawl job wake ");
+        grid_escape(next, why->row.wait_key);
+        buf_append_cstr(next, " sends it.");
         break;
     case JOB_WHY_DEAD:
         buf_append_cstr(text, "It has used its attempts, or its error is permanent.");

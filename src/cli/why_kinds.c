@@ -179,8 +179,10 @@ static pawl_status tell_schedule(struct cli *cli, pawl_str word, struct why_told
     }
     if (one->paused || one->next_ms == 0) {
         buf_printf(&told->text, " and %s.", one->paused ? "is paused" : "has no further instant");
-        buf_append_cstr(&told->next, one->paused ? "pawl task resume."
-                                                 : "Nothing, or give it another time: pawl task update.");
+        buf_append_cstr(&told->next, one->paused ? "pawl task resume "
+                                                 : "Nothing, or give it another time: pawl task create ");
+        grid_escape(&told->next, one->task);
+        buf_append_char(&told->next, '.');
         return PAWL_OK;
     }
     bool late = one->next_ms <= found.now_ms;

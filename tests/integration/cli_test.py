@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import socket
@@ -53,6 +54,28 @@ class HelpTest(CliTest):
         part = document[document.index(begin) + len(begin):document.index(end)]
         self.assertEqual(part.strip(), self.run_pawl("help", "markdown").out.strip(),
                          "docs/cli.md is old: put the output of pawl help markdown between its markers")
+
+    def test_texts_name_commands_that_exist(self):
+        """A message that says what to do, a page, the dashboard: each command in them is there and takes these options."""
+        first, *parts = re.split(r"^### pawl (.+)$", self.run_pawl("help", "markdown").out, flags=re.MULTILINE)
+        everywhere = set(re.findall(r"--[a-z-]+", first))
+        takes = {parts[i]: set(re.findall(r"^- `(?:-\w, )?(--[a-z-]+)", parts[i + 1], re.MULTILINE)) for i in range(0, len(parts), 2)}
+        groups = {command.split()[0] for command in takes if " " in command}
+        names = groups | {name + "s" for name in groups} | {name.removesuffix("s") for name in groups}
+        prose = {"a", "and", "found", "in", "is", "lists", "shows", "under"}  # what follows a name in a sentence
+        files = [path for place, pattern in (("src", "*.[ch]"), ("include", "*.h"), ("web", "*.js"), ("docs", "*.md"), ("examples", "*"), (".", "*.md"))
+                 for path in ((Setup.root / place).rglob(pattern) if place != "." else Setup.root.glob(pattern)) if path.is_file()]
+        self.assertGreater(len(files), 300)
+        for path in files:
+            text = re.sub(r'"\s*\\?\n\s*"', "", path.read_text(encoding="utf-8"))
+            for match in re.finditer(r"\bpawl ([a-z]+)(?: ([a-z-]+))?([^`\n;|,.\\\"]*)", text):
+                one, two, rest = match.groups()
+                known = next((name for name in (f"{one} {two}", one, f"{one} list", f"{one} status", f"{one} show") if name in takes), None)
+                if one in names:
+                    self.assertTrue(f"{one} {two}" in takes or one in takes or (one in groups and (two is None or two in prose)),
+                                    f"{path}: {match.group(0)}")
+                for flag in re.findall(r" (--[a-z-]+)", re.split(" (?:or|and) ", rest)[0] if known else ""):
+                    self.assertIn(flag, takes[known] | everywhere, f"{path}: {match.group(0)}")
 
     def test_exit_codes(self):
         rows = self.ok("help", "exit-codes", "-o", "json")

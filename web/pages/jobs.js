@@ -61,7 +61,7 @@ export function showJobs(view) {
     actions: view.operator && bulk(view, again),
     columns,
     keyOf: (row) => row.id,
-    none: "No job waits or runs. pawl jobs enqueue puts one.",
+    none: "No job waits or runs. pawl job enqueue puts one.",
     watch: { names: ["jobs", "dead"] },
   });
   const operations = operationList(view, "jobs");

@@ -40,7 +40,7 @@ export function showSchedules(view) {
     fields: [{ name: "task", label: "Task" }],
     columns,
     keyOf: (row) => row.name,
-    none: "No schedule yet. pawl schedules set makes one.",
+    none: "No schedule yet. pawl task create with --cron, --every or --at makes one.",
     watch: { names: ["jobs"], every_ms: 5000 },
   });
 }
