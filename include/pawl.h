@@ -259,8 +259,8 @@ typedef struct pawl_worker_config {
     void (*on_started)(void *self);
     void (*on_idle)(void *self);
     void (*on_tick)(void *self, const pawl_metrics *metrics); /* about five times a second */
-    /* level: 0 debug, 1 info, 2 warning, 3 error; readers of subscriptions call it from threads of their own
-     */
+    /* level: 0 debug, 1 info, 2 warning, 3 error; readers of subscriptions, and threads that run handlers,
+     * call it too */
     void (*on_log)(void *self, int level, const char *line);
     int log_level;
     void *self;

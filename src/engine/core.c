@@ -40,6 +40,16 @@ void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, paw
     action->text = text;
 }
 
+void core_log_item(struct engine_core *core, enum engine_log log, const struct item *item) {
+    struct engine_action *action = core_act(core, ACTION_LOG);
+    if (action == NULL)
+        return;
+    action->log = log;
+    action->id = item->id;
+    action->numbers[0] = item->seq;
+    action->text = item->type;
+}
+
 /* Why a call failed, as far as is known. */
 pawl_str core_error_text(const struct engine_event *event) {
     return str_from(event->error != NULL ? event->error->text : "");

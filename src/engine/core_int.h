@@ -203,6 +203,7 @@ struct engine_core {
 struct engine_action *core_act(struct engine_core *core, enum engine_action_type type);
 void core_log(struct engine_core *core, enum engine_log log, int64_t a, int64_t b, int64_t c);
 void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, pawl_str text);
+void core_log_item(struct engine_core *core, enum engine_log log, const struct item *item);
 pawl_str core_error_text(const struct engine_event *event);
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);

@@ -156,7 +156,7 @@ static void fail_answered(struct engine_core *core, struct entry *entry, enum st
         asked_ended(core, entry);
     if (applied && fate == FAIL_DEAD) {
         core->metrics.dead++;
-        core_log_text(core, LOG_DEAD, entry->item->seq, entry->item->type);
+        core_log_item(core, LOG_DEAD, entry->item);
     }
     if (!applied && answer != ANSWER_DUPLICATE) {
         core->metrics.stale++;

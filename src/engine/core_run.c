@@ -209,7 +209,7 @@ void core_slots_ask(struct engine_core *core, const struct engine_event *event) 
                 !named(event, entry->item->id))
                 continue;
             entry->asked = true;
-            core_log_text(core, LOG_CANCELLED, entry->item->seq, entry->item->type);
+            core_log_item(core, LOG_CANCELLED, entry->item);
             struct engine_action *action = core_act(core, ACTION_CANCEL);
             if (action == NULL)
                 return;

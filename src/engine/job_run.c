@@ -145,8 +145,8 @@ static void judge_program(struct arena *arena, const struct talk_end *end, int64
     } else {
         bool permanent = end->exited && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
         result->end = permanent ? JOB_END_PERMANENT : JOB_END_RETRY;
-        text = arena_printf(arena, "the handler ended with %s %d%s%s", end->exited ? "exit code" : "signal",
-                            end->status, end->complaint[0] != '\0' ? ": " : "", end->complaint);
+        text = arena_printf(arena, "%s %d%s%s", end->exited ? "exit code" : "signal", end->status,
+                            end->complaint[0] != '\0' ? ": " : "", end->complaint);
     }
     result->error = str_from(text);
 }

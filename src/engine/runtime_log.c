@@ -95,6 +95,7 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
 void runtime_log(struct runtime *runtime, const struct engine_action *action) {
     struct log *log = &runtime->config.log;
     const int64_t *n = action->numbers;
+    char id[UUID_TEXT_BYTES];
     switch (action->log) {
     case LOG_STATE:
         log_state(runtime, action);
@@ -123,12 +124,12 @@ void runtime_log(struct runtime *runtime, const struct engine_action *action) {
                   n[0]);
         break;
     case LOG_DEAD:
-        log_event(log, LOG_LEVEL_WARN, "dead_letter", "seq=%" PRId64 " type=%.*s", n[0],
-                  STR_ARG(action->text));
+        log_event(log, LOG_LEVEL_WARN, "dead_letter", "seq=%" PRId64 " id=%s type=%.*s", n[0],
+                  uuid_format(action->id, id), STR_ARG(action->text));
         break;
     case LOG_CANCELLED:
-        log_event(log, LOG_LEVEL_WARN, "handler_cancelled", "seq=%" PRId64 " type=%.*s", n[0],
-                  STR_ARG(action->text));
+        log_event(log, LOG_LEVEL_WARN, "handler_cancelled", "seq=%" PRId64 " id=%s type=%.*s", n[0],
+                  uuid_format(action->id, id), STR_ARG(action->text));
         break;
     case LOG_TIMEOUT:
         log_event(log, LOG_LEVEL_WARN, "handler_timeout", "handler=%s after_ms=%" PRId64,

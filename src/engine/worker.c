@@ -370,6 +370,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     pthread_mutex_unlock(&worker->lock);
     for (int i = atomic_load(&worker->stops); i > 0; i--)
         runtime_stop(runtime);
+    worker->observer->log = &worker->config.log;
     worker->observer->tracer = tracer_open(worker->config.engine.instance.service.ptr, &worker->config.log);
     if (worker->perspectives != NULL)
         status = perspectives_start(worker->perspectives, err);

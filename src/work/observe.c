@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,7 +12,7 @@
 #include "store/store.h"
 #include "work/message.h"
 
-enum { JOB_ID_BYTES = 24 };
+enum { JOB_ID_BYTES = 24, FAILURES_WINDOW_MS = 1000, FAILURES_TOLD_MAX = 10 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -55,6 +56,34 @@ enum rollup_result observe_outcome(enum handler_outcome outcome) {
     return ROLLUP_OTHER;
 }
 
+/* What a person asks first of a handler that fails. */
+struct failure {
+    const char *kind, *id;
+    pawl_str type, error;
+    int attempt;
+    enum rollup_result result;
+};
+
+static void tell_failure(struct observer *observer, const struct failure *failure) {
+    int64_t now_ms = clock_boot_ms(), since_ms = atomic_load(&observer->failures_since_ms);
+    if (now_ms - since_ms >= FAILURES_WINDOW_MS &&
+        atomic_compare_exchange_strong(&observer->failures_since_ms, &since_ms, now_ms)) {
+        int64_t before = atomic_exchange(&observer->failures, 0);
+        if (before > FAILURES_TOLD_MAX)
+            log_event(observer->log, LOG_LEVEL_WARN, "failures_left_out", "count=%lld",
+                      (long long)(before - FAILURES_TOLD_MAX));
+    }
+    if (atomic_fetch_add(&observer->failures, 1) < FAILURES_TOLD_MAX)
+        log_event(observer->log, LOG_LEVEL_WARN, "attempt_failed",
+                  "kind=%s id=%s type=%.*s attempt=%d result=%s error=%.*s", failure->kind, failure->id,
+                  STR_ARG(failure->type), failure->attempt, rollup_result_name(failure->result),
+                  STR_ARG(failure->error));
+}
+
+static bool is_failure(enum rollup_result result) {
+    return result == ROLLUP_RETRY || result == ROLLUP_PERMANENT;
+}
+
 /* ---- Messages */
 
 const struct item *observe_message(struct observer *observer, const struct item *item,
@@ -67,6 +96,12 @@ const struct item *observe_message(struct observer *observer, const struct item 
     if (item->attempt <= 1)
         note_wait(observer, (enum rollup_kind)item->kind, item->put_ms, work->began_us);
     work->item.kind = item->kind;
+    work->id = item->id;
+    work->attempt = item->attempt;
+    size_t len = item->type.len < sizeof(work->type) - 1 ? item->type.len : sizeof(work->type) - 1;
+    if (len > 0)
+        memcpy(work->type, item->type.ptr, len);
+    work->type[len] = '\0';
     span_begin(observer->tracer, item->traceparent, &work->span);
     if (work->span.tracer == NULL)
         return item;
@@ -80,8 +115,7 @@ static pawl_str uuid_or_none(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {
 }
 
 static pawl_str error_type(enum rollup_result result) {
-    return result == ROLLUP_RETRY || result == ROLLUP_PERMANENT ? str_from(rollup_result_name(result))
-                                                                : (pawl_str){NULL, 0};
+    return is_failure(result) ? str_from(rollup_result_name(result)) : (pawl_str){NULL, 0};
 }
 
 static void end_message_span(struct observed *work, const struct observed_end *end) {
@@ -116,8 +150,16 @@ static void end_message_span(struct observed *work, const struct observed_end *e
 void observe_message_end(struct observer *observer, struct observed *work, const struct observed_end *end) {
     if (observer == NULL || work->began_us == 0)
         return;
+    char id[UUID_TEXT_BYTES];
     observe_handled(observer, (enum rollup_kind)work->item.kind, end->result, work->began_us);
     work->began_us = 0;
+    if (is_failure(end->result))
+        tell_failure(observer, &(struct failure){.kind = work_kind_name(work->item.kind),
+                                                 .id = uuid_format(work->id, id),
+                                                 .type = str_from(work->type),
+                                                 .error = end->error,
+                                                 .attempt = work->attempt,
+                                                 .result = end->result});
     if (work->span.tracer != NULL)
         end_message_span(work, end);
 }
@@ -131,6 +173,7 @@ const struct job *observe_job(struct observer *observer, const struct job *job, 
         return job;
     work->began_us = clock_boot_us();
     work->kind = kind;
+    work->given = job;
     if (job->attempts <= 1)
         note_wait(observer, kind, job->due_ms > job->put_ms ? job->due_ms : job->put_ms, work->began_us);
     span_begin(observer->tracer, job->traceparent, &work->span);
@@ -145,12 +188,19 @@ void observe_job_end(struct observer *observer, struct observed_job *work, enum 
                      pawl_str error) {
     if (observer == NULL || work->began_us == 0)
         return;
-    const struct job *job = &work->job;
-    observe_handled(observer, work->kind, result, work->began_us);
-    if (work->span.tracer == NULL)
-        return;
+    const struct job *job = work->given;
     char id[JOB_ID_BYTES];
     snprintf(id, sizeof(id), "%lld", (long long)job->id);
+    observe_handled(observer, work->kind, result, work->began_us);
+    if (is_failure(result))
+        tell_failure(observer, &(struct failure){.kind = rollup_kind_name(work->kind),
+                                                 .id = id,
+                                                 .type = job->type,
+                                                 .error = error,
+                                                 .attempt = job->attempts,
+                                                 .result = result});
+    if (work->span.tracer == NULL)
+        return;
     struct span_attribute attributes[] = {
         SPAN_TEXT("messaging.system", STR("pawl")),
         SPAN_TEXT("messaging.operation.type", STR("process")),

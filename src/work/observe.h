@@ -2,6 +2,7 @@
 #ifndef WORK_OBSERVE_H
 #define WORK_OBSERVE_H
 
+#include "base/log.h"
 #include "domain/rollup.h"
 #include "handler/table.h"
 #include "handler/tracer.h"
@@ -13,16 +14,24 @@ struct observer {
     struct rollups rollups;
     _Atomic int64_t ahead_ms;  /* the store's clock less boot time; 0 = not known yet */
     struct tracer_counts told; /* spans that are in the rollups; whoever passes them on owns it */
+    struct log *log;           /* where failed attempts are told; NULL: nowhere */
+    _Atomic int64_t failures_since_ms, failures; /* of the present second, so that a storm fills no disk */
 };
 
 /* The store's clock said so just now. */
 void observe_clock(struct observer *observer, int64_t store_now_ms);
+
+/* Of what is in hand, as long as the log wants it; the message itself may be gone before its program is. */
+enum { OBSERVED_TYPE_BYTES = 64 };
 
 /* One message in hand; zero it before a first use. */
 struct observed {
     struct span span;
     struct item item; /* as its handler sees it: with the span's traceparent; only its kind when not traced */
     int64_t began_us; /* 0 = it was not begun */
+    pawl_uuid id;
+    int attempt;
+    char type[OBSERVED_TYPE_BYTES];
 };
 
 /* A handler starts with the message; returns the message as it is to be given to it. */
@@ -45,7 +54,8 @@ enum rollup_result observe_outcome(enum handler_outcome outcome);
 struct observed_job {
     struct span span;
     struct job job;
-    enum rollup_kind kind; /* a job, or a page of a run */
+    const struct job *given; /* outlives the call of its handler */
+    enum rollup_kind kind;   /* a job, or a page of a run */
     int64_t began_us;
 };
 

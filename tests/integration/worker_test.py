@@ -75,8 +75,12 @@ class WorkerTest(CliTest):
         return self.ok("status")["kinds"][0]
 
     def stop(self, code=0, seconds=20):
+        """Returns what it has logged."""
         self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(seconds), code, self.process.stderr.read().decode())
+        self.process.wait(seconds)
+        said = self.process.stderr.read().decode()
+        self.assertEqual(self.process.returncode, code, said)
+        return said
 
 
 class HandlerTest(WorkerTest):
@@ -107,9 +111,14 @@ class HandlerTest(WorkerTest):
         ids = {name: self.ok("send", name)["id"] for name in ("exit0", "exit75", "exit65", "exit78", "exit3", "crash")}
         self.start("--on", f"*=exec:{handler}", "--max-attempts", "3")
         self.wait(lambda: self.counts()["dead"] == 5, what="five dead letters")
-        self.stop()
+        said = self.stop()
         rows = {row["id"]: row for row in self.ok("dead", "list")}
         self.assertNotIn(ids["exit0"], rows)
+        for name, result in (("exit75", "retry"), ("exit65", "permanent")):  # the first attempts: ten a second are told
+            self.assertRegex(said, f'event=attempt_failed kind=outbox id={ids[name]} type={name} attempt=1 '
+                                   f'result={result} error="exit code {name[4:]}: reason {name}"')
+        self.assertRegex(said, f"event=dead_letter seq=[0-9]+ id={ids['exit65']} type=exit65")
+        self.assertNotIn(f"event=attempt_failed kind=outbox id={ids['exit0']}", said)
         for name, attempts, reason, text in (("exit75", 3, "attempts", "exit code 75: reason exit75"),
                                              ("exit65", 1, "permanent", "exit code 65"),
                                              ("exit78", 1, "permanent", "exit code 78"),
