@@ -52,9 +52,12 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     const struct command *command = NULL;
     int used = 0;
     pawl_status status = command_find(words, count, &command, &used, err);
-    if (status != PAWL_OK)
+    /* Not every group has a command of its own name. */
+    if (status != PAWL_OK && count == 1 && command_is_group(words[0]))
+        status = PAWL_OK;
+    else if (status != PAWL_OK)
         return status;
-    if (used < count)
+    else if (used < count)
         return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help lists them all",
                          words[0], words[1]);
     /* A group's name shows all of its commands. */

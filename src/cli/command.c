@@ -156,8 +156,7 @@ static const struct command *lookup(const char *first, const char *second) {
     return NULL;
 }
 
-/* Whether word is the first of two words of some path. */
-static bool is_group(const char *word) {
+bool command_is_group(const char *word) {
     size_t len = strlen(word);
     for (size_t i = 0; i < commands_count; i++)
         if (strncmp(commands[i]->path, word, len) == 0 && commands[i]->path[len] == ' ')
@@ -201,6 +200,16 @@ static pawl_status unknown(const char *group, const char *word, pawl_error *err)
                      prefix, blank, word);
 }
 
+static pawl_status incomplete(const char *group, pawl_error *err) {
+    const char *names[64];
+    char scratch[64][24], list[256] = "";
+    size_t count = names_of(group, names, scratch);
+    for (size_t i = 0, len = 0; i < count && len < sizeof list; i++)
+        len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i > 0 ? ", " : "", names[i]);
+    return error_set(err, PAWL_INVALID, "command",
+                     "pawl %s needs a second word: one of %s. pawl help %s tells more", group, list, group);
+}
+
 pawl_status command_find(const char *const *words, int count, const struct command **command, int *used,
                          pawl_error *err) {
     if (count == 0) {
@@ -215,7 +224,7 @@ pawl_status command_find(const char *const *words, int count, const struct comma
         return PAWL_OK;
     }
     found = lookup(words[0], NULL);
-    bool group = is_group(words[0]);
+    bool group = command_is_group(words[0]);
     /* A group's own command takes no arguments, so a second word can only be a wrong subcommand. */
     if (group && count > 1 && (found == NULL || found->arguments_max == 0))
         return unknown(words[0], words[1], err);
@@ -225,7 +234,6 @@ pawl_status command_find(const char *const *words, int count, const struct comma
         return PAWL_OK;
     }
     if (group)
-        return error_set(err, PAWL_INVALID, "command", "pawl %s needs a second word: see pawl help %s",
-                         words[0], words[0]);
+        return incomplete(words[0], err);
     return unknown(NULL, words[0], err);
 }

@@ -45,6 +45,9 @@ struct command {
 extern const struct command *const commands[];
 extern const size_t commands_count;
 
+/* Whether word is the first of two words of some path. */
+bool command_is_group(const char *word);
+
 /*
  * The command that the first words name, and how many words that took. PAWL_INVALID with a suggestion when
  * there is none. No words name the command "help".

@@ -127,8 +127,11 @@ static void append_command(struct buf *buf, const struct command *command) {
 static void append_overview(struct buf *buf) {
     buf_append_cstr(buf, "pawl coordinates durable work on SQLite and PostgreSQL.\n\n"
                          "Usage: pawl COMMAND [WORD]... [OPTION]...\n\nCommands:\n");
+    int width = 0;
     for (size_t i = 0; i < commands_count; i++)
-        buf_printf(buf, "  %-18s %s\n", commands[i]->path, commands[i]->summary);
+        width = (int)strlen(commands[i]->path) > width ? (int)strlen(commands[i]->path) : width;
+    for (size_t i = 0; i < commands_count; i++)
+        buf_printf(buf, "  %-*s  %s\n", width, commands[i]->path, commands[i]->summary);
     buf_append_cstr(buf, "\n");
     wrap(buf,
          "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the current "

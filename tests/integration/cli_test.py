@@ -28,8 +28,9 @@ class HelpTest(CliTest):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(result.out, self.run_pawl().out)
         self.assertEqual(result.out, self.run_pawl("--help").out)
+        width = max(map(len, self.commands()))
         for command in self.commands():
-            self.assertIn(f"\n  {command} ", result.out)
+            self.assertRegex(result.out, f"\n  {command:{width}}  \\S")
 
     def commands(self):
         out = self.run_pawl("help", "markdown").out
@@ -47,6 +48,16 @@ class HelpTest(CliTest):
             self.assertIn("--database-url", result.out)
             self.assertEqual(result.out, self.run_pawl(*words, "-h").out)
             self.assertTrue(all(len(line) <= 100 for line in result.out.splitlines()), result)
+
+    def test_every_group_has_help(self):
+        """Also one without a command of its own name."""
+        commands = self.commands()
+        for group in {command.split()[0] for command in commands if " " in command}:
+            result = self.run_pawl("help", group)
+            self.assertEqual(result.code, 0, result)
+            for command in commands:
+                self.assertEqual(f"Usage: pawl {command} " in result.out or f"Usage: pawl {command}\n" in result.out,
+                                 command.split()[0] == group, (group, command))
 
     def test_reference_is_made_from_the_table(self):
         document = (Setup.root / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -89,6 +100,7 @@ class HelpTest(CliTest):
         cases = [
             (["sned"], "Did you mean pawl send?"),
             (["xyzzy"], "pawl help lists them all"),
+            (["events"], "needs a second word: one of append, read, all, tail, snapshot. pawl help events tells more"),
             (["dead", "lst"], "Did you mean pawl dead list?"),
             (["help", "sned"], "Did you mean pawl send?"),
             (["send", "T", "--strem", "x"], "Did you mean --stream?"),
