@@ -27,6 +27,13 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
     return (enum store_kind)(flag->set ? (int)flag->number + 1 : fallback);
 }
 
+/* Below a table that ends at its limit. */
+static inline void cli_say_more(struct cli *cli, int64_t limit) {
+    output_say(&cli->output,
+               "the first %lld; there are more: --limit N shows more of them, --after the next ones",
+               (long long)limit);
+}
+
 /* The number of --limit, as far as a list may be long; PAWL_LIST_DEFAULT without it. */
 static inline int cli_limit(const struct cli *cli) {
     const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);

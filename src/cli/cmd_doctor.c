@@ -58,8 +58,11 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
     }
     status = output_list_end(&cli->output, "healthy: no check found anything", err);
     if (status == PAWL_OK)
-        output_say(&cli->output, "%zu checks, %zu faults, %zu warnings", report.checks, report.faults,
-                   report.warnings);
+        output_say(&cli->output, "%zu checks, %zu fault%s, %zu warning%s%s", report.checks, report.faults,
+                   report.faults == 1 ? "" : "s", report.warnings, report.warnings == 1 ? "" : "s",
+                   report.count > 0 && cli->output.format != OUTPUT_WIDE
+                       ? "; -o wide shows the advice in full"
+                       : "");
     return status;
 }
 

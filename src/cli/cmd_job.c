@@ -35,9 +35,11 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
         filter.after_id = rows.next_id;
         more = rows.next_id > 0 && seen < limit;
     }
-    if (status != PAWL_OK)
-        return status;
-    return output_list_end(&cli->output, "no jobs", err);
+    if (status == PAWL_OK)
+        status = output_list_end(&cli->output, "no jobs", err);
+    if (status == PAWL_OK && filter.after_id > 0)
+        cli_say_more(cli, limit);
+    return status;
 }
 
 static pawl_status show(struct cli *cli, pawl_error *err) {

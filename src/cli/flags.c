@@ -201,11 +201,11 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_AFTER] =
         {.name = "after",
          .type = FLAG_INT,
-         .value = "SEQ",
+         .value = "NUMBER",
          .min = 0,
          .max = INT64_MAX,
-         .help = "Only messages behind this sequence number: the seq of the last row seen gives the next "
-                 "page."},
+         .help = "Only what the list has behind this one: the seq, the id or the number of the last row seen "
+                 "gives the next page."},
     [FLAG_ID] = {.name = "id",
                  .type = FLAG_UUID,
                  .value = "UUID",

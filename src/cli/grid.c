@@ -24,9 +24,9 @@ void grid_reset(struct grid *grid) {
     buf_reset(&grid->text);
 }
 
-void grid_column(struct grid *grid, bool cut, bool right, int drop) {
+void grid_column(struct grid *grid, struct grid_column column) {
     assert(grid->column_count < GRID_COLUMNS_MAX);
-    grid->columns[grid->column_count++] = (struct grid_column){.cut = cut, .right = right, .drop = drop};
+    grid->columns[grid->column_count++] = column;
 }
 
 static int code_width(uint32_t code) {
@@ -86,9 +86,10 @@ void grid_escape(struct buf *buf, pawl_str text) {
     }
 }
 
-/* As narrow as a column may become. */
+/* As narrow as a column may become while others can still be left out. */
 static int narrowest(const struct grid_column *column) {
-    return column->cut && column->width > CUT_MIN ? CUT_MIN : column->width;
+    int least = column->least > CUT_MIN ? column->least : CUT_MIN;
+    return column->cut && column->width > least ? least : column->width;
 }
 
 static int total_width(const struct grid *grid, bool shortened) {

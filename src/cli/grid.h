@@ -12,7 +12,8 @@ enum { GRID_COLUMNS_MAX = 32 };
 struct grid_column {
     bool cut; /* may be shortened */
     bool right;
-    int drop; /* 0: never left out */
+    int drop;  /* 0: never left out */
+    int least; /* with cut: others are left out before it becomes shorter than this; 0: it may */
     int width;
 };
 
@@ -28,7 +29,7 @@ struct grid {
 void grid_init(struct grid *grid);
 void grid_free(struct grid *grid);
 void grid_reset(struct grid *grid);
-void grid_column(struct grid *grid, bool cut, bool right, int drop);
+void grid_column(struct grid *grid, struct grid_column column);
 void grid_cell(struct grid *grid, pawl_str text);
 
 /* Writes all rows; width 0 is as wide as it needs. */

@@ -1,6 +1,8 @@
 /* Messages as rows of output, and reading many of them page by page. */
 #include "cli/message_view.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/uuid.h"
@@ -23,7 +25,7 @@ const struct column message_columns[MESSAGE_COLUMNS] = {
     {.key = "scheduled", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "reason", .type = CELL_TEXT, .drop = 6},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 7},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 7, .least = ERROR_LEAST},
     {.key = "fingerprint", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "partition", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "lane", .type = CELL_INT, .show = SHOW_WIDE},
@@ -122,12 +124,34 @@ pawl_status messages_visit(struct store *store, struct message_filter filter, in
     return status;
 }
 
+/* Rows that are printed up to a limit; one more is asked for to know whether that is all. */
+struct listing {
+    struct output *output;
+    int64_t left;
+    bool more;
+};
+
 static pawl_status print_row(void *self, const struct message_row *row, pawl_error *err) {
     (void)err;
+    struct listing *listing = self;
     struct cell cells[MESSAGE_COLUMNS];
+    listing->more = listing->left-- <= 0;
+    if (listing->more)
+        return PAWL_OK;
     message_cells(row, cells);
-    output_list_row(self, cells);
+    output_list_row(listing->output, cells);
     return PAWL_OK;
+}
+
+/* Of dead letters the state is known, and what went wrong is what one wants to read. */
+static void columns_for(int state, struct column columns[static MESSAGE_COLUMNS]) {
+    for (size_t i = 0; i < MESSAGE_COLUMNS; i++) {
+        columns[i] = message_columns[i];
+        if (state == STATE_DEAD && strcmp(columns[i].key, "state") == 0)
+            columns[i].show = SHOW_WIDE;
+        if (state == STATE_DEAD && strcmp(columns[i].key, "error") == 0)
+            columns[i].drop = 0;
+    }
 }
 
 pawl_status messages_list(struct cli *cli, int state, const char *empty, pawl_error *err) {
@@ -135,12 +159,17 @@ pawl_status messages_list(struct cli *cli, int state, const char *empty, pawl_er
     struct message_filter filter = message_filter_of(cli);
     if (state != 0)
         filter.state = state;
-    output_list_begin(&cli->output, message_columns, MESSAGE_COLUMNS);
-    pawl_status status = messages_visit(cli->store, filter, limit->set ? limit->number : PAWL_LIST_DEFAULT,
-                                        print_row, &cli->output, err);
-    if (status != PAWL_OK)
-        return status;
-    return output_list_end(&cli->output, empty, err);
+    struct column columns[MESSAGE_COLUMNS];
+    columns_for(state, columns);
+    int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
+    struct listing listing = {.output = &cli->output, .left = rows};
+    output_list_begin(&cli->output, columns, MESSAGE_COLUMNS);
+    pawl_status status = messages_visit(cli->store, filter, rows + 1, print_row, &listing, err);
+    if (status == PAWL_OK)
+        status = output_list_end(&cli->output, empty, err);
+    if (status == PAWL_OK && listing.more)
+        cli_say_more(cli, rows);
+    return status;
 }
 
 /* Several messages with one id: a list in JSON, records one below the other otherwise. */

@@ -216,7 +216,10 @@ void output_list_begin(struct output *output, const struct column *columns, size
     grid_reset(&output->grid);
     for (size_t i = 0; i < count; i++)
         if (column_shown(output, &columns[i]))
-            grid_column(&output->grid, columns[i].cut, columns[i].type == CELL_INT, columns[i].drop);
+            grid_column(&output->grid, (struct grid_column){.cut = columns[i].cut,
+                                                            .right = columns[i].type == CELL_INT,
+                                                            .drop = columns[i].drop,
+                                                            .least = columns[i].least});
     for (size_t i = 0; i < count; i++) {
         if (!column_shown(output, &columns[i]))
             continue;

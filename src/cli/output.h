@@ -27,12 +27,16 @@ enum column_show {
     SHOW_JSON  /* in JSON only */
 };
 
+/* So much of an error says what went wrong. */
+enum { ERROR_LEAST = 24 };
+
 struct column {
     const char *key; /* in JSON; tables show it in capitals */
     enum cell_type type;
     enum column_show show;
-    bool cut; /* may be shortened to fit the terminal */
-    int drop; /* 0: never; otherwise left out of a table that is too wide, the highest first */
+    bool cut;  /* may be shortened to fit the terminal */
+    int drop;  /* 0: never; otherwise left out of a table that is too wide, the highest first */
+    int least; /* with cut: others are left out before it becomes shorter than this */
 };
 
 /* A value under a column; absent is null in JSON and - in tables. */

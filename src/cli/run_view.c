@@ -140,7 +140,7 @@ const struct column run_columns[RUN_COLUMNS] = {
     {.key = "queue", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "round", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
     {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
 };
 
@@ -217,7 +217,7 @@ const struct column run_partition_columns[PARTITION_COLUMNS] = {
     {.key = "updated", .type = CELL_TIME, .drop = 2},
     {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
     {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
 };
 

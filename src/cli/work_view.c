@@ -14,25 +14,26 @@ static const char *const missed[] = {"", "skip", "one", "all"};
 static const char *const overlaps[] = {"", "allow", "skip", "queue"};
 static const char *const outcomes[] = {"", "succeeded", "failed", "dead", "cancelled", "lost"};
 
-const struct column job_columns[JOB_COLUMNS] = {{.key = "id", .type = CELL_INT},
-                                                {.key = "state", .type = CELL_TEXT},
-                                                {.key = "type", .type = CELL_TEXT, .cut = true},
-                                                {.key = "task", .type = CELL_TEXT, .drop = 4},
-                                                {.key = "queue", .type = CELL_TEXT, .drop = 5},
-                                                {.key = "key", .type = CELL_TEXT, .show = SHOW_WIDE},
-                                                {.key = "priority", .type = CELL_INT, .drop = 6},
-                                                {.key = "attempts", .type = CELL_INT, .drop = 3},
-                                                {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
-                                                {.key = "due", .type = CELL_TIME, .drop = 2},
-                                                {.key = "deadline", .type = CELL_TIME, .show = SHOW_WIDE},
-                                                {.key = "instance", .type = CELL_UUID, .show = SHOW_WIDE},
-                                                {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-                                                {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
-                                                {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
-                                                {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
-                                                {.key = "progress", .type = CELL_JSON, .show = SHOW_WIDE},
-                                                {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
-                                                {.key = "payload", .type = CELL_JSON, .show = SHOW_JSON}};
+const struct column job_columns[JOB_COLUMNS] = {
+    {.key = "id", .type = CELL_INT},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "type", .type = CELL_TEXT, .cut = true},
+    {.key = "task", .type = CELL_TEXT, .drop = 4},
+    {.key = "queue", .type = CELL_TEXT, .drop = 5},
+    {.key = "key", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {.key = "priority", .type = CELL_INT, .drop = 6},
+    {.key = "attempts", .type = CELL_INT, .drop = 3},
+    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "due", .type = CELL_TIME, .drop = 2},
+    {.key = "deadline", .type = CELL_TIME, .show = SHOW_WIDE},
+    {.key = "instance", .type = CELL_UUID, .show = SHOW_WIDE},
+    {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
+    {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
+    {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {.key = "progress", .type = CELL_JSON, .show = SHOW_WIDE},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "payload", .type = CELL_JSON, .show = SHOW_JSON}};
 
 void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS]) {
     const struct job *job = &row->job;
@@ -151,7 +152,7 @@ const struct column execution_columns[EXECUTION_COLUMNS] = {
     {.key = "finished", .type = CELL_TIME, .drop = 2},
     {.key = "lease_owner", .type = CELL_UUID, .show = SHOW_WIDE},
     {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
     {.key = "steps", .type = CELL_JSON, .show = SHOW_JSON},
     {.key = "output", .type = CELL_JSON, .show = SHOW_JSON},
     {.key = "input_hash", .type = CELL_TEXT, .show = SHOW_JSON},

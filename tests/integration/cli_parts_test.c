@@ -88,15 +88,15 @@ TEST(test_text_for_a_terminal) {
 }
 
 /* A grid of one cuttable and one droppable column, printed at a width. */
-static char *grid_text(int width) {
+static char *grid_text(int width, int least) {
     struct grid grid;
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
     grid_init(&grid);
-    grid_column(&grid, true, false, 0);
-    grid_column(&grid, false, true, 1);
+    grid_column(&grid, (struct grid_column){.cut = true, .least = least});
+    grid_column(&grid, (struct grid_column){.right = true, .drop = 1});
     grid_cell(&grid, STR("NAME"));
     grid_cell(&grid, STR("COUNT"));
     grid_cell(&grid, STR("a rather l\xc3\xb6ng name"));
@@ -109,16 +109,18 @@ static char *grid_text(int width) {
 
 TEST(test_grid_fits) {
     static const struct {
-        int width;
+        int width, least;
         const char *text;
     } cases[] = {
-        {0, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
-        {25, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
-        {18, "NAME         COUNT\na rather l\xe2\x80\xa6     12\n"},
-        {12, "NAME\na rather l\xc3\xb6\xe2\x80\xa6\n"},
+        {0, 0, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
+        {25, 0, "NAME                COUNT\na rather l\xc3\xb6ng name     12\n"},
+        {18, 0, "NAME         COUNT\na rather l\xe2\x80\xa6     12\n"},
+        {12, 0, "NAME\na rather l\xc3\xb6\xe2\x80\xa6\n"},
+        {18, 12, "NAME\na rather l\xc3\xb6ng name\n"},
+        {19, 12, "NAME          COUNT\na rather l\xc3\xb6\xe2\x80\xa6     12\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *text = grid_text(cases[i].width);
+        char *text = grid_text(cases[i].width, cases[i].least);
         assert_string_equal(text, cases[i].text);
         free(text);
     }

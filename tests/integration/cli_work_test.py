@@ -250,6 +250,9 @@ class WorkTest(CliTest):
             number = 4711 + ids.index(claimed)
             self.worker("fail", instance, 1, token, claimed, "permanent", f"no such customer {number}")
         self.assertEqual(sorted(row["id"] for row in self.ok("dead")), sorted(ids))
+        heading, first = self.run_pawl("dead", "-o", "table").out.splitlines()[:2]
+        self.assertRegex(heading, "ID +KIND +STREAM +TYPE .*ERROR$")  # their state is known
+        self.assertRegex(first, "no such customer 471[1-3]$")
         shown = self.ok("dead", "show", ids[0])
         self.assertEqual((shown["reason"], shown["error"]), ("permanent", "no such customer 4711"))
         why = self.ok("why", ids[0])
