@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/uuid.h"
 #include "cli/commands.h"
 #include "cli/database.h"
 #include "cli/worker_setup.h"
@@ -23,13 +24,18 @@ static void stop_when_idle(void *self) {
         pawl_worker_stop(job->worker);
 }
 
-/* A database that cannot be reached now is an error now, unless waiting was asked for. */
+/* A database that cannot be reached now, or not by a worker, is an error now, unless waiting was asked for.
+ */
 static pawl_status check_database(struct cli *cli, pawl_error *err) {
     if (cli_flag(cli, FLAG_WAIT)->set)
         return PAWL_OK;
     pawl_status status = database_open(cli, err);
     if (status == PAWL_UNAVAILABLE)
         cli->hint = "Check --database-url; with --wait the worker waits for the database.";
+    /* Only a worker may make this call, and for nobody's id it does nothing. A login without the right is
+     * told now instead of with every try to register; anything else is the worker's own business. */
+    if (status == PAWL_OK && cli->store->ops->core.wait_end(cli->store, uuid_nil(), err) == PAWL_CONFLICT)
+        status = PAWL_CONFLICT;
     store_close(cli->store);
     cli->store = NULL;
     return status;

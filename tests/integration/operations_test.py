@@ -124,6 +124,56 @@ class Operations(unittest.TestCase):
             self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()")
             waiter.wait(60)
 
+    def test_each_role_does_what_is_said_of_it(self):
+        if ARGS.dialect == "sqlite":
+            return
+        url, roles = self.environment["DATABASE_URL"], re.findall(r"^\| `pawl_(\w+)` \|", DOC, re.MULTILINE)
+        self.assertEqual(sorted(roles), ["operator", "owner", "producer", "server", "view", "worker"])
+        logins = {role: f"{self.schema}_login_{role}" for role in roles}
+        try:
+            for role, login in logins.items():
+                self.sql(f"CREATE ROLE {login} LOGIN IN ROLE {self.schema}_{role}")
+            self.act_as(url, logins)
+        finally:
+            self.environment["DATABASE_URL"] = url
+            for login in logins.values():
+                self.sql(f"DROP ROLE IF EXISTS {login}")
+
+    def act_as(self, url, logins):
+        urls = {role: f"{url}{'&' if '?' in url else '?'}user={login}" for role, login in logins.items()}
+
+        def refused(role, *words):
+            done = subprocess.run([ARGS.pawl, *words], env=dict(self.environment, DATABASE_URL=urls[role]), capture_output=True,
+                                  text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 73, f"{role} {words}: {done.stdout}{done.stderr}")
+            self.assertIn("lacks the right", done.stderr)
+
+        tools = self.folder / "tools.json"
+        tools.write_text(json.dumps({"tools": {"fine": {"exec": "/bin/true"}}}))
+        self.environment["PAWL_TOOLS"] = str(tools)
+        # The worker is woken: it does not have to poll.
+        self.worker(["worker", "--on", "*=exec:cat", "--log-level", "debug"], DATABASE_URL=urls["worker"])
+        self.until(lambda: "event=wake_up_works" in (self.folder / "worker.log").read_text(), 150)
+        for role in ("view", "producer", "operator"):
+            refused(role, "worker", "--on", "*=exec:cat")
+        self.pawl("task", "create", "t", "--pipeline", self.pipeline([{"id": "a", "uses": "fine"}]))
+        self.environment["DATABASE_URL"] = urls["producer"]
+        self.pawl("job", "enqueue", "--task", "t")
+        self.environment["DATABASE_URL"] = urls["view"]
+        self.until(lambda: self.pawl("status")["successful_runs"] == 1)
+        for words in (("queue",), ("monitor", "--looks", "1"), ("workers",), ("alerts",)):
+            self.assertTrue(self.pawl(*words), words)
+        self.assertEqual([(run["outcome"], run["output"]) for run in self.pawl("audit", "list")], [("succeeded", None)])
+        looked = subprocess.run([ARGS.pawl, "doctor"], env=self.environment, capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn(looked.returncode, (0, 1, 2), looked.stderr)
+        refused("view", "send", "a")
+        refused("view", "messages", "list")
+        refused("operator", "check")
+        self.environment["DATABASE_URL"] = urls["owner"]
+        self.pawl("check")
+        self.pawl("migrate")
+        self.assertIsNotNone(self.pawl("audit", "list")[0]["output"])
+
     def test_what_is_said_of_the_server_is_so(self):
         """Every row of the table of settings: what the server has when nobody sets anything."""
         if ARGS.dialect == "sqlite":

@@ -1,5 +1,6 @@
 /* Who may do what in the PostgreSQL schema: the roles, and the catalog rules behind them. */
 #include "integration/postgres_fixture.h"
+#include "sql_embedded.h"
 
 enum { ROLE_PRODUCER = 1, ROLE_WORKER = 2, ROLE_VIEW = 4, ROLE_OPERATOR = 8, ROLE_COUNT = 4 };
 
@@ -17,6 +18,10 @@ static const struct {
     {"select pawl.complete(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', false)", ROLE_WORKER},
     {"select pawl.fail(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
      ROLE_WORKER},
+    {"select pawl.wait_begin(gen_random_uuid(), 1, 1000)", ROLE_WORKER},
+    {"select pawl.wait_late()", ROLE_WORKER},
+    {"select pawl.wait_end(gen_random_uuid())", ROLE_WORKER},
+    {"select pawl.wake()", ROLE_WORKER},
     {"select * from pawl.maintain(null, 10)", ROLE_WORKER | ROLE_OPERATOR},
     {"select pawl.dead_redrive('{}', '{}')", ROLE_OPERATOR},
     {"select pawl.dead_discard('{}', '{}')", ROLE_OPERATOR},
@@ -60,6 +65,27 @@ static void every_role_may_what_it_needs_and_nothing_else(void **state) {
                 fail_msg("%s as %s: SQLSTATE '%s'", matrix[i].sql, roles[r], sqlstate);
             value(f, "rollback");
         }
+    }
+}
+
+/* A call that the program makes and no role may make works only for the owner, whom no test is. */
+static void every_call_of_the_program_is_granted_to_some_role(void **state) {
+    struct fixture *f = *state;
+    store_close(store_made(f, "pawl"));
+    for (size_t i = 0; i < POSTGRES_Q_COUNT; i++) {
+        const char *call = strstr(sql_postgres_queries[i].text, " pawl.");
+        size_t len = call != NULL ? strspn(call + 6, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+        if (len == 0 || call[6 + len] != '(' || strncmp(sql_postgres_queries[i].name, "migrate", 7) == 0)
+            continue;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "select count(*) from pg_proc p, pg_roles r where p.pronamespace = 'pawl'::regnamespace and "
+                 "p.proname = '%.*s' and r.rolname in ('pawl_producer', 'pawl_worker', 'pawl_view', "
+                 "'pawl_operator') and has_function_privilege(r.oid, p.oid, 'execute')",
+                 (int)len, call + 6);
+        if (strcmp(value(f, text), "0") == 0)
+            fail_msg("%.*s (query %s) is granted to nobody", (int)len, call + 6,
+                     sql_postgres_queries[i].name);
     }
 }
 
@@ -188,6 +214,8 @@ int main(void) {
         return PGSERVER_SKIP;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_role_may_what_it_needs_and_nothing_else, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(every_call_of_the_program_is_granted_to_some_role, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(a_stranger_may_nothing, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_producer_writes_in_its_own_transaction, fixture_setup,

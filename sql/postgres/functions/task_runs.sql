@@ -2,7 +2,7 @@
 -- params: p_task text (NULL: any), p_job bigint (0: any), p_outcome integer (0: any), p_since_ms bigint, p_before bigint (0: from
 --         the newest), p_limit integer, p_scan integer
 -- returns: one row each, hash in hex, and where the next page begins (0: there is none) in every row; an empty page is a row of
---          nulls with the latter
+--          nulls with the latter; output, error and steps only for who may see payloads
 -- tables: task_run (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.task_runs(
@@ -17,6 +17,7 @@ AS $$
 DECLARE
     v_before bigint := CASE WHEN p_before = 0 THEN 9223372036854775807 ELSE p_before END;
     v_ids bigint[];
+    v_shown boolean := pawl.payloads_shown();
 BEGIN
     -- Each of these reads one index, from its end; a condition that may be absent would make it read another.
     IF p_job <> 0 THEN
@@ -33,8 +34,9 @@ BEGIN
          WHERE r.id = ANY (v_ids) AND (p_outcome = 0 OR r.outcome = p_outcome) AND r.finished_ms >= p_since_ms
          ORDER BY r.id DESC LIMIT p_limit),
     ends AS (SELECT count(*) AS shown, min(f.id) AS last FROM fits f)
-    SELECT f.id, f.job, f.task, f.type, f.queue, f.attempt, f.instance, f.token, f.started_ms, f.finished_ms, f.outcome, f.output,
-           f.error, f.steps, f.input_hash, f.output_hash, encode(f.hash, 'hex'),
+    SELECT f.id, f.job, f.task, f.type, f.queue, f.attempt, f.instance, f.token, f.started_ms, f.finished_ms, f.outcome,
+           CASE WHEN v_shown THEN f.output END, CASE WHEN v_shown THEN f.error END, CASE WHEN v_shown THEN f.steps END,
+           f.input_hash, f.output_hash, encode(f.hash, 'hex'),
            CASE WHEN e.shown = p_limit THEN e.last WHEN cardinality(v_ids) = p_scan THEN v_ids[p_scan] ELSE 0 END
       FROM ends e LEFT JOIN fits f ON true
      ORDER BY f.id DESC;

@@ -63,9 +63,15 @@ pawl_status pg_status_from_result(const PGresult *result, const char *schema, co
     if (strncmp(sqlstate, "PW", 2) == 0)
         return error_set(err, status, op, "%s", message);
     if (strcmp(sqlstate, "42501") == 0)
-        return error_set(err, status, op,
-                         "%s: this role lacks the right; grant it %s_worker, %s_operator or %s_view", message,
-                         schema, schema, schema);
+        return strstr(message, "for table") != NULL
+                   ? error_set(err, status, op,
+                               "%s: this login lacks the right; the tables are read by members of %s_owner",
+                               message, schema)
+                   : error_set(
+                         err, status, op,
+                         "%s: this login lacks the right; grant it the role that has it: "
+                         "%s_producer sends, %s_worker handles, %s_view looks, %s_operator looks and acts",
+                         message, schema, schema, schema, schema);
     if (strcmp(sqlstate, "25006") == 0)
         return error_set(err, status, op, "the server takes no writes (%s); connect to the primary", message);
     if (strcmp(sqlstate, "3F000") == 0 || strcmp(sqlstate, "42P01") == 0 || strcmp(sqlstate, "42883") == 0)
