@@ -93,12 +93,13 @@ static void origins_local(struct server *server, const struct place *place, int 
 
 /* Another machine may only come in where nobody can listen to the tokens. */
 static pawl_status place_allowed(const struct server *server, const struct place *place, pawl_error *err) {
-    if (place->loopback || server->tls || server->config.public_url != NULL)
+    const char *url = server->config.public_url;
+    if (place->loopback || server->tls || (url != NULL && strncmp(url, "https://", strlen("https://")) == 0))
         return PAWL_OK;
     return error_set(
         err, PAWL_INVALID, "server",
         "--listen %s would send tokens unprotected over the network: give --tls-cert and "
-        "--tls-key, or --public-url when a proxy with TLS stands in front, or listen on 127.0.0.1",
+        "--tls-key, or --public-url https://… when a proxy with TLS stands in front, or listen on 127.0.0.1",
         server->config.listen);
 }
 
@@ -106,9 +107,9 @@ pawl_status server_listen(struct server *server, pawl_error *err) {
     struct place place = {.len = 0};
     pawl_status status = place_parse(server->config.listen, &place, err);
     if (status == PAWL_OK)
-        status = place_allowed(server, &place, err);
-    if (status == PAWL_OK)
         status = origin_public(server, err);
+    if (status == PAWL_OK)
+        status = place_allowed(server, &place, err);
     if (status != PAWL_OK)
         return status;
     int on = 1;

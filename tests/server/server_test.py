@@ -46,6 +46,7 @@ class ServerLifeTest(ServerTest):
         self.refused(65, "--tls-key", "server", "--listen", "127.0.0.1:0", "--tls-cert", "x.pem")
         self.refused(65, "127.0.0.1:7295", "server", "--listen", "nowhere")
         self.refused(65, "https://pawl.example.org", "server", "--listen", "0.0.0.0:0", "--public-url", "pawl.example.org")
+        self.refused(65, "unprotected", "server", "--listen", "0.0.0.0:0", "--public-url", "http://pawl.example.org")
 
     def test_assets_are_served_with_etag_and_gzip(self):
         self.start_server()
