@@ -21,9 +21,18 @@ struct reader {
     pawl_error *err;
 };
 
+/* Written as the flag is, or with _ for -. */
+static bool is_name(const char *row, const char *written) {
+    while (*row != '\0' && *row == (*written == '-' ? '_' : *written)) {
+        row++;
+        written++;
+    }
+    return *row == '\0' && *written == '\0';
+}
+
 static enum option_id find_row(const char *name) {
     for (int id = 0; id < OPTION_COUNT; id++)
-        if (!option_rows[id].flag_only && strcmp(option_rows[id].name, name) == 0)
+        if (!option_rows[id].flag_only && is_name(option_rows[id].name, name))
             return (enum option_id)id;
     return OPTION_COUNT;
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
@@ -161,8 +162,8 @@ static pawl_status note(struct cli *cli, const struct verb *verb, int64_t count,
     for (int id = 0; id < FLAG_TOTAL; id++) {
         const struct flag_value *flag = cli_flag(cli, (enum flag_id)id);
         if (flag->set)
-            buf_printf(&detail, " --%s %.*s", flag_rows[id].name, (int)flag->text.len,
-                       flag->text.ptr != NULL ? flag->text.ptr : "");
+            buf_printf(&detail, " --%s%s%.*s", flag_rows[id].name, flag->text.len > 0 ? " " : "",
+                       STR_ARG(flag->text));
     }
     for (int i = 0; i < cli->arguments.word_count && detail.len < PAWL_METADATA_BYTES_MAX - 64; i++)
         buf_printf(&detail, " %s", cli->arguments.words[i]);

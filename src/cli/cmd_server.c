@@ -16,9 +16,8 @@ static const char *text_or_null(const struct cli *cli, enum option_id id) {
 static void greet(const struct server *server) {
     const char *scheme = server->tls ? "https" : "http";
     const char *place = server->config.public_url != NULL ? server->config.public_url : NULL;
-    if (server->tokens_made)
-        fprintf(stderr, "pawl: tokens are in %s. The dashboard, this once with the operator's token:\n",
-                server->token_file);
+    fprintf(stderr, "pawl: tokens are in %s. The dashboard%s:\n", server->token_file,
+            server->tokens_made ? ", this once with the operator's token" : "");
     if (place != NULL)
         fprintf(stderr, "%s/", place);
     else

@@ -137,6 +137,7 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
                                           {.key = "workers", .type = CELL_JSON},
                                           {.key = "jobs_ready", .type = CELL_INT},
                                           {.key = "jobs_running", .type = CELL_INT},
+                                          {.key = "jobs_dead", .type = CELL_INT},
                                           {.key = "priority_distribution", .type = CELL_JSON},
                                           {.key = "priority_complete", .type = CELL_BOOL},
                                           {.key = "total_runs", .type = CELL_INT},
@@ -160,14 +161,20 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
         output_cells_json(&workers, worker_columns, WORKER_COLUMNS, cells);
     }
     buf_append_char(&workers, ']');
-    struct cell cells[] = {
-        cell_time(view->counts.now_ms),         cell_int(view->clock_ahead_ms),
-        cell_int(view->instances[0]),           cell_int(view->instances[1]),
-        cell_int(view->instances[2]),           cell_text(buf_str(&kinds)),
-        cell_text(buf_str(&workers)),           cell_int(view->queue.ready_now),
-        cell_int(view->queue.currently_leased), cell_text(buf_str(&view->queue.priorities)),
-        cell_bool(view->queue.priorities_all),  cell_int(view->queue.total_runs),
-        cell_int(view->queue.successful_runs)};
+    struct cell cells[] = {cell_time(view->counts.now_ms),
+                           cell_int(view->clock_ahead_ms),
+                           cell_int(view->instances[0]),
+                           cell_int(view->instances[1]),
+                           cell_int(view->instances[2]),
+                           cell_text(buf_str(&kinds)),
+                           cell_text(buf_str(&workers)),
+                           cell_int(view->queue.ready_now),
+                           cell_int(view->queue.currently_leased),
+                           cell_int(view->queue.dead),
+                           cell_text(buf_str(&view->queue.priorities)),
+                           cell_bool(view->queue.priorities_all),
+                           cell_int(view->queue.total_runs),
+                           cell_int(view->queue.successful_runs)};
     pawl_status status = buf_status(&kinds, "status", err);
     if (status == PAWL_OK)
         status = buf_status(&workers, "status", err);
@@ -194,14 +201,15 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
         output_say(&cli->output, "clock: this machine is %" PRId64 " ms %s the database\n",
                    view->clock_ahead_ms > 0 ? view->clock_ahead_ms : -view->clock_ahead_ms,
                    view->clock_ahead_ms > 0 ? "ahead of" : "behind");
-    if (view->queue.total_pending > 0 || view->queue.total_runs > 0)
+    if (view->queue.total_pending > 0 || view->queue.total_runs > 0 || view->queue.dead > 0)
         output_say(&cli->output,
-                   "jobs: %" PRId64 " ready, %" PRId64 " running, by priority %s%s; last hour %" PRId64
-                   " of %" PRId64 " executions succeeded%s\n",
-                   view->queue.ready_now, view->queue.currently_leased, view->queue.priorities.ptr,
-                   view->queue.priorities_all ? "" : " (not all are counted)",
-                   view->queue.successful_runs, view->queue.total_runs,
-                   view->queue.runs_all ? "" : ", or more");
+                   "jobs: %" PRId64 " ready, %" PRId64 " running, %" PRId64 " later or waiting, %" PRId64
+                   " dead; by priority %s%s; last hour %" PRId64 " of %" PRId64 " executions succeeded%s\n",
+                   view->queue.ready_now, view->queue.currently_leased,
+                   view->queue.total_pending - view->queue.ready_now - view->queue.currently_leased,
+                   view->queue.dead, view->queue.priorities.ptr,
+                   view->queue.priorities_all ? "" : " (not all are counted)", view->queue.successful_runs,
+                   view->queue.total_runs, view->queue.runs_all ? "" : ", or more");
     struct column shown[COLUMNS];
     shown_columns(view->rates, shown);
     output_list_begin(&cli->output, shown, COLUMNS);
@@ -213,6 +221,7 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
     pawl_status status = output_list_end(&cli->output, "", err);
     if (status != PAWL_OK || view->rows.count == 0)
         return status;
+    output_say(&cli->output, "%s", "");
     output_list_begin(&cli->output, worker_columns, WORKER_COLUMNS);
     for (size_t i = 0; i < view->rows.count; i++) {
         struct cell cells[WORKER_COLUMNS];

@@ -82,6 +82,8 @@ static int terminal_width(const struct output *output) {
     return 80;
 }
 
+enum { ROUNDED_MS = 10000 };
+
 /* The two biggest units: 3m12s, 2d4h. */
 static void format_span(int64_t span_ms, char *text, size_t size) {
     static const struct {
@@ -143,7 +145,12 @@ static void cell_show(const struct output *output, const struct column *column, 
             buf_printf(buf, " %s", output_age(cell->number, output->now_ms, text));
         return;
     case CELL_DURATION:
-        buf_append_cstr(buf, clock_format_duration(cell->number, text));
+        /* What was measured and is long is rounded; what was set is shown as it was. */
+        if (cell->number < ROUNDED_MS || cell->number % 1000 == 0)
+            clock_format_duration(cell->number, text);
+        else
+            format_span(cell->number, text, sizeof text);
+        buf_append_cstr(buf, text);
         return;
     }
 }

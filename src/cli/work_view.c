@@ -81,7 +81,7 @@ const struct column task_columns[TASK_COLUMNS] = {
     {.key = "updated", .type = CELL_TIME, .drop = 1},
     {.key = "scopes", .type = CELL_JSON, .show = SHOW_WIDE},
     {.key = "params", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "spec", .type = CELL_JSON, .show = SHOW_JSON}};
+    {.key = "spec", .type = CELL_JSON, .show = SHOW_WIDE}};
 
 void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]) {
     const struct cell made[TASK_COLUMNS] = {cell_text(task->name),        cell_text(task->agent),

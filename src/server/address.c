@@ -118,8 +118,8 @@ pawl_status server_listen(struct server *server, pawl_error *err) {
         setsockopt(server->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(server->listen_fd, (struct sockaddr *)&place.address, place.len) != 0 ||
         listen(server->listen_fd, PAWL_HTTP_CONNECTIONS_MAX) != 0)
-        return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot listen on %s",
-                           server->config.listen);
+        return error_errno(err, PAWL_UNAVAILABLE, "server", errno,
+                           "cannot listen on %s (--listen says where)", server->config.listen);
     union {
         struct sockaddr_storage any;
         struct sockaddr_in v4;

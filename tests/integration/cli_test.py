@@ -151,10 +151,11 @@ class HelpTest(CliTest):
             self.assertTrue(error["error"])
 
     def test_configuration_file(self):
-        (self.dir / "pawl.ini").write_text("output = json\ndatabase_url = gone.db\n", encoding="utf-8")
-        result = self.run_pawl("--config", "pawl.ini", "status", env={"DATABASE_URL": None})
-        self.assertEqual(result.code, EXIT_CODES["not found"], result)
-        self.assertIn("gone.db", json.loads(result.err)["error"])
+        for name in ("database_url", "database-url"):
+            (self.dir / "pawl.ini").write_text(f"output = json\n{name} = gone.db\n", encoding="utf-8")
+            result = self.run_pawl("--config", "pawl.ini", "status", env={"DATABASE_URL": None})
+            self.assertEqual(result.code, EXIT_CODES["not found"], result)
+            self.assertIn("gone.db", json.loads(result.err)["error"])
         self.refused(EXIT_CODES["not found"], "none.ini", "--config", "none.ini", "status")
 
 
@@ -198,6 +199,7 @@ class DatabaseTest(CliTest):
                 result = self.run_pawl(*args, "--connect-timeout", "5s", env={"DATABASE_URL": url})
                 self.assertEqual(result.code, EXIT_CODES["unavailable"], result)
                 self.assertIn("try again", result.err)
+                self.assertNotIn("\\n", result.err)
                 self.assertNotIn("hidden", result.err)
             result = self.run_pawl("version", env={"DATABASE_URL": url})
             self.assertEqual(result.code, 0, result)
@@ -238,6 +240,12 @@ class DatabaseTest(CliTest):
                       done)
         self.assertRegex(done.stderr.lower(), "read.?only|permission|writ", done)
         self.assertEqual(done.stderr.count("\n"), 1, done)
+
+    @sqlite_only
+    def test_missing_directory(self):
+        for args in (["send", "T"], ["migrate"]):
+            result = self.refused(EXIT_CODES["unavailable"], "its directory does not exist", *args, "--database-url", "none/here.db")
+            self.assertIn("none/here.db cannot be made", result.err)
 
     @sqlite_only
     def test_not_a_database(self):

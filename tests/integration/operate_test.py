@@ -57,7 +57,8 @@ class FleetTest(OperateTest):
                          ([live], {"5": 2, "1": 1}, 3))
         self.assertEqual((status["total_runs"], status["successful_runs"]), (0, 0))
         shown = self.run_pawl("status", "-o", "table")
-        self.assertIn("by priority", shown.out)
+        self.assertIn("jobs: 3 ready, 0 running, 0 later or waiting, 0 dead; by priority", shown.out)
+        self.assertEqual(status["jobs_dead"], 0)
 
     # covers: J30 J31
     def test_workers_by_id_and_by_age(self):

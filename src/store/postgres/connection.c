@@ -15,7 +15,7 @@
 #include "domain/name.h"
 #include "store/postgres/schema.h"
 
-enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8 };
+enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8, LINE_BYTES = 400 };
 /* A connection that answered this shortly ago is not looked at again before it is used. */
 enum { FRESH_US = 200 };
 
@@ -204,6 +204,17 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
     return PAWL_OK;
 }
 
+/* libpq says it in several lines. */
+static void one_line(const char *message, char line[static LINE_BYTES]) {
+    size_t len = 0;
+    for (const char *at = message; *at != '\0' && len + 1 < LINE_BYTES; at++) {
+        bool blank = *at == '\n' || *at == '\t' || *at == ' ';
+        if (!blank || (len > 0 && line[len - 1] != ' '))
+            line[len++] = blank ? ' ' : *at;
+    }
+    line[len > 0 && line[len - 1] == ' ' ? len - 1 : len] = '\0';
+}
+
 /* PAWL_UNAVAILABLE when there is no server within the time; *refused when a pooler did not like our session
  * settings, *no_role when the login may not act as the role, or there is none. */
 static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
@@ -234,9 +245,9 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
     *refused = strstr(message, "startup parameter") != NULL;
     *no_role = self->role[0] != '\0' && strstr(message, self->role) != NULL &&
                (strstr(message, "set role") != NULL || strstr(message, "does not exist") != NULL);
-    pawl_str text = str_trim(str_from(message));
-    pawl_status status =
-        error_set(err, PAWL_UNAVAILABLE, op, "cannot connect to PostgreSQL: %.*s", STR_ARG(text));
+    char line[LINE_BYTES];
+    one_line(message, line);
+    pawl_status status = error_set(err, PAWL_UNAVAILABLE, op, "cannot connect to PostgreSQL: %s", line);
     pg_connection_drop(self);
     return status;
 }

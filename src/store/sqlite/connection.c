@@ -199,7 +199,11 @@ static pawl_status prepare_side_dir(struct sqlite_store *store, enum connection_
     /* No directory beside a database that is not there. */
     if (mode == CONNECTION_USE && stat(store->path, &info) != 0)
         return PAWL_OK;
-    if (mkdir(store->side_dir, 0700) != 0 && errno != EEXIST)
+    bool there = mkdir(store->side_dir, 0700) == 0 || errno == EEXIST;
+    if (!there && errno == ENOENT)
+        return error_set(err, PAWL_UNAVAILABLE, OP, "%s cannot be made: its directory does not exist",
+                         store->path);
+    if (!there)
         return error_errno(err, PAWL_UNAVAILABLE, OP, errno, "the directory %s cannot be made",
                            store->side_dir);
     return mode == CONNECTION_CREATE ? take_migrate_lock(store, err) : PAWL_OK;
