@@ -212,7 +212,7 @@ static pawl_status busy_add(const struct work *work, const struct advance_result
 
 /* One more batch of each perspective that has some left. */
 static pawl_status turn(const struct work *work, struct names *left, bool first, struct arena *arena,
-                        struct names *busy, pawl_error *err) {
+                        struct names *busy, bool *written, pawl_error *err) {
     struct seat *seat = work->seat;
     pawl_status status = PAWL_OK;
     for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
@@ -223,11 +223,12 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
         if (work_over(work))
             return first ? error_set(err, PAWL_STALE, "perspective", "there is no time left") : PAWL_OK;
         status = advance_once(work, row, &left[k], arena, &result, err);
+        *written = *written || status == PAWL_OK;
         if (status == PAWL_OK)
             status = busy_add(work, &result, busy, err);
         if (status == PAWL_OK)
             names_left(&left[k], &result);
-        if (status == PAWL_NOT_FOUND) { /* removed */
+        if (status == PAWL_NOT_FOUND) { /* retired or removed since the list was read: nothing was written */
             left[k].count = 0;
             status = PAWL_OK;
         }
@@ -267,7 +268,8 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
     return PAWL_OK;
 }
 
-/* Behind the first turn every wake-up is written down: what is left then is due. */
+/* Behind the first turn every wake-up is written down, if any of them is still fed: what is left then is due.
+ */
 pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
                                        struct names *busy, bool *written, pawl_error *err) {
     struct seat *seat = work->seat;
@@ -276,9 +278,9 @@ pawl_status perspectives_advance_named(const struct work *work, const pawl_str *
     struct arena *arena = arena_create(0);
     pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
                                        : share_out(work, streams, count, &left, &open, err);
-    *written = open > 0;
+    *written = false;
     for (bool first = true; status == PAWL_OK && open > 0 && (first || !work_over(work)); first = false) {
-        status = turn(work, left, first, arena, busy, err);
+        status = turn(work, left, first, arena, busy, written, err);
         open = 0;
         for (size_t k = 0; k < seat->key_count; k++)
             open += left[k].count > 0;
