@@ -303,7 +303,8 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                    .help = "Wait for a database that is not there yet, instead of giving up."},
     [FLAG_UNTIL_IDLE] = {.name = "until-idle",
                          .type = FLAG_SWITCH,
-                         .help = "Stop when nothing is left to do."},
+                         .help =
+                             "Stop when nothing is left to do; what is to be tried again later may stay."},
     [FLAG_REASON] = {.name = "reason",
                      .type = FLAG_TEXT,
                      .value = "TEXT",

@@ -143,9 +143,13 @@ struct auth_verdict auth_decide(const struct tokens *tokens, const struct origin
         return verdict;
     if (verdict.as == CREDENTIAL_NONE)
         return (struct auth_verdict){
-            .status = 401, .why = "A token is needed: Authorization: Bearer TOKEN (see the token file)."};
+            .status = 401,
+            .why = question->authorization != NULL
+                       ? "This token is not known: the token file of this server has those that are."
+                       : "A token is needed: Authorization: Bearer TOKEN (see the token file)."};
     if (!enough(question->needs, verdict.as))
-        return (struct auth_verdict){.status = 403, .why = "This token may not do that."};
+        return (struct auth_verdict){.status = 403,
+                                     .why = "This token may not do that: it is of another role."};
     if (verdict.session && !question->reads && question->own_header == NULL)
         return (struct auth_verdict){.status = 403,
                                      .why = "A session changes things only with the header " OWN_HEADER "."};

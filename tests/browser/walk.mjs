@@ -151,6 +151,8 @@ async function redrive() {
   fs.writeFileSync(path.join(directory, "fixed"), "");
   const before = (await api("/v1/dead/groups")).items.reduce((sum, group) => sum + group.count, 0);
   if (!(before > 0)) throw new Error("nothing is dead");
+  if (!((await api("/v1/jobs/groups")).items.length > 0)) throw new Error("no job is dead");
+  await page.getByRole("region", { name: "Groups of dead jobs" }).waitFor(); // the overview counts them too
   const operations = (await api("/v1/operations")).items.length;
   await button("Redrive all").click();
   await page.keyboard.press("Escape"); // leaves it

@@ -36,6 +36,24 @@ function columns(view, again) {
   ];
 }
 
+const jobColumns = [
+  { name: "Error", cell: (row) => row.sample_error || row.fingerprint },
+  { name: "Count", cell: (row) => number(row.count), right: true },
+  { name: "First", cell: (row) => moment(row.first_ms), wide: true },
+  { name: "Last", cell: (row) => moment(row.last_ms) },
+];
+
+// The overview counts them together, so whoever comes from there finds both.
+function deadJobs(view) {
+  const box = h("section", { "aria-label": "Jobs" });
+  view.box.append(box);
+  view.watch(box, (read) => read("/v1/jobs/groups?limit=100"), (data) => data.items.length > 0 && [
+    h("h2", null, "Dead jobs"),
+    table("Groups of dead jobs", jobColumns, data.items, (row) => row.fingerprint),
+    h("p", { "data-key": "where" }, h("a", { href: "/ui/jobs?state=dead" }, "Jobs that are dead"), ": retry or discard them there."),
+  ], { names: ["dead", "jobs"] });
+}
+
 export function showDead(view) {
   const box = h("section", { "aria-label": "Groups" });
   view.box.append(box);
@@ -53,5 +71,6 @@ export function showDead(view) {
       table("Groups of dead letters", columns(view, both), data.items, (row) => row.kind + row.fingerprint),
     ];
   }, { names: ["dead"] });
+  deadJobs(view);
   const operations = operationList(view, "dead letters");
 }
