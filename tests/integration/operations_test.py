@@ -174,6 +174,13 @@ class Operations(unittest.TestCase):
         self.pawl("migrate")
         self.assertIsNotNone(self.pawl("audit", "list")[0]["output"])
 
+    def test_a_restored_database_gives_newer_tokens(self):
+        if ARGS.dialect == "sqlite":
+            return
+        before = self.pawl("settings")["epoch"]
+        self.assertEqual(self.sql(query("restored")), [(str(before + 1),)])
+        self.assertEqual(self.pawl("settings")["epoch"], before + 1)
+
     def test_what_is_said_of_the_server_is_so(self):
         """Every row of the table of settings: what the server has when nobody sets anything."""
         if ARGS.dialect == "sqlite":
