@@ -169,6 +169,7 @@ class Operations(unittest.TestCase):
         refused("view", "send", "a")
         refused("view", "messages", "list")
         refused("operator", "check")
+        refused("worker", "migrate")
         self.environment["DATABASE_URL"] = urls["owner"]
         self.pawl("check")
         self.pawl("migrate")

@@ -50,6 +50,26 @@ bool pg_status_is_outage(const char *sqlstate) {
            strncmp(sqlstate, "57P", 3) == 0;
 }
 
+/* Who lacks a right is told which role has it: what the server says names only what was refused. */
+static pawl_status right_missing(const char *message, const char *schema, const char *op, pawl_error *err) {
+    if (strstr(message, "for database") != NULL)
+        return error_set(err, PAWL_CONFLICT, op,
+                         "%s: this login lacks the right; a new schema needs CREATE on the database",
+                         message);
+    if (strstr(message, "set role") != NULL)
+        return error_set(err, PAWL_CONFLICT, op,
+                         "%s: this login lacks the right, which members of %s_owner have", message, schema);
+    if (strstr(message, "for table") != NULL)
+        return error_set(
+            err, PAWL_CONFLICT, op,
+            "%s: this login lacks the right; grant it a table of yours, or %s_owner for pawl's own", message,
+            schema);
+    return error_set(err, PAWL_CONFLICT, op,
+                     "%s: this login lacks the right; grant it the role that has it: %s_producer sends, "
+                     "%s_worker handles, %s_view looks, %s_operator looks and acts",
+                     message, schema, schema, schema, schema);
+}
+
 pawl_status pg_status_from_result(const PGresult *result, const char *schema, const char *op,
                                   pawl_error *err) {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -63,15 +83,7 @@ pawl_status pg_status_from_result(const PGresult *result, const char *schema, co
     if (strncmp(sqlstate, "PW", 2) == 0)
         return error_set(err, status, op, "%s", message);
     if (strcmp(sqlstate, "42501") == 0)
-        return strstr(message, "for table") != NULL
-                   ? error_set(err, status, op,
-                               "%s: this login lacks the right; the tables are read by members of %s_owner",
-                               message, schema)
-                   : error_set(
-                         err, status, op,
-                         "%s: this login lacks the right; grant it the role that has it: "
-                         "%s_producer sends, %s_worker handles, %s_view looks, %s_operator looks and acts",
-                         message, schema, schema, schema, schema);
+        return right_missing(message, schema, op, err);
     if (strcmp(sqlstate, "25006") == 0)
         return error_set(err, status, op, "the server takes no writes (%s); connect to the primary", message);
     if (strcmp(sqlstate, "3F000") == 0 || strcmp(sqlstate, "42P01") == 0 || strcmp(sqlstate, "42883") == 0)
