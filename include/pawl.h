@@ -251,8 +251,8 @@ typedef struct pawl_worker_config {
     const char *alert_targets; /* a file that says what the names of targets are (docs/alerts.md) */
     bool observe;              /* register and beat, but handle nothing: no handler is needed */
     bool debug;                /* completed messages stay readable */
-    bool own_process; /* SIGTERM and SIGINT stop the worker; escaped children of commands are adopted and
-                         ended */
+    bool own_process; /* SIGTERM, SIGINT and SIGHUP stop the worker; escaped children of commands are adopted
+                         and ended */
     pawl_strategy strategy;
     bool (*flush)(void *self, size_t pending, int64_t oldest_age_ms); /* PAWL_CUSTOM: send the results now? */
     bool (*ready)(void *self); /* asked before every batch, in a store thread */

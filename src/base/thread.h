@@ -3,10 +3,15 @@
 #define BASE_THREAD_H
 
 #include <pthread.h>
+#include <signal.h>
 
 /* Starts a thread that gets no signals: those are for the thread that waits for them. A signal that ends the
  * process would else reach whichever thread has not blocked it. Returns 0 or an errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
+
+/* What asks a program to stop: SIGTERM, SIGINT, and SIGHUP when its terminal goes away; but for those that it
+ * was started to ignore, as by nohup. */
+sigset_t thread_stop_signals(void);
 
 /* A condition that is waited for on CLOCK_MONOTONIC (clock_monotonic_after), whatever the wall clock does. */
 void thread_cond_init(pthread_cond_t *cond);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/monitor_view.h"
@@ -127,11 +128,8 @@ static pawl_status watch(struct monitor *monitor, pawl_error *err) {
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
     struct monitor monitor = {.cli = cli, .file = cli->output.file};
-    sigset_t signals, old;
-    sigemptyset(&signals);
+    sigset_t signals = thread_stop_signals(), old;
     sigaddset(&signals, SIGWINCH);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &signals, &old);
     monitor.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (monitor.signal_fd < 0)

@@ -74,7 +74,7 @@ const struct command command_server = {
         "for viewers, one for operators, one for workers) and prints the address of the dashboard with the "
         "operator's token, this once. Another address than a loopback one is refused without --tls-cert and "
         "--tls-key, or --public-url for a proxy that speaks TLS. It claims no work: on PostgreSQL a login "
-        "that may only become pawl_server is enough (docs/api.md). SIGTERM and SIGINT stop it.",
+        "that may only become pawl_server is enough (docs/api.md). SIGTERM, SIGINT and SIGHUP stop it.",
     .example = "pawl server\n"
                "pawl server --listen 127.0.0.1:0 --redact password,card_number",
     .run = run,

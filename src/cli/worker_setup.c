@@ -1,13 +1,13 @@
 /* A worker made from the command line. */
 #include "cli/worker_setup.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "cli/database.h"
 
 static pawl_status read_kinds(struct cli *cli, pawl_worker_config *config, pawl_error *err) {
@@ -110,20 +110,12 @@ pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl
     return PAWL_OK;
 }
 
-/* The worker listens to these signals while it runs and then gives back what it found. It finds them blocked,
- * so that one more of them, while the program is ending, does not change how it ends. */
-static void block_stop_signals(void) {
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &stop, NULL);
-}
-
 pawl_status worker_setup_run(struct cli *cli, pawl_worker *worker, pawl_error *err) {
     bool forced = false;
-    block_stop_signals();
+    sigset_t stop = thread_stop_signals();
+    /* The worker listens to them while it runs and then gives back what it found. It finds them blocked, so
+     * that one more of them, while the program is ending, does not change how it ends. */
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
     pawl_status status = pawl_worker_run(worker, &forced, err);
     if (status == PAWL_OK && forced)
         cli->exit_code = WORKER_EXIT_FORCED;

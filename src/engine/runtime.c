@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "base/uuid.h"
 
 enum { TICK_MS = 200, BESIDE_MS = 100, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
@@ -314,11 +315,7 @@ static void loop(struct runtime *runtime) {
 }
 
 static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_error *err) {
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGHUP);
+    sigset_t stop = thread_stop_signals();
     pthread_sigmask(SIG_BLOCK, &stop, before);
     runtime->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
     if (!watch(runtime, runtime->signal_fd, FD_SIGNAL))

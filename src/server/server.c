@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/thread.h"
 #include "server/checkup.h"
 #include "server/exchange.h"
 #include "server/idempotency.h"
@@ -56,7 +57,7 @@ static pawl_status check_config(const struct server_config *config, pawl_error *
 static pawl_status open_parts(struct server *server, pawl_error *err) {
     struct store_config worker = server->config.store;
     worker.role = role_name(server, "worker");
-    sigset_t stop;
+    sigset_t stop = thread_stop_signals();
     server->keys = keys_new();
     server->sampler = sampler_new(server);
     server->streams = streams_new(server);
@@ -69,9 +70,6 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
         (server->config.lease_api && server->leases == NULL))
         return no_memory(err);
     stats_init(server->stats);
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTERM);
-    sigaddset(&stop, SIGINT);
     pthread_sigmask(SIG_BLOCK, &stop, NULL); /* before the threads, which inherit it */
     server->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     server->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -66,7 +66,7 @@ struct server {
 PAWL_MUSTCHECK pawl_status server_open(struct server *server, const struct server_config *config,
                                        pawl_error *err);
 
-/* Serves until SIGTERM or SIGINT. */
+/* Serves until SIGTERM, SIGINT or SIGHUP. */
 PAWL_MUSTCHECK pawl_status server_run(struct server *server, pawl_error *err);
 
 void server_close(struct server *server);

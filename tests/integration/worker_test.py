@@ -281,6 +281,20 @@ class StopTest(WorkerTest):
         counts = self.counts()
         self.assertEqual((counts["done"], counts["leased"]), (0, 0))
 
+    def test_a_signal_that_it_was_started_to_ignore(self):
+        """As by nohup: the terminal goes away and the worker stays."""
+        handler = self.script(f"echo done >> {self.log}")
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            self.start("--on", f"*=exec:{handler}")
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.process.send_signal(signal.SIGHUP)
+        self.ok("send", "T")
+        self.wait(self.log.exists, what="the message")
+        self.stop()
+
     def test_signals_while_it_ends(self):
         """They were obeyed already: the exit code says how it ended, not that one more came."""
         self.begin("--drain", "60s")
