@@ -4,6 +4,7 @@
 
 #include "integration/postgres_fixture.h"
 #include "sql_embedded.h"
+#include "store/postgres/calls.h"
 
 enum { PROCESSES = 8 };
 
@@ -171,6 +172,26 @@ static void roles_are_not_needed(void **state) {
     assert_string_equal(value(f, "select count(*) from pg_roles where rolname like 'modest\\_%'"), "0");
 }
 
+/* Migrations come in pairs: one dialect may have nothing to do. */
+static void a_migration_of_comments_does_nothing(void **state) {
+    struct fixture *f = *state;
+    static const char *const texts[] = {"-- 0042_other_dialect: nothing to do here\n", "/* nothing */ ;", "",
+                                        ";"};
+    struct store *store = store_made(f, "pawl");
+    struct postgres *self = postgres_of(store);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char sqlstate[6];
+        assert_int_equal(pg_script_run(self, "script", texts[i], sqlstate, &f->err), PAWL_OK);
+        assert_string_equal(sqlstate, "");
+    }
+    int64_t now_ms = 0; /* the connection is as good as before */
+    assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
+    char sqlstate[6];
+    assert_int_not_equal(pg_script_run(self, "script", "-- wrong\nSELEC", sqlstate, &f->err), PAWL_OK);
+    assert_string_equal(sqlstate, "42601");
+    store_close(store);
+}
+
 int main(void) {
     if (pgserver_url() == NULL)
         return PGSERVER_SKIP;
@@ -182,6 +203,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(another_version_is_refused, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_missing_schema_says_what_to_do, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_changed_function_is_replaced, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_migration_of_comments_does_nothing, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(roles_are_not_needed, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,8 +27,9 @@ struct call {
     struct postgres *self;
     const char *op;
     enum statement_effect effect;
-    bool sent;        /* something may have reached the server */
-    char sqlstate[6]; /* of the first error */
+    bool sent;         /* something may have reached the server */
+    bool may_be_empty; /* a text without a statement is no failure */
+    char sqlstate[6];  /* of the first error */
     int64_t deadline_ms;
     pawl_error *err;
 };
@@ -118,7 +119,8 @@ static pawl_status drain(struct call *call, PGresult **last) {
         }
         if (result == NULL)
             break;
-        if (!has_failed(result)) {
+        bool empty = call->may_be_empty && PQresultStatus(result) == PGRES_EMPTY_QUERY;
+        if (empty || !has_failed(result)) {
             PQclear(good);
             good = result;
             continue;
@@ -449,6 +451,7 @@ pawl_status pg_script_run(struct postgres *self, const char *op, const char *tex
     PGresult *result = NULL;
     sqlstate[0] = '\0';
     call.sent = true;
+    call.may_be_empty = true;
     if (PQsendQuery(self->conn, text) == 0)
         return lost(&call, PQerrorMessage(self->conn));
     pawl_status status = flush(&call);

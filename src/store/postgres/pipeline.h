@@ -34,7 +34,8 @@ PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char 
 PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
                                         PGresult **result, pawl_error *err);
 
-/* Runs text that may hold several statements (migrations), without parameters, outside of any retry. */
+/* Runs text that holds any number of statements, none included (migrations), without parameters, outside of
+ * any retry. */
 PAWL_MUSTCHECK pawl_status pg_script_run(struct postgres *self, const char *op, const char *text,
                                          char sqlstate[static 6], pawl_error *err);
 
