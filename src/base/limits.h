@@ -32,6 +32,8 @@
 #define PAWL_APPEND_MAX 1000 /* events in one call */
 #define PAWL_PATTERNS_MAX 64 /* of one perspective */
 #define PAWL_PERSPECTIVES_MAX 1000
+#define PAWL_LAG_LOOK                                                                                        \
+    2000 /* events among which a list of perspectives looks for their lag; sql/ repeats it */
 #define PAWL_PERSPECTIVE_VERSION_MAX 1000000
 #define PAWL_PERSPECTIVE_BATCH_DEFAULT 100
 #define PAWL_PERSPECTIVE_SQL_BYTES_MAX 65536

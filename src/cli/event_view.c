@@ -64,6 +64,7 @@ const struct column perspective_columns[PERSPECTIVE_COLUMNS] = {
     {.key = "stopped", .type = CELL_INT, .drop = 3},
     {.key = "lag_events", .type = CELL_INT},
     {.key = "lag", .type = CELL_DURATION},
+    {.key = "lag_whole", .type = CELL_BOOL, .show = SHOW_JSON},
     {.key = "eta", .type = CELL_DURATION, .drop = 1},
     {.key = "patterns", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "target", .type = CELL_TEXT, .show = SHOW_JSON},
@@ -89,6 +90,7 @@ void perspective_cells(struct arena *arena, const struct perspective_row *row, i
     cells[n++] = cell_int(row->stopped);
     cells[n++] = cell_int(row->lag_events);
     cells[n++] = cell_duration(row->lag_ms);
+    cells[n++] = cell_bool(row->lag_whole);
     cells[n++] = eta_ms >= 0 ? cell_duration(eta_ms) : cell_none();
     cells[n++] = cell_text(patterns_text(arena, row->patterns, row->pattern_count));
     cells[n++] = cell_text(row->target);

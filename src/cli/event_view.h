@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "store/store.h"
 
-enum { EVENT_COLUMNS = 11, PERSPECTIVE_COLUMNS = 21, CHECKPOINT_COLUMNS = 9, CHECKPOINT_ERROR_COLUMNS = 4 };
+enum { EVENT_COLUMNS = 11, PERSPECTIVE_COLUMNS = 22, CHECKPOINT_COLUMNS = 9, CHECKPOINT_ERROR_COLUMNS = 4 };
 
 const char *perspective_state_name(enum perspective_state state);
 

@@ -139,9 +139,10 @@ static pawl_status tell_perspective(struct cli *cli, pawl_str word, struct why_t
     buf_append_cstr(&told->text, "Perspective ");
     grid_escape(&told->text, row->key);
     buf_printf(&told->text,
-               " is %" PRId64 " events behind (%" PRId64 " s): %" PRId64 " streams wait, %" PRId64
+               " is %" PRId64 " events behind (%s%" PRId64 " s): %" PRId64 " streams wait, %" PRId64
                " are being applied, %" PRId64 " failed, %" PRId64 " of them for good.",
-               row->lag_events, row->lag_ms / 1000, row->pending, row->processing, row->failed, row->stopped);
+               row->lag_events, row->lag_whole ? "" : "at most ", row->lag_ms / 1000, row->pending,
+               row->processing, row->failed, row->stopped);
     if (row->paused)
         buf_append_cstr(&told->text, " It is paused.");
     if (!row->backfilled)

@@ -2,6 +2,7 @@
 #ifndef STORE_EVENTS_H
 #define STORE_EVENTS_H
 
+#include "base/limits.h"
 #include "domain/event_pattern.h"
 #include "store/event_receptors.h"
 #include "store/types.h"
@@ -151,8 +152,20 @@ struct perspective_row {
     int64_t matched, applied; /* events: of its types, and behind its checkpoints */
     int64_t lag_events;       /* matched - applied; 0 when it is no longer fed */
     int64_t lag_ms;           /* age of the oldest event that is not applied, as far as positions are given */
-    int64_t position;         /* everything up to here is applied, as far as perspective_reached has looked */
+    bool lag_whole; /* false: the oldest was not found among those looked at; lag_ms is the most it can be */
+    int64_t position; /* everything up to here is applied, as far as anybody has looked */
 };
+
+/* How many events a list looks at for each of the perspectives that are fed. */
+static inline int64_t perspective_look(size_t fed) {
+    return fed > 0 && fed < PAWL_LAG_LOOK ? PAWL_LAG_LOOK / (int64_t)fed : 1;
+}
+
+/* What a row says when the last event that was looked at is so old: where the counts say that nothing is
+ * behind, that is the better guess. */
+static inline int64_t perspective_lag_ms(const struct perspective_row *row, int64_t age_ms) {
+    return age_ms < 0 || (!row->lag_whole && row->lag_events == 0) ? 0 : age_ms;
+}
 
 struct perspective_rows {
     struct perspective_row *rows;

@@ -271,7 +271,8 @@ void look_perspectives_lag(const struct doctor_facts *facts, struct buf *found) 
         next(found);
         buf_printf(found, "%.*s is ", STR_ARG(row->key));
         counted(found, row->lag_events, "event", "events");
-        buf_printf(found, " and %" PRId64 " s behind", row->lag_ms / 1000);
+        buf_printf(found, " and %s%" PRId64 " s behind", row->lag_whole ? "" : "at most ",
+                   row->lag_ms / 1000);
     }
 }
 

@@ -216,6 +216,58 @@ static void skipped_events_count_as_applied(void **state) {
     assert_int_equal(perspective_of(c, "orders", 1).lag_events, 0);
 }
 
+/* A list is asked for often: however much there is, it looks at so many events and goes on from there. */
+static void the_lag_is_looked_for_among_so_many_events(void **state) {
+    struct conf *c = *state;
+    begin(c);
+    for (int i = 0; i < 5; i++) {
+        append(c, "noise", EXPECT_ANY, "Noise", 500, 0); /* nothing that orders@1 takes */
+        advance(c, 1000);
+    }
+    append(c, "a", EXPECT_ANY, "Created", 1, 0);
+    advance(c, 100);
+    struct perspective_row row = perspective_of(c, "orders", 1);
+    assert_false(row.lag_whole);
+    assert_int_equal(row.position, PAWL_LAG_LOOK);
+    assert_int_equal(row.lag_events, 1);
+    assert_int_equal(row.lag_ms, 2100); /* the most it can be: that of the last event looked at */
+    row = perspective_of(c, "orders", 1);
+    assert_true(row.lag_whole);
+    assert_int_equal(row.position, 2500);
+    assert_int_equal(row.lag_ms, 100);
+    struct seen seen = {0};
+    assert_int_equal(moved(c, (struct wanted){.n = 1, .key = "orders@1"}, &seen).items[0].events, 1);
+    row = perspective_of(c, "orders", 1);
+    assert_true(row.lag_whole);
+    assert_int_equal(row.position, 2501);
+    assert_int_equal(row.lag_ms, 0);
+    append(c, "noise", EXPECT_ANY, "Noise", 1000, 0);
+    append(c, "noise", EXPECT_ANY, "Noise", 1000, 0);
+    advance(c, 1000);
+    append(c, "noise", EXPECT_ANY, "Noise", 1, 0);
+    row = perspective_of(c, "orders", 1);
+    assert_false(row.lag_whole);
+    assert_int_equal(row.lag_ms, 0); /* nothing is behind as far as it is counted */
+    assert_int_equal(row.position, 2 * PAWL_LAG_LOOK); /* from what was remembered */
+}
+
+static void perspectives_share_what_a_list_looks_at(void **state) {
+    struct conf *c = *state;
+    struct perspective_rows rows;
+    begin(c);
+    register_one(c, "others", 1, PATTERN_EXACT, "Other");
+    append(c, "noise", EXPECT_ANY, "Noise", 1000, 0);
+    append(c, "noise", EXPECT_ANY, "Noise", 1, 0);
+    stamp(c);
+    ok(c, EVENTS(c)->perspective_list(c->store, (pawl_str){NULL, 0}, c->arena, &rows, &c->err));
+    assert_int_equal(rows.count, 2);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_false(rows.rows[i].lag_whole);
+        assert_int_equal(rows.rows[i].position, PAWL_LAG_LOOK / 2);
+    }
+    assert_true(perspective_of(c, "orders", 1).lag_whole); /* alone it has everything */
+}
+
 static void a_worker_learns_what_there_is_without_counts(void **state) {
     struct conf *c = *state;
     struct perspective_rows rows;
@@ -297,6 +349,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(who_was_granted_it_before_changes_nothing_any_more),
     CONF_TEST(paused_removed_and_evicted_ones_are_left_alone),
     CONF_TEST(skipped_events_count_as_applied),
+    CONF_TEST(the_lag_is_looked_for_among_so_many_events),
+    CONF_TEST(perspectives_share_what_a_list_looks_at),
     CONF_TEST(a_worker_learns_what_there_is_without_counts),
     CONF_TEST(who_traces_learns_where_the_events_came_from),
 };

@@ -539,8 +539,9 @@ static void say_perspectives(struct world *w, int s) {
                  STR_ARG(r->key), (int)r->state, r->paused, r->backfilled, r->checkpoints, r->pending,
                  r->processing, r->completed, r->failed);
         pair_say(&w->pair, s,
-                 " stopped=%" PRId64 " matched=%" PRId64 " applied=%" PRId64 " lag=%" PRId64 " %" PRId64,
-                 r->stopped, r->matched, r->applied, r->lag_events, r->lag_ms);
+                 " stopped=%" PRId64 " matched=%" PRId64 " applied=%" PRId64 " lag=%" PRId64 " %" PRId64
+                 " %d",
+                 r->stopped, r->matched, r->applied, r->lag_events, r->lag_ms, r->lag_whole);
     }
     assert_int_equal(events_of(w, s)->checkpoint_errors(w->pair.store[s], (pawl_str){NULL, 0}, 20,
                                                         w->pair.arena, &errors, &err),

@@ -41,7 +41,7 @@ function progress(row) {
 const columns = (view, again) => [
   { name: "Perspective", cell: (row) => row.perspective },
   { name: "State", cell: (row) => badge(row.paused ? "paused" : row.state) },
-  { name: "Lag", cell: (row) => (row.lag_events > 0 ? `${number(row.lag_events)} behind, ${duration(row.lag_ms)}` : "none"), right: true },
+  { name: "Lag", cell: (row) => (row.lag_events > 0 ? `${number(row.lag_events)} behind, ${row.lag_whole ? "" : "at most "}${duration(row.lag_ms)}` : "none"), right: true },
   { name: "Applied", cell: progress },
   { name: "Streams", cell: (row) => `${number(row.completed)} done, ${number(row.pending + row.processing)} open`, wide: true },
   { name: "Failed", cell: (row) => number(row.failed), right: true },

@@ -60,5 +60,6 @@ BEGIN
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
     GET DIAGNOSTICS receptors_removed = ROW_COUNT;
     tally_folded := pawl.tally_fold(p_rows_max) + pawl.dead_tally_fold(p_rows_max);
+    PERFORM pawl.perspective_tally_fold(); -- a stamp does it too, but only when something is appended
 END
 $$;

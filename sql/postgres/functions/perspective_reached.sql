@@ -17,7 +17,7 @@ DECLARE
     v_row record;
 BEGIN
     IF p_stream IS NULL THEN
-        SELECT w.at, w.waits_stream INTO at, v_stream FROM pawl.perspective_walk(v_key, 10000) w;
+        SELECT w.at, w.waits_stream INTO at, v_stream FROM pawl.perspective_walk(v_key, 10000, true) w;
         reached := at >= p_position;
     END IF;
     SELECT c.version, c.status = 3 AS failed, c.error INTO v_row FROM pawl.checkpoint c WHERE c.stream = v_stream AND c.perspective = v_key;

@@ -309,11 +309,13 @@ pawl_status model_perspective_switch(struct store *store, const struct perspecti
     return model_leave(model, PAWL_OK);
 }
 
-/* Moves the position up to which everything is applied; the first event that is not, or NULL. */
-static const struct kept_event *walk(struct model *model, struct kept_perspective *perspective) {
+/* Moves a position up to which everything is applied, through at most look events; the first event that is
+ * not applied, or NULL. */
+static const struct kept_event *walk(struct model *model, const struct kept_perspective *perspective,
+                                     int64_t look, int64_t *position) {
     const struct event_tables *t = model_events(model);
-    for (; perspective->position < (int64_t)t->all_count; perspective->position++) {
-        const struct kept_event *kept = t->all[perspective->position];
+    for (; *position < (int64_t)t->all_count && look > 0; ++*position, look--) {
+        const struct kept_event *kept = t->all[*position];
         const struct checkpoint *c = model_checkpoint_find(model, kept->event.stream, perspective->key);
         if (model_perspective_maps(perspective, kept->type) &&
             kept->event.version > (c != NULL ? c->version : 0))
@@ -337,8 +339,8 @@ static void count_rows(struct model *model, struct perspective_row *row) {
     }
 }
 
-static pawl_status row_of(struct model *model, struct kept_perspective *kept, struct arena *arena,
-                          struct perspective_row *row, pawl_error *err) {
+static pawl_status row_of(struct model *model, struct kept_perspective *kept, int64_t look,
+                          struct arena *arena, struct perspective_row *row, pawl_error *err) {
     *row = (struct perspective_row){.key = kept->key,
                                     .name = kept->name,
                                     .version = kept->version,
@@ -353,15 +355,22 @@ static pawl_status row_of(struct model *model, struct kept_perspective *kept, st
                                     .max_attempts = kept->max_attempts,
                                     .policy = kept->policy,
                                     .registered_ms = kept->registered_ms,
-                                    .applied = kept->applied};
+                                    .applied = kept->applied,
+                                    .lag_whole = true};
     count_rows(model, row);
     for (size_t i = 0; i < model->events->type_count; i++)
         row->matched += model_perspective_maps(kept, i) ? model->events->types[i].events : 0;
     row->lag_events = row->matched > row->applied ? row->matched - row->applied : 0; /* retired: no types */
     if (model_perspective_fed(kept)) {
-        const struct kept_event *first = walk(model, kept);
-        row->lag_ms = first != NULL ? model->now_ms - first->event.appended_ms : 0;
+        const struct event_tables *t = model_events(model);
         row->position = kept->position;
+        const struct kept_event *first = walk(model, kept, look, &row->position);
+        row->lag_whole = first != NULL || row->position == (int64_t)t->all_count;
+        if (!row->lag_whole) {
+            kept->position = row->position;
+            first = t->all[kept->position - 1];
+        }
+        row->lag_ms = perspective_lag_ms(row, first != NULL ? model->now_ms - first->event.appended_ms : 0);
     }
     row->patterns = arena_array(arena, kept->pattern_count, sizeof *row->patterns);
     if (row->patterns == NULL)
@@ -377,19 +386,25 @@ static pawl_status row_of(struct model *model, struct kept_perspective *kept, st
     return status;
 }
 
+static bool is_listed(const struct kept_perspective *kept, pawl_str name) {
+    return str_absent(name) ? kept->state != PERSPECTIVE_REMOVED : str_equal(kept->name, name);
+}
+
 pawl_status model_perspective_list(struct store *store, pawl_str name, struct arena *arena,
                                    struct perspective_rows *out, pawl_error *err) {
     struct model *model = model_enter(store);
     const struct event_tables *t = model_events(model);
+    size_t fed = 0;
+    for (size_t i = 0; i < t->perspective_count; i++)
+        fed += is_listed(t->perspectives[i], name) && model_perspective_fed(t->perspectives[i]);
     struct perspective_rows list = {.rows = arena_array(arena, t->perspective_count, sizeof *list.rows)};
     pawl_status status = PAWL_OK;
     if (list.rows == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
     for (size_t i = 0; status == PAWL_OK && i < t->perspective_count; i++) {
-        struct kept_perspective *kept = t->perspectives[i];
-        bool wanted = str_absent(name) ? kept->state != PERSPECTIVE_REMOVED : str_equal(kept->name, name);
-        if (wanted)
-            status = row_of(model, kept, arena, &list.rows[list.count++], err);
+        if (is_listed(t->perspectives[i], name))
+            status = row_of(model, t->perspectives[i], perspective_look(fed), arena, &list.rows[list.count++],
+                            err);
     }
     if (status == PAWL_OK)
         *out = list;
@@ -422,7 +437,7 @@ pawl_status model_perspective_reached(struct store *store, const struct perspect
     struct perspective_reached result = {0};
     const struct checkpoint *c = NULL;
     if (str_absent(in->stream)) {
-        const struct kept_event *first = walk(model, kept);
+        const struct kept_event *first = walk(model, kept, INT64_MAX, &kept->position);
         c = first != NULL ? model_checkpoint_find(model, first->event.stream, kept->key) : NULL;
         result.at = kept->position;
         result.reached = result.at >= in->position;

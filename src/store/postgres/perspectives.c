@@ -182,9 +182,10 @@ static void row_take(const PGresult *r, int row, struct arena *arena, struct per
         .matched = n[20],
         .applied = n[21],
         .lag_events = n[20] > n[21] ? n[20] - n[21] : 0, /* retired: no types */
-        .lag_ms = n[22],
+        .lag_whole = pg_cell_bool((struct cell){r, row, 24}),
         .position = n[23],
     };
+    out->lag_ms = perspective_lag_ms(out, n[22]);
     out->pattern_count = pg_patterns_take(pg_cell_text((struct cell){r, row, 6}, arena, failed), arena,
                                           &out->patterns, failed);
 }
@@ -194,7 +195,7 @@ static pawl_status list_all(struct store *store, struct statement statement, str
                             struct perspective_rows *out, pawl_error *err) {
     pawl_status status =
         pg_statement_run(postgres_of(store), "perspective_list", &statement, EFFECT_READ, err);
-    if (status == PAWL_OK && PQnfields(statement.result) != 24)
+    if (status == PAWL_OK && PQnfields(statement.result) != 25)
         status = pg_answer_malformed("perspective_list", err);
     if (status == PAWL_OK) {
         struct perspective_rows list = {.count = (size_t)PQntuples(statement.result)};

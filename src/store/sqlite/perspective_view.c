@@ -9,33 +9,41 @@ enum { WALK_MAX = 10000 };
 /* What keeps a perspective from having applied everything. */
 struct walk {
     int64_t position;
-    pawl_str stream; /* absent: nothing */
+    pawl_str stream; /* absent: nothing that was looked at */
     int64_t appended_ms;
+    bool whole; /* false: there are more events than were looked at; appended_ms is that of the last one */
 };
 
-static pawl_status walk(struct operation *op, pawl_str key, int64_t from, struct walk *out) {
+static pawl_status walk(struct operation *op, pawl_str key, int64_t from, int64_t look, struct walk *out) {
     int64_t head = 0;
     bool found = false;
     struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
     pawl_status status = statement_number(&s, &head, &found);
     if (status != PAWL_OK)
         return status;
-    int64_t through = head - from > WALK_MAX ? from + WALK_MAX : head;
-    *out = (struct walk){.position = through > from ? through : from};
+    int64_t through = head - from > look ? from + look : head;
+    *out = (struct walk){.position = through > from ? through : from, .whole = through == head};
     s = statement_begin(op, SQLITE_Q_PERSPECTIVE_WALK);
     bind_text(&s, key);
     bind_int(&s, from);
     bind_int(&s, through);
     if (statement_next(&s))
-        *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2)};
+        *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2), true};
     status = statement_end(&s);
-    if (status == PAWL_OK && out->position > from && op->writes) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
-        bind_text(&s, key);
+    if (status == PAWL_OK && !out->whole) {
+        s = statement_begin(op, SQLITE_Q_EVENT_APPENDED);
         bind_int(&s, out->position);
-        status = statement_run(&s);
+        status = statement_number(&s, &out->appended_ms, &found);
     }
     return status;
+}
+
+/* So that the next look begins there. */
+static pawl_status remember(struct operation *op, pawl_str key, int64_t position) {
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
+    bind_text(&s, key);
+    bind_int(&s, position);
+    return statement_run(&s);
 }
 
 static struct perspective_row row_column(struct statement *s, struct arena *arena) {
@@ -67,39 +75,56 @@ static struct perspective_row row_column(struct statement *s, struct arena *aren
     return row;
 }
 
-static pawl_status row_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
+static bool is_fed(const struct perspective_row *row) {
+    return row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
+}
+
+static pawl_status row_finish(struct operation *op, struct arena *arena, int64_t look,
+                              struct perspective_row *row) {
     struct walk at = {0};
     pawl_status status = patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
-    if (row->state != PERSPECTIVE_LIVE && row->state != PERSPECTIVE_FILLING) {
+    row->lag_whole = true;
+    if (!is_fed(row)) {
         row->position = 0;
         return status;
     }
     if (status == PAWL_OK)
-        status = walk(op, row->key, row->position, &at);
+        status = walk(op, row->key, row->position, look, &at);
+    if (status == PAWL_OK && !at.whole && op->writes)
+        status = remember(op, row->key, at.position);
     row->position = at.position;
-    row->lag_ms = str_absent(at.stream) ? 0 : op->now_ms - at.appended_ms;
+    row->lag_whole = at.whole;
+    row->lag_ms = perspective_lag_ms(row, at.appended_ms > 0 ? op->now_ms - at.appended_ms : 0);
     return status;
 }
 
-/* finish: what is still to be read of each row. */
-static pawl_status list_all(struct store *store, pawl_str name, struct arena *arena,
-                            pawl_status (*finish)(struct operation *op, struct arena *arena,
-                                                  struct perspective_row *row),
+/* What is to be listed, and what is still to be read of each row. */
+struct listing {
+    pawl_str name; /* absent: all */
+    enum operation_mode mode;
+    pawl_status (*finish)(struct operation *op, struct arena *arena, int64_t look,
+                          struct perspective_row *row);
+};
+
+static pawl_status list_all(struct store *store, const struct listing *listing, struct arena *arena,
                             struct perspective_rows *out, pawl_error *err) {
     struct operation op;
+    size_t fed = 0;
     struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
     if (list.rows == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "perspective_list", err);
+    pawl_status status = operation_begin(&op, store, listing->mode, "perspective_list", err);
     if (status != PAWL_OK)
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PERSPECTIVE_LIST);
-    bind_text(&s, name);
-    while (list.count < PAWL_PERSPECTIVES_MAX && statement_next(&s))
-        list.rows[list.count++] = row_column(&s, arena);
+    bind_text(&s, listing->name);
+    while (list.count < PAWL_PERSPECTIVES_MAX && statement_next(&s)) {
+        list.rows[list.count] = row_column(&s, arena);
+        fed += is_fed(&list.rows[list.count++]);
+    }
     status = statement_end(&s);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
-        status = finish(&op, arena, &list.rows[i]);
+        status = listing->finish(&op, arena, perspective_look(fed), &list.rows[i]);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;
@@ -108,10 +133,27 @@ static pawl_status list_all(struct store *store, pawl_str name, struct arena *ar
 
 pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
                                     struct perspective_rows *out, pawl_error *err) {
-    return list_all(store, name, arena, row_finish, out, err);
+    struct listing listing = {name, OPERATION_READ, row_finish};
+    struct perspective_rows list = {0}, moved;
+    bool whole = true;
+    pawl_status status = list_all(store, &listing, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        whole = whole && list.rows[i].lag_whole;
+    if (status != PAWL_OK)
+        return status;
+    /* The next list goes on from here: only a transaction that writes can remember that. When somebody else
+     * writes for long, what was read is as right, and the next list tries again. */
+    listing.mode = OPERATION_WRITE;
+    if (!whole && list_all(store, &listing, arena, &moved, NULL) == PAWL_OK)
+        list = moved;
+    *out = list;
+    return PAWL_OK;
 }
 
-static pawl_status definition_finish(struct operation *op, struct arena *arena, struct perspective_row *row) {
+static pawl_status definition_finish(struct operation *op, struct arena *arena, int64_t look,
+                                     struct perspective_row *row) {
+    (void)look;
+    row->lag_whole = true;
     row->checkpoints = row->pending = row->processing = row->completed = row->failed = row->stopped = 0;
     row->matched = row->applied = row->lag_events = row->position = 0;
     return patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
@@ -119,7 +161,8 @@ static pawl_status definition_finish(struct operation *op, struct arena *arena, 
 
 pawl_status sqlite_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
                                        pawl_error *err) {
-    return list_all(store, (pawl_str){NULL, 0}, arena, definition_finish, out, err);
+    const struct listing listing = {{NULL, 0}, OPERATION_READ, definition_finish};
+    return list_all(store, &listing, arena, out, err);
 }
 
 static pawl_status reached(struct operation *op, const struct perspective_target *in, struct arena *arena,
@@ -131,7 +174,9 @@ static pawl_status reached(struct operation *op, const struct perspective_target
     int64_t head = 0, waiting = 0;
     pawl_status status = perspective_find_live(op, in->perspective, &key, &kept);
     if (status == PAWL_OK && str_absent(in->stream)) {
-        status = walk(op, key, kept.position, &at);
+        status = walk(op, key, kept.position, WALK_MAX, &at);
+        if (status == PAWL_OK && at.position > kept.position)
+            status = remember(op, key, at.position);
         stream = at.stream;
         out->at = at.position;
         out->reached = out->at >= in->position;
