@@ -115,7 +115,7 @@ struct answers {
     struct why_told told[KINDS_MAX];
     const char *kinds[KINDS_MAX];
     size_t count;
-    bool message;
+    bool message, cut; /* cut: a stream may have this name all the same */
     pawl_uuid id;
 };
 
@@ -127,7 +127,7 @@ static pawl_status ask(struct cli *cli, const char *kind, pawl_str word, struct 
     /* A number is one of a job or a run; as the beginning of an id it would be any. */
     if ((any && !numbered) || (!any && (strcmp(kind, "message") == 0 || strcmp(kind, "dead") == 0)))
         status = find_message(cli, word, &answers->id, &answers->message, err);
-    /* A whole id is that message's, also when a stream has its name: to look for one means reading a lane. */
+    /* A whole id is that message's, also when a stream has its name. */
     pawl_uuid whole;
     if (any && answers->message && uuid_parse(word, &whole))
         return status;
@@ -136,11 +136,12 @@ static pawl_status ask(struct cli *cli, const char *kind, pawl_str word, struct 
         if (any ? (numbered && strcmp(why_kinds[i].name, "instance") == 0)
                 : strcmp(kind, why_kinds[i].name) != 0)
             continue;
-        *told = (struct why_told){.id = word};
+        *told = (struct why_told){.id = word, .thorough = !any};
         buf_init(&told->text, 0);
         buf_init(&told->next, 0);
         answers->kinds[answers->count++] = why_kinds[i].name;
         status = why_kinds[i].tell(cli, word, told, err);
+        answers->cut = answers->cut || told->cut;
         if (status == PAWL_OK && !told->found) {
             buf_free(&told->text);
             buf_free(&told->next);
@@ -156,6 +157,11 @@ static pawl_status choose(struct cli *cli, const char *word, const struct answer
         cli->hint =
             "A message may be done and no longer kept: see pawl settings show for how long the history is. A "
             "job that is done is gone: pawl audit list has its executions.";
+        if (answers->cut)
+            cli->hint = arena_printf(cli->arena,
+                                     "Of the messages that wait only the first of its lane were looked at: "
+                                     "pawl why stream %s looks at all.",
+                                     word);
         return error_set(
             err, PAWL_NOT_FOUND, "why",
             "there is no message with id %s, and no job, run, stream, perspective, schedule, task or "
@@ -210,7 +216,8 @@ const struct command command_why = {
         "ID is that of a message or an instance, or its beginning; the number of a job or a run; the name of "
         "a stream, a run, a perspective, a schedule or a task. KIND (message, dead, stream, job, run, "
         "perspective, schedule, task, instance) is needed when it names more than one; the whole id of a "
-        "message is that message. Tells the state and "
+        "message is that message. A stream without its kind is looked for among the first 10,000 messages of "
+        "its lane, with it among all. Tells the state and "
         "its cause: who runs it and until when, what is in front of it and why that waits, when the next "
         "attempt is, or that nobody is there for it. A page of a run is a job. The JSON has the same facts.",
     .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1",

@@ -106,12 +106,26 @@ static pawl_status take_id(void *self, const struct message_row *row, pawl_error
     return PAWL_OK;
 }
 
+/* The first unfinished message of a stream, nil when there is none. No index knows the streams of messages
+ * that wait: to be sure means to read a lane, which a word that may mean anything is not worth. */
+static pawl_status stream_first(struct cli *cli, pawl_str stream, struct why_told *told, pawl_uuid *first,
+                                pawl_error *err) {
+    struct message_filter filter = {.stream = stream, .lane = -1, .limit = 1};
+    struct message_rows rows = {.count = 0};
+    if (told->thorough)
+        return messages_visit(cli->store, filter, 1, take_id, first, err);
+    pawl_status status = cli->store->ops->view.messages(cli->store, &filter, cli->arena, &rows, err);
+    if (status == PAWL_OK && rows.count > 0)
+        *first = rows.rows[0].item.id;
+    told->cut = status == PAWL_OK && rows.count == 0 && rows.next_seq > 0;
+    return status;
+}
+
 /* What holds up a stream is its first unfinished message. */
 static pawl_status tell_stream(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
-    struct message_filter filter = {.stream = word, .lane = -1};
     pawl_uuid first = {0};
     struct why why;
-    pawl_status status = messages_visit(cli->store, filter, 1, take_id, &first, err);
+    pawl_status status = stream_first(cli, word, told, &first, err);
     if (status != PAWL_OK || uuid_is_nil(first))
         return status;
     status = cli->store->ops->view.why(cli->store, first, cli->arena, &why, err);

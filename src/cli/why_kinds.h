@@ -6,7 +6,9 @@
 
 /* What is told about one thing. */
 struct why_told {
+    bool thorough; /* asked for by its kind: look at everything, however long that takes */
     bool found;
+    bool cut;    /* not found, but not everything was looked at */
     pawl_str id; /* its whole name; in the arena */
     struct buf text, next;
 };

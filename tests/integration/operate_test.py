@@ -282,6 +282,11 @@ class WhyTest(OperateTest):
         last = self.ok("send", "a", "--stream", "last-95")
         self.assertEqual(last["lane"], full["lane"])
         self.assertIn("last-95", self.told("stream", "last-95")["explanation"])
+        # Whoever does not say that it is a stream waits for one page, not for the whole lane.
+        self.refused(EXIT_CODES["not found"], "pawl why stream last-95 looks at all", "why", "last-95", "-o", "table")
+        self.assertEqual(self.told(last["id"][:30])["id"], last["id"])
+        self.assertNotIn("looks at all", self.run_pawl("why", "no-such-name", "-o", "table").err)
+        self.assertIn("full", self.told("full")["explanation"])
 
 
 class MonitorTest(OperateTest):
