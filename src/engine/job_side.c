@@ -1,6 +1,7 @@
 /* The job side of a worker at work. */
 #include "engine/job_side.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ struct job_side {
     bool was_idle;
     /* The thread's own. */
     struct store *store;
+    int64_t unmatched_ms; /* when it was last told that nothing here fits a job */
     int stops_seen;
     int64_t duty_ms;
     int duty_failures;
@@ -66,6 +68,12 @@ static int match(void *self, const struct job *job) {
         if (handler->kind != HANDLER_BATCH && handler->batch == NULL &&
             pattern_matches(table->handlers[i].pattern, job->type))
             return (int)i;
+    }
+    int64_t now_ms = clock_boot_ms();
+    if (side->unmatched_ms == 0 || now_ms - side->unmatched_ms >= JOB_CORE_NO_HANDLER_MS) {
+        side->unmatched_ms = now_ms;
+        log_event(side->config.log, LOG_LEVEL_WARN, "no_handler", "job=%" PRId64 " type=%.*s back_in_ms=%d",
+                  job->id, STR_ARG(job->type), JOB_CORE_NO_HANDLER_MS);
     }
     return -1;
 }

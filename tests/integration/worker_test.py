@@ -161,6 +161,14 @@ class HandlerTest(WorkerTest):
         counts = self.counts()
         self.assertEqual((counts["dead"], counts["failed"], counts["aside"] + counts["ready"]), (0, 0, 1))
 
+    def test_job_without_a_handler_waits(self):
+        handler = self.script("exit 0")
+        self.ok("job", "enqueue", "nobody.knows")
+        self.start("--on", f"order.*=exec:{handler}")
+        self.wait(lambda: [job["state"] for job in self.ok("job", "list")] == ["later"])
+        self.assertIn("event=no_handler job=1 type=nobody.knows", self.stop())
+        self.assertEqual([job["attempts"] for job in self.ok("job", "list")], [0])
+
     def test_handlers_file(self):
         self.script(f"echo $PAWL_TYPE >> {self.log}")
         (self.dir / "h.ini").write_text("# mine\n[order.*]\nexec = ./handle.sh 'a b'\ntimeout = 5s\nconcurrency = 2\n"
