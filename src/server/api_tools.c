@@ -6,6 +6,7 @@
 #include "server/server.h"
 #include "server/tooling.h"
 #include "transport/module.h"
+#include "work/builtin.h"
 
 static const struct column transport_columns[] = {
     {.key = "transport", .type = CELL_TEXT}, {.key = "available", .type = CELL_BOOL},
@@ -31,6 +32,8 @@ static pawl_status list_transports(struct call *call, pawl_error *err) {
 pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error *err) {
     struct tools *made = NULL;
     pawl_status status = tools_create("server", &made, err);
+    if (status == PAWL_OK)
+        status = builtin_add(made, err);
     if (status == PAWL_OK && server->config.tools != NULL)
         status = tools_add_file(made, server->config.tools, err);
     if (status == PAWL_OK)
@@ -75,8 +78,7 @@ static const struct route routes[] = {
      .summary = "List the brokers that can be used, and why others cannot", COLUMNS(transport_columns),
      .run = list_transports},
     {READS("/v1/tools", "listTools"), .tag = "tools",
-     .summary = "List the tools of --tools that steps of pipelines can use", COLUMNS(tool_columns),
-     .run = list_tools},
+     .summary = "List the tools that steps of pipelines can use", COLUMNS(tool_columns), .run = list_tools},
 };
 
 const struct route_table tool_routes = ROUTE_TABLE(routes);

@@ -1,4 +1,4 @@
-/* The tools that the server knows: those of --tools. */
+/* The tools that the server knows: pawl's own, and those of --tools. */
 #ifndef SERVER_TOOLING_H
 #define SERVER_TOOLING_H
 
@@ -6,7 +6,7 @@
 
 struct server;
 
-/* The registry; empty without --tools. Freed with tools_free. */
+/* The registry. Freed with tools_free. */
 PAWL_MUSTCHECK pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error *err);
 
 #endif

@@ -253,6 +253,9 @@ class Routes(ServerTest):
         self.call("PUT", "/v1/agents/{name}", {"scopes": ["tool:*"]}, name="robot")
         self.call("GET", "/v1/agents")
         self.call("PUT", "/v1/tasks/{name}", {"pipeline": PIPELINE, "agent": "robot"}, name="t 1")
+        own = {"steps": [{"uses": "pawl.send", "with": {"type": "a"}}]}
+        self.call("PUT", "/v1/tasks/{name}", {"pipeline": own}, name="own")
+        self.call("DELETE", "/v1/tasks/{name}", name="own")
         self.call("GET", "/v1/tasks")
         self.assertEqual(self.call("GET", "/v1/tasks/{name}", name="t 1")["agent"], "robot")
         steps = self.call("GET", "/v1/tasks/{name}/pipeline", name="t 1")["items"]
