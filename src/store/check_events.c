@@ -161,6 +161,17 @@ pawl_status check_reset(const struct perspective_reset *in, pawl_error *err) {
     return status;
 }
 
+pawl_status check_clear(const struct perspective_reset *in, pawl_str clear, pawl_error *err) {
+    bool takes_streams = str_absent(clear) || memchr(clear.ptr, '?', clear.len) != NULL ||
+                         memmem(clear.ptr, clear.len, "$1", 2) != NULL;
+    if (in->mode != RESET_REBUILD || in->stream_count == 0 || takes_streams)
+        return PAWL_OK;
+    return error_set(err, PAWL_CONFLICT, "perspective_reset",
+                     "the clear statement of %.*s has no parameter for the streams and would empty the whole "
+                     "model: rebuild all of it",
+                     STR_ARG(in->perspective));
+}
+
 pawl_status check_switch(const struct perspective_switch *in, pawl_error *err) {
     static const struct text_rule rule = {"name", TEXT_NAME, true};
     struct place at = {.op = "perspective_switch", .err = err};

@@ -416,6 +416,9 @@ PAWL_MUSTCHECK pawl_status check_events_query(const struct events_query *in, paw
 PAWL_MUSTCHECK pawl_status check_perspective(const struct perspective_new *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_key(const char *op, pawl_str key, pawl_error *err); /* name@version */
 PAWL_MUSTCHECK pawl_status check_reset(const struct perspective_reset *in, pawl_error *err);
+/* A rebuild of some streams: PAWL_CONFLICT when `clear` takes no parameter, because it would empty the model
+ * of the others too. */
+PAWL_MUSTCHECK pawl_status check_clear(const struct perspective_reset *in, pawl_str clear, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_switch(const struct perspective_switch *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_checkpoints_claim(const struct checkpoints_claim *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_checkpoints_renew(const struct checkpoints_renew *in, pawl_error *err);

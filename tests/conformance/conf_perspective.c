@@ -515,6 +515,13 @@ static void a_rebuild_begins_at_the_first_event_and_fences_off_what_runs(void **
     assert_string_equal(seen.text, "1:Created(replay) 2:Created(replay) 3:Created");
     reset.perspective = STR("nobody@1");
     expect(c, PAWL_NOT_FOUND, EVENTS(c)->perspective_reset(c->store, &reset, &count, &c->err));
+    struct perspective_new whole =
+        perspective_named("whole", 1, &(struct event_pattern){PATTERN_EXACT, STR("Created")});
+    struct perspective_registered made;
+    whole.clear = STR("DELETE FROM orders"); /* takes no streams, so it would empty the others as well */
+    ok(c, EVENTS(c)->perspective_register(c->store, &whole, &made, &c->err));
+    reset = (struct perspective_reset){STR("whole@1"), RESET_REBUILD, &one, 1};
+    expect(c, PAWL_CONFLICT, EVENTS(c)->perspective_reset(c->store, &reset, &count, &c->err));
 }
 
 static struct switch_result switch_to(struct conf *c, int version) {

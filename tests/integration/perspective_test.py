@@ -36,6 +36,15 @@ class PerspectiveTest(PerspectiveCase):
         self.ok("perspectives", "rebuild", "order_total@1", "--yes")
         self.work()
         self.assertEqual(self.models(), self.fold())
+        # Of one stream: the others keep their rows; what cannot be told apart by stream is refused.
+        self.append("order-2", ("order.placed", {"sku": "bolt", "delta": -1, "amount": 4}))
+        self.work()
+        rebuilt = self.ok("perspectives", "rebuild", "order_total@1", "order-2", "--yes")
+        self.assertEqual(rebuilt["checkpoints"], 1)
+        self.assertEqual(self.rows("SELECT stream, amount FROM order_total"), [("order-1", "13")])
+        self.refused(73, "empty the whole model", "perspectives", "rebuild", "stock@1", "order-2", "--yes")
+        self.work()
+        self.assertEqual(self.models(), self.fold())
 
     # covers: P22 P23 P25 P62 P64 P65
     def test_one_failing_stream(self):

@@ -232,6 +232,9 @@ pawl_status model_perspective_reset(struct store *store, const struct perspectiv
     struct kept_perspective *kept = model_perspective_find(model, in->perspective);
     if (kept == NULL || kept->state == PERSPECTIVE_REMOVED)
         return model_leave(model, not_registered("perspective_reset", in->perspective, err));
+    status = check_clear(in, kept->clear, err);
+    if (status != PAWL_OK)
+        return model_leave(model, status);
     int64_t token = in->mode == RESET_REBUILD ? model_token_next(model) : 0;
     size_t total = 0;
     struct checkpoint **list = model_checkpoints_sorted(model, &total);

@@ -42,6 +42,8 @@ static pawl_status reset(struct operation *op, const struct perspective_reset *i
     if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
         status = perspective_missing(op, in->perspective);
     if (status == PAWL_OK)
+        status = check_clear(in, kept.clear, op->err);
+    if (status == PAWL_OK)
         status = texts_json(op, in->streams, in->stream_count, &streams);
     if (status != PAWL_OK)
         return status;
