@@ -48,7 +48,18 @@ static pawl_status write_agent(struct cli *cli, bool disabled, pawl_error *err) 
 }
 
 static pawl_status set(struct cli *cli, pawl_error *err) { return write_agent(cli, false, err); }
-static pawl_status disable(struct cli *cli, pawl_error *err) { return write_agent(cli, true, err); }
+
+static pawl_status disable(struct cli *cli, pawl_error *err) {
+    struct agent_list found = {0};
+    pawl_str name = str_from(cli->arguments.words[0]);
+    pawl_status status = cli->store->ops->jobs->agents(cli->store, cli->arena, &found, err);
+    bool known = false;
+    for (size_t i = 0; i < found.count; i++)
+        known = known || str_equal(found.agents[i].name, name);
+    if (status == PAWL_OK && !known)
+        status = error_set(err, PAWL_NOT_FOUND, "agent", "there is no agent '%.*s'", STR_ARG(name));
+    return status == PAWL_OK ? write_agent(cli, true, err) : status;
+}
 
 static pawl_status refusals(struct cli *cli, pawl_error *err) {
     int most = cli_limit(cli);

@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/pipeline_input.h"
 #include "cli/work_view.h"
+#include "work/pipeline_job.h"
 #include "work/pipeline_run.h"
 #include "work/schedule_duty.h"
 
@@ -102,6 +103,17 @@ static pawl_status read_pipeline(struct cli *cli, struct job_new *job, pawl_erro
     return PAWL_OK;
 }
 
+/* What would be left unsaid otherwise: a word or flag that nothing looks at. */
+static pawl_status check_words(struct cli *cli, pawl_error *err) {
+    bool pipeline = cli_flag(cli, FLAG_PIPELINE)->set, task = cli_flag(cli, FLAG_TASK)->set;
+    if (pipeline && (task || cli->arguments.word_count > 0))
+        return error_set(err, PAWL_INVALID, "job", "give one of a type, --task and --pipeline");
+    if (cli_flag(cli, FLAG_PARAMS)->set && !pipeline && !task)
+        return error_set(err, PAWL_INVALID, "job",
+                         "--params are those of --task or --pipeline; a job of a type has a payload");
+    return PAWL_OK;
+}
+
 static pawl_status enqueue(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{.key = "id", .type = CELL_INT},
                                             {.key = "answer", .type = CELL_TEXT}};
@@ -119,7 +131,9 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
                           .flags = JOB_AUDIT | JOB_EVENTS};
     if (cli->arguments.options.values[OPTION_MAX_ATTEMPTS].source != OPTION_FROM_DEFAULT)
         job.max_attempts = (int)options_number(&cli->arguments.options, OPTION_MAX_ATTEMPTS);
-    pawl_status status = read_times(cli, &job, err);
+    pawl_status status = check_words(cli, err);
+    if (status == PAWL_OK)
+        status = read_times(cli, &job, err);
     if (status == PAWL_OK && cli_flag(cli, FLAG_PIPELINE)->set)
         status = read_pipeline(cli, &job, err);
     else if (status == PAWL_OK && words > 1 && cli->arguments.words[1][0] == '@')
@@ -127,6 +141,8 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
             input_read(cli->arena, cli->arguments.words[1] + 1, PAWL_PAYLOAD_BYTES_MAX, &job.payload, err);
     if (status == PAWL_OK && !str_absent(job.task))
         status = pipeline_input_params(cli, &job.payload, err);
+    if (status == PAWL_OK && !str_absent(job.task))
+        status = pipeline_task_check(cli->store, job.task, job.payload, cli->arena, err);
     int64_t left = count->set ? count->number : 1;
     struct job_new *jobs =
         arena_array(cli->arena, left < PAWL_BATCH_DEFAULT ? (size_t)left : PAWL_BATCH_DEFAULT, sizeof(job));

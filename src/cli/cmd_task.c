@@ -6,6 +6,7 @@
 #include "cli/pipeline_input.h"
 #include "cli/schedule_input.h"
 #include "cli/work_view.h"
+#include "work/pipeline_job.h"
 #include "work/pipeline_run.h"
 
 static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err) {
@@ -144,6 +145,8 @@ static pawl_status run_now(struct cli *cli, pawl_error *err) {
     struct jobs_enqueue in = {.jobs = &job, .count = 1};
     struct enqueue_result out = {0};
     pawl_status status = pipeline_input_params(cli, &job.payload, err);
+    if (status == PAWL_OK)
+        status = pipeline_task_check(cli->store, job.task, job.payload, cli->arena, err);
     if (status == PAWL_OK)
         status = cli->store->ops->jobs->enqueue(cli->store, &in, cli->arena, &out, err);
     if (status != PAWL_OK)

@@ -25,9 +25,16 @@ pawl_status schedule_input_read(struct cli *cli, struct job_schedule *schedule, 
     const struct flag_value *cron = cli_flag(cli, FLAG_CRON), *every = cli_flag(cli, FLAG_EVERY),
                             *at = cli_flag(cli, FLAG_AT);
     const struct flag_value *missed = cli_flag(cli, FLAG_MISSED), *overlap = cli_flag(cli, FLAG_OVERLAP);
+    static const enum flag_id details[] = {FLAG_ZONE,   FLAG_MISSED, FLAG_OVERLAP,
+                                           FLAG_JITTER, FLAG_START,  FLAG_END};
     struct schedule *compiled = NULL;
     int kinds = cron->set + every->set + at->set;
     *given = kinds == 1;
+    for (size_t i = 0; kinds == 0 && i < sizeof details / sizeof *details; i++) {
+        if (cli_flag(cli, details[i])->set)
+            return error_set(err, PAWL_INVALID, "schedule", "--%s needs one of --cron, --every and --at",
+                             flag_rows[details[i]].name);
+    }
     if (kinds == 0)
         return PAWL_OK;
     if (kinds > 1)

@@ -55,8 +55,10 @@ struct schema;
 /* What only the caller knows when work is enqueued. */
 struct pipeline_world {
     const struct tree *params; /* an object; NULL = {} */
+    bool params_later;         /* nobody has said yet: what depends on them is not checked */
     const char *const *env;    /* names that ${env.NAME} may use */
     size_t env_count;
+    bool env_any;                  /* only the worker knows which these are */
     const struct tree *env_values; /* NAME → string, for arguments that are known already; may be NULL */
     /* Whether a tool exists, and the schema of its arguments (NULL = none). PAWL_NOT_FOUND = no such tool. */
     pawl_status (*tool)(void *self, pawl_str uses, const struct schema **arguments, pawl_error *err);

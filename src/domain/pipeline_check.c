@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "domain/pipeline_int.h"
 #include "domain/schema.h"
@@ -23,11 +24,11 @@ static bool is_allowed(const struct pipeline_world *world, pawl_str name) {
 static pawl_status check_use(void *self, const struct template_use *use, pawl_error *err) {
     struct checker *checker = self;
     checker->roots |= use->root;
-    if (use->root == TEMPLATE_ENV && !is_allowed(checker->world, use->name))
+    if (use->root == TEMPLATE_ENV && !checker->world->env_any && !is_allowed(checker->world, use->name))
         return pipeline_wrong(use->place, checker->step, err,
                               "the variable '%.*s' is not among those that pipelines may read",
                               STR_ARG(use->name));
-    if (use->root != TEMPLATE_PARAMS || use->optional)
+    if (use->root != TEMPLATE_PARAMS || use->optional || checker->world->params_later)
         return PAWL_OK;
     struct template_scope scope = {.params = checker->world->params};
     const struct tree *value = NULL;
@@ -38,12 +39,35 @@ static pawl_status check_use(void *self, const struct template_use *use, pawl_er
     return status;
 }
 
+/* Whether what the document just walked refers to nothing but parameters and the environment. */
+static bool is_known(const struct checker *checker) {
+    unsigned known = (checker->world->params_later ? 0 : TEMPLATE_PARAMS) |
+                     (checker->world->env_values != NULL ? TEMPLATE_ENV : 0);
+    return (checker->roots & ~known) == 0;
+}
+
+/* A step with a condition may be left out exactly because there is no list. */
+static pawl_status check_foreach(struct arena *arena, const struct pipeline_step *step,
+                                 const struct checker *checker, pawl_error *err) {
+    struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
+    const struct tree *items = NULL;
+    struct tree place = {.line = step->line, .column = step->column};
+    if (!is_known(checker) || !str_absent(step->condition))
+        return PAWL_OK;
+    pawl_status status = template_fill(arena, step->foreach, &scope, &items, err);
+    if (status == PAWL_OK && items->kind != TREE_ARRAY)
+        status = pipeline_wrong(&place, step->id, err, "foreach is not a list");
+    if (status == PAWL_OK && items->count > PAWL_PIPELINE_FOREACH_MAX)
+        status = pipeline_wrong(&place, step->id, err, "foreach has more than %d items",
+                                PAWL_PIPELINE_FOREACH_MAX);
+    return status;
+}
+
 /* Arguments that refer to nothing but parameters and the environment are known now. */
 static pawl_status check_arguments(struct arena *arena, const struct pipeline_step *step,
                                    const struct checker *checker, const struct schema *schema,
                                    pawl_error *err) {
-    unsigned known = TEMPLATE_PARAMS | (checker->world->env_values != NULL ? TEMPLATE_ENV : 0);
-    if (schema == NULL || (checker->roots & ~known) != 0)
+    if (schema == NULL || !is_known(checker))
         return PAWL_OK;
     struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
     const struct tree *arguments = NULL;
@@ -69,13 +93,16 @@ static pawl_status check_step(struct arena *arena, const struct pipeline_step *s
     pawl_status status = world->tool != NULL ? world->tool(world->self, step->uses, &arguments, &reason)
                                              : PAWL_OK;
     if (status == PAWL_NOT_FOUND)
-        return pipeline_wrong(&place, step->id, err, "the tool '%.*s' is not registered",
+        return pipeline_wrong(&place, step->id, err,
+                              "the tool '%.*s' is not registered: pawl tool list shows those that are",
                               STR_ARG(step->uses));
     if (status != PAWL_OK)
         return error_set(err, status, "pipeline", "the tool '%.*s' cannot be looked up: %s",
                          STR_ARG(step->uses), reason.text);
     if (step->foreach != NULL)
         status = template_walk(step->foreach, check_use, &checker, err);
+    if (status == PAWL_OK && step->foreach != NULL)
+        status = check_foreach(arena, step, &checker, err);
     checker.roots = 0;
     if (status == PAWL_OK)
         status = template_walk(step->with, check_use, &checker, err);
@@ -102,7 +129,7 @@ pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipelin
     struct pipeline_world filled = *world;
     if (filled.params == NULL)
         filled.params = &nothing;
-    pawl_status status = check_params(pipeline, filled.params, err);
+    pawl_status status = world->params_later ? PAWL_OK : check_params(pipeline, filled.params, err);
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pipeline_no_memory(err);

@@ -390,6 +390,9 @@ static void do_duty(struct job_side *side, int64_t now_ms) {
     if (result.faulty > 0)
         log_event(side->config.log, LOG_LEVEL_WARN, "schedules_faulty", "count=%lld first=%s",
                   (long long)result.faulty, result.fault);
+    if (result.refused > 0)
+        log_event(side->config.log, LOG_LEVEL_WARN, "schedules_refused", "count=%lld first=%s",
+                  (long long)result.refused, result.refusal);
     side->duty_ms = clock_boot_ms() + side->config.poll_ms;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/work_view.h"
 #include "server/call.h"
 #include "server/fields.h"
+#include "work/pipeline_job.h"
 #include "work/schedule_duty.h"
 
 static pawl_status list(struct call *call, pawl_error *err) {
@@ -172,6 +173,8 @@ static pawl_status enqueue(struct call *call, pawl_str task, pawl_str params, pa
     struct jobs_enqueue in = {.jobs = &job, .count = 1};
     struct enqueue_result out;
     pawl_status status = call_request(call, 0, &in.request, err);
+    if (status == PAWL_OK)
+        status = pipeline_task_check(call->store, task, params, call->arena, err);
     if (status == PAWL_OK)
         status = call->store->ops->jobs->enqueue(call->store, &in, call->arena, &out, err);
     if (status != PAWL_OK)

@@ -135,6 +135,7 @@ static pawl_status check_pipeline(struct call *call, const struct pipeline **pip
     struct pipeline_check_in check = {.tools = tools,
                                       .pipeline = *pipeline,
                                       .params = call_value(call, "params")->tree,
+                                      .env_any = true,
                                       .wait = {clock_boot_ms() + PAWL_HTTP_TOOLS_MS, NULL}};
     status = pipeline_job_check(&check, call->arena, scopes, err);
     tools_free(tools);

@@ -126,7 +126,8 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
                           .queue = text_of(call->arguments, "queue"),
                           .key = text_of(call->arguments, "key"),
                           .unique_key = text_of(call->arguments, "unique_key"),
-                          .traceparent = call->traceparent};
+                          .traceparent = call->traceparent,
+                          .flags = JOB_AUDIT | JOB_EVENTS};
     struct jobs_enqueue put = {.jobs = &job, .count = 1};
     struct enqueue_result result = {0};
     const struct tree *priority = tree_get_cstr(call->arguments, "priority");

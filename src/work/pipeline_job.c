@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/scope.h"
+#include "work/pipeline_wait.h"
 
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
@@ -72,10 +73,16 @@ static pawl_status required_scopes(struct tools *tools, const struct pipeline *p
 pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena, pawl_str *scopes,
                                pawl_error *err) {
     struct lookup lookup = {in->tools, in->wait};
-    struct pipeline_world world = {
-        .params = in->params, .env = in->env, .env_count = in->env_count, .tool = look_up, .self = &lookup};
-    /* Without parameters nobody can say what the arguments will be; the tools must be there all the same. */
-    pawl_status status = in->params != NULL ? pipeline_check(in->pipeline, &world, err) : PAWL_OK;
+    struct pipeline_world world = {.params = in->params,
+                                   .params_later = in->params == NULL,
+                                   .env = in->env,
+                                   .env_count = in->env_count,
+                                   .env_any = in->env_any,
+                                   .tool = look_up,
+                                   .self = &lookup};
+    pawl_status status = pipeline_check(in->pipeline, &world, err);
+    if (status == PAWL_OK)
+        status = pipeline_wait_check(in->pipeline, err);
     pawl_str *list = NULL;
     size_t count = 0;
     if (status == PAWL_OK && scopes != NULL)
@@ -207,5 +214,32 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
                                    .self = &lookup};
     if (status == PAWL_OK)
         status = pipeline_check(out->pipeline, &world, err);
+    if (status == PAWL_OK)
+        status = pipeline_wait_check(out->pipeline, err);
+    return status;
+}
+
+pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str params, struct arena *arena,
+                                pawl_error *err) {
+    struct task_list tasks = {0};
+    const struct tree *spec = NULL, *given = NULL;
+    const struct pipeline *pipeline = NULL;
+    pawl_status status = store->ops->jobs->tasks(store, name, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
+    /* Who may only enqueue may not look: then the worker says what is wrong. */
+    if (status == PAWL_CONFLICT)
+        return PAWL_OK;
+    if (status != PAWL_OK || tasks.count == 0)
+        return status;
+    const struct task *task = tasks.tasks;
+    params = !str_absent(params) ? params : !str_absent(task->params) ? task->params : STR("{}");
+    status = tree_parse(arena, task->spec, NULL, &spec, err);
+    const struct tree *document = tree_get_cstr(spec, "pipeline");
+    if (status != PAWL_OK || document == NULL)
+        return status;
+    status = tree_parse(arena, params, NULL, &given, err);
+    if (status == PAWL_OK)
+        status = pipeline_read(arena, document, &pipeline, err);
+    if (status == PAWL_OK)
+        status = pipeline_check(pipeline, &(struct pipeline_world){.params = given, .env_any = true}, err);
     return status;
 }

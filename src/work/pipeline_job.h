@@ -29,9 +29,15 @@ struct pipeline_check_in {
     const struct tree *params; /* NULL = not known yet: only what does not depend on them is checked */
     const char *const *env;
     size_t env_count;
+    bool env_any; /* only the worker knows which variables there are */
     struct tool_wait wait;
 };
 PAWL_MUSTCHECK pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena,
                                               pawl_str *scopes, pawl_error *err);
+
+/* Whether a job of a task could run with these parameters (absent: the task's own), tools aside. A task that
+ * does not exist is no fault here, nor is one that the caller may not read. */
+PAWL_MUSTCHECK pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str params,
+                                               struct arena *arena, pawl_error *err);
 
 #endif

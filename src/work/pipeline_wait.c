@@ -1,6 +1,8 @@
 /* Steps that wait. */
 #include "work/pipeline_wait.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -38,6 +40,39 @@ static pawl_status read_duration(const struct tree *with, const char *name, int6
         return PAWL_OK;
     return error_set(err, PAWL_INVALID, "pipeline", "%s of a step that waits is a duration such as \"30s\"",
                      name);
+}
+
+static const char *wait_fault(const struct pipeline_step *step) {
+    const struct tree *with = step->with, *event = tree_get_cstr(with, "event");
+    const struct tree *limit = tree_get_cstr(with, event != NULL ? "timeout" : "for");
+    int64_t limit_ms = 0;
+    if (step->foreach != NULL)
+        return "pawl.wait cannot be used with foreach";
+    for (size_t i = 0; i < with->count; i++) {
+        pawl_str key = with->items[i]->key;
+        if (!str_equal_cstr(key, "event") && !str_equal_cstr(key, "timeout") && !str_equal_cstr(key, "for"))
+            return "pawl.wait knows \"event\" with \"timeout\", or \"for\", and nothing else";
+    }
+    if ((event != NULL) == (tree_get_cstr(with, "for") != NULL))
+        return "pawl.wait needs one of \"event\" (text) and \"for\" (a duration)";
+    /* A template is looked at when it is filled. */
+    if (limit != NULL &&
+        (limit->kind != TREE_STRING || (!clock_parse_duration(limit->text, &limit_ms) &&
+                                        memmem(limit->text.ptr, limit->text.len, "${", 2) == NULL)))
+        return event != NULL ? "timeout of a step that waits is a duration such as \"30s\""
+                             : "for of a step that waits is a duration such as \"30s\"";
+    return NULL;
+}
+
+pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err) {
+    for (size_t i = 0; i < pipeline->steps_count; i++) {
+        const struct pipeline_step *step = &pipeline->steps[i];
+        const char *fault = str_equal_cstr(step->uses, PIPELINE_WAIT_TOOL) ? wait_fault(step) : NULL;
+        if (fault != NULL)
+            return error_set(err, PAWL_INVALID, "pipeline", "line %u, column %u: step '%.*s': %s", step->line,
+                             step->column, STR_ARG(step->id), fault);
+    }
+    return PAWL_OK;
 }
 
 /* NULL when too many steps wait. */

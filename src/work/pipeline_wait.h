@@ -28,6 +28,9 @@ struct wait_state {
 PAWL_MUSTCHECK pawl_status wait_state_read(struct wait_state *state, struct arena *arena, size_t step,
                                            pawl_str output, pawl_error *err);
 
+/* What can be said of the steps that wait before anything runs. PAWL_INVALID names the place. */
+PAWL_MUSTCHECK pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err);
+
 /* A new plan: what is waited for is found out again. */
 void wait_state_begin(struct wait_state *state);
 

@@ -95,7 +95,8 @@ pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err) {
 }
 
 static pawl_status fire(struct store *store, const struct job_schedule *in, const struct schedule *schedule,
-                        int64_t now_ms, struct arena *arena, int64_t *fired, pawl_error *err) {
+                        int64_t now_ms, struct arena *arena, struct schedule_duty_result *out,
+                        pawl_error *err) {
     struct schedule_fires *fires = arena_alloc(arena, sizeof(*fires));
     int64_t *due_ms = arena_array(arena, PAWL_SCHEDULE_MISSED_MAX, sizeof(*due_ms));
     struct fire_result result = {0};
@@ -117,8 +118,13 @@ static pawl_status fire(struct store *store, const struct job_schedule *in, cons
                                  .through_ms = fires->handled_ms,
                                  .next_ms = fires->ended ? 0 : fires->next_ms};
     status = store->ops->jobs->schedule_fire(store, &call, arena, &result, err);
-    for (size_t i = 0; status == PAWL_OK && result.answer == ANSWER_APPLIED && i < fires->count; i++)
-        *fired += result.answers[i] == ANSWER_APPLIED;
+    bool refused = false;
+    for (size_t i = 0; status == PAWL_OK && result.answer == ANSWER_APPLIED && i < fires->count; i++) {
+        out->fired += result.answers[i] == ANSWER_APPLIED;
+        refused = refused || result.answers[i] == ANSWER_REFUSED;
+    }
+    if (refused && out->refused++ == 0)
+        snprintf(out->refusal, sizeof(out->refusal), "%.*s", STR_ARG(in->name));
     return status;
 }
 
@@ -142,7 +148,7 @@ pawl_status schedule_duty(struct store *store, struct schedule_duty_result *resu
                 snprintf(result->fault, sizeof(result->fault), "%.*s: %.150s", STR_ARG(one->name), why.text);
             continue;
         }
-        status = fire(store, one, schedule, list.now_ms, arena, &result->fired, err);
+        status = fire(store, one, schedule, list.now_ms, arena, result, err);
         schedule_free(schedule);
     }
     arena_free(arena);

@@ -8,9 +8,11 @@
 enum { SCHEDULE_DUTY_MAX = 100 /* schedules of one round */ };
 
 struct schedule_duty_result {
-    int64_t fired;   /* jobs made */
-    int64_t faulty;  /* schedules that cannot be computed */
-    char fault[256]; /* the first of them, and why */
+    int64_t fired;                         /* jobs made */
+    int64_t faulty;                        /* schedules that cannot be computed */
+    char fault[256];                       /* the first of them, and why */
+    int64_t refused;                       /* schedules whose task lacks a scope, or an agent */
+    char refusal[PAWL_NAME_BYTES_MAX + 1]; /* the first of them */
 };
 
 /* Safe to do by any number of instances at once: an instant fires once. */

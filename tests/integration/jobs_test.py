@@ -254,6 +254,8 @@ class Jobs(unittest.TestCase):
         job, = self.pawl("job", "list")
         self.assertEqual((job["state"], job["attempts"]), ("dead", 1))
         self.assertIn("no", job["error"])
+        log = (self.folder / "worker.log").read_text(encoding="utf-8")
+        self.assertRegex(log, rf"event=attempt_failed .*id={job['id']} .*type=pawl.pipeline .*result=permanent .*error=.*no")
         self.pawl("job", "retry", str(job["id"]))
         self.stop_when_idle()
         self.pawl("job", "discard", str(job["id"]))
@@ -273,8 +275,33 @@ class Jobs(unittest.TestCase):
         fine = self.write({"steps": [{"id": "a", "uses": "echo"}]})
         self.pawl("task", "create", "t", "--pipeline", fine, "--cron", "61 * * * *", code=65)
         self.pawl("task", "create", "t", "--pipeline", fine, "--cron", "1 * * * *", "--zone", "Mars/Base", code=65)
-        self.assertEqual(self.pawl("task", "list"), [])
+        self.pawl("task", "create", "t", "--pipeline", fine, "--zone", "Europe/Berlin", code=65)
+        self.assertIn("mark", str(self.pawl("task", "create", "t", "--pipeline",
+                                            self.write({"steps": [{"uses": "mark", "with": {}}]}), code=65)))
+        for arguments in ({"evnt": "x"}, {"event": "x", "timout": "1s"}, {"for": "3 min"}, {"event": "x", "for": "1s"}, {}):
+            self.assertIn("wait", str(refused({"steps": [{"uses": "pawl.wait", "with": arguments}]})))
+        refused({"steps": [{"uses": "pawl.wait", "foreach": [1], "with": {"for": "1s"}}]})
+        self.pawl("job", "enqueue", "x", "--params", "{}", code=65)
+        self.pawl("job", "enqueue", "x", "--pipeline", fine, code=65)
+        self.pawl("agent", "disable", "nobody", code=66)
+        self.assertEqual((self.pawl("task", "list"), self.pawl("agent", "list")), ([], []))
         self.assertTrue(self.gone())
+
+    # covers: J43 J50
+    def test_the_parameters_of_a_task_are_checked_when_a_job_of_it_is_enqueued(self):
+        path = self.write({"params": {"required": ["day"]}, "steps": [
+            {"uses": "echo", "foreach": "${params.list}", "with": {"day": "${params.day}", "home": "${env.HOME}"}}]})
+        self.environment["PAWL_PIPELINE_ENV"] = "HOME"
+        self.pawl("task", "create", "t", "--pipeline", path)
+        for params, reason in (("{}", "'day' is missing"), ('{"day":1}', "params.list"), ('{"day":1,"list":2}', "not a list"),
+                               ("[]", "an object"), ("{", "expected")):
+            self.assertIn(reason, self.pawl("task", "run", "t", "--params", params, code=65))
+            self.pawl("job", "enqueue", "--task", "t", "--params", params, code=65)
+        self.pawl("task", "run", "t", code=65)
+        self.assertTrue(self.gone())
+        self.pawl("task", "run", "t", "--params", '{"day":1,"list":[2]}')
+        self.stop_when_idle()
+        self.assertTrue(self.pawl("audit", "list")[0]["success"])
 
     # covers: J48
     def test_scopes(self):

@@ -183,6 +183,34 @@ TEST(what_is_wrong_is_found_when_work_is_enqueued) {
     assert_checked("params: {required: [day]}\nsteps: [{uses: any}]", "{}",
                    "parameters: the value: 'day' is missing");
     assert_checked("- uses: any", "[]", "the parameters must be an object");
+    assert_checked("- {uses: any, foreach: '${params.list}'}", "{\"list\":5}",
+                   "step 'step1': foreach is not a list");
+    assert_checked("- {uses: any, foreach: '${params.list}'}", "{\"list\":[5]}", NULL);
+    assert_checked("- {uses: any, if: params.list, foreach: '${params.list}'}", "{\"list\":null}", NULL);
+    schema_free(argument_schema);
+}
+
+/* A task whose parameters come with each job: everything else is looked at all the same. */
+TEST(without_parameters_the_rest_is_checked) {
+    static const char *const wrong[][2] = {
+        {"- {uses: strict, with: {n: five}}", "it must be of type integer"},
+        {"- {uses: nowhere}", "is not registered"},
+        {"- {uses: any, with: {x: '${env.SECRET}'}}", "is not among those that pipelines may read"}};
+    pawl_error err;
+    assert_int_equal(schema_compile_text(STR("{\"properties\":{\"n\":{\"type\":\"integer\"}}}"), NULL,
+                                         &argument_schema, &err),
+                     PAWL_OK);
+    struct pipeline_world world = {.params_later = true, .tool = find_tool};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(pipeline_check(yaml(wrong[i][0]), &world, &err), PAWL_INVALID);
+        if (strstr(err.text, wrong[i][1]) == NULL)
+            fail_msg("%s", err.text);
+    }
+    const char *fine = "params: {required: [n]}\n"
+                       "steps: [{uses: strict, foreach: '${params.list}', with: {n: '${params.n}'}}]";
+    assert_int_equal(pipeline_check(yaml(fine), &world, &err), PAWL_OK);
+    world.env_any = true;
+    assert_int_equal(pipeline_check(yaml(wrong[2][0]), &world, &err), PAWL_OK);
     schema_free(argument_schema);
 }
 
@@ -386,6 +414,7 @@ int main(void) {
                                         drop_arena),
         cmocka_unit_test_setup_teardown(circles_are_reported_with_their_path, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_found_when_work_is_enqueued, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(without_parameters_the_rest_is_checked, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(steps_run_when_what_they_need_is_there, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(failures_skip_what_depends_on_them, make_arena, drop_arena),
         cmocka_unit_test_setup_teardown(conditions_choose, make_arena, drop_arena),
