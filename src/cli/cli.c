@@ -37,7 +37,9 @@ pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) 
     if (cli_flag(cli, FLAG_YES)->set)
         return PAWL_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        cli->hint = "Add --yes to do it, or --dry-run to look first.";
+        cli->hint = (cli->arguments.command->flags & FLAG_BIT(FLAG_DRY_RUN)) != 0
+                        ? "Add --yes to do it, or --dry-run to look first."
+                        : "Add --yes to do it.";
         return error_set(err, PAWL_CONFLICT, "confirm", "%s: nobody can be asked here, so nothing was done",
                          question);
     }

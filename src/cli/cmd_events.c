@@ -41,7 +41,12 @@ static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t 
         if (status == PAWL_OK)
             status = str_dup(cli->arena, buf_str(&line), &text, &inner);
         if (status == PAWL_OK)
-            status = ndjson_message(cli->arena, text, &message, &inner);
+            status = ndjson_event(cli->arena, text, &message, &inner);
+        if (status == PAWL_OK && !str_absent(message.stream) &&
+            !str_equal_cstr(message.stream, cli->arguments.words[0]))
+            status = error_set(&inner, PAWL_INVALID, "append",
+                               "the stream is \"%.*s\": all events of one append go to one stream",
+                               STR_ARG(message.stream));
         if (status != PAWL_OK) {
             status = error_set(err, status, "append", "line %" PRId64 ": %s", number, inner.text);
             break;
@@ -117,8 +122,12 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
         return status;
     if (result.answer == ANSWER_CONFLICT) {
         cli->hint = "Read what is new, decide again, and append behind it.";
+        if (in.expected != EXPECT_ANY && in.expected != result.version)
+            return error_set(err, PAWL_CONFLICT, "append",
+                             "the stream is at version %" PRId64 ", not at %" PRId64, result.version,
+                             in.expected);
         return error_set(err, PAWL_CONFLICT, "append",
-                         "the stream is at version %" PRId64 ", or an id of the call is known elsewhere",
+                         "an id of the call is known elsewhere; the stream is at version %" PRId64,
                          result.version);
     }
     struct cell cells[] = {cell_text(in.stream), cell_cstr(answer_name(result.answer)),
@@ -249,9 +258,11 @@ const struct command command_events_append = {
     .check = check_append_words,
     .database = DATABASE_MAKE,
     .writes = true,
-    .details = "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
-               "standard input, @FILE a file. With --expect the stream must be at that version, else nothing "
-               "is written. Repeating a call with the same ids answers duplicate.",
+    .details =
+        "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
+        "standard input, @FILE a file. With --expect the stream must be at that version, else nothing "
+        "is written. Repeating a call with the same ids answers duplicate. A line of --ndjson has type, "
+        "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
     .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
                "pawl events append order-1 --ndjson events.ndjson",
     .run = append,

@@ -151,23 +151,34 @@ static pawl_status ask(struct cli *cli, const char *kind, pawl_str word, struct 
     return status;
 }
 
-static pawl_status choose(struct cli *cli, const char *word, const struct answers *answers, pawl_error *err) {
-    size_t found = answers->count + answers->message;
-    if (found == 0) {
+static pawl_status nothing_found(struct cli *cli, const char *kind, const char *word, bool cut,
+                                 pawl_error *err) {
+    if (kind == NULL && cut)
+        cli->hint = arena_printf(cli->arena,
+                                 "Of the messages that wait only the first of its lane were looked at: "
+                                 "pawl why stream %s looks at all.",
+                                 word);
+    else if (kind == NULL)
         cli->hint =
             "A message may be done and no longer kept: see pawl settings show for how long the history is. A "
             "job that is done is gone: pawl audit list has its executions.";
-        if (answers->cut)
-            cli->hint = arena_printf(cli->arena,
-                                     "Of the messages that wait only the first of its lane were looked at: "
-                                     "pawl why stream %s looks at all.",
-                                     word);
-        return error_set(
-            err, PAWL_NOT_FOUND, "why",
-            "there is no message with id %s, and no job, run, stream, perspective, schedule, task or "
-            "instance of that name",
-            word);
-    }
+    else if (strcmp(kind, "message") == 0 || strcmp(kind, "dead") == 0)
+        cli->hint =
+            "A message may be done and no longer kept: see pawl settings show for how long the history is.";
+    else if (strcmp(kind, "job") == 0)
+        cli->hint = "A job that is done is gone: pawl audit list has its executions.";
+    if (kind != NULL)
+        return error_set(err, PAWL_NOT_FOUND, "why", "there is no %s %s",
+                         strcmp(kind, "dead") == 0 ? "dead letter" : kind, word);
+    return error_set(
+        err, PAWL_NOT_FOUND, "why",
+        "there is no message with id %s, and no job, run, stream, perspective, schedule, task or "
+        "instance of that name",
+        word);
+}
+
+static pawl_status choose(struct cli *cli, const char *word, const struct answers *answers, pawl_error *err) {
+    size_t found = answers->count + answers->message;
     if (found == 1)
         return answers->message ? tell_message(cli, answers->id, err)
                                 : print_told(cli, answers->kinds[0], &answers->told[0], err);
@@ -176,7 +187,8 @@ static pawl_status choose(struct cli *cli, const char *word, const struct answer
     buf_append_cstr(&list, answers->message ? "message" : "");
     for (size_t i = 0; i < answers->count; i++)
         buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", answers->kinds[i]);
-    cli->hint = "Put the kind before it, as in pawl why job ID.";
+    cli->hint = arena_printf(cli->arena, "Put the kind before it, as in pawl why %s %s.",
+                             answers->message ? "message" : answers->kinds[0], word);
     pawl_status status = error_set(err, PAWL_CONFLICT, "why", "\"%s\" names more than one thing: %s", word,
                                    list.failed ? "" : list.ptr);
     buf_free(&list);
@@ -187,8 +199,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     bool named = cli->arguments.word_count > 1;
     const char *word = cli->arguments.words[named ? 1 : 0];
     struct answers answers = {.count = 0};
-    pawl_status status = ask(cli, named ? cli->arguments.words[0] : NULL, str_from(word), &answers, err);
-    if (status == PAWL_OK)
+    const char *kind = named ? cli->arguments.words[0] : NULL;
+    pawl_status status = ask(cli, kind, str_from(word), &answers, err);
+    if (status == PAWL_OK && answers.count == 0 && !answers.message)
+        status = nothing_found(cli, kind, word, answers.cut, err);
+    else if (status == PAWL_OK)
         status = choose(cli, word, &answers, err);
     for (size_t i = 0; i < answers.count; i++) {
         buf_free(&answers.told[i].text);
@@ -213,8 +228,9 @@ const struct command command_why = {
     .check = check,
     .database = DATABASE_OPEN,
     .details =
-        "ID is that of a message or an instance, or its beginning; the number of a job or a run; the name of "
-        "a stream, a run, a perspective, a schedule or a task. KIND (message, dead, stream, job, run, "
+        "ID is that of a message or an instance, or its beginning; the number of a job; the number or key of "
+        "a run; the name of a stream, a perspective, a schedule or a task. KIND (message, dead, stream, job, "
+        "run, "
         "perspective, schedule, task, instance) is needed when it names more than one; the whole id of a "
         "message is that message. A stream without its kind is looked for among the first 10,000 messages of "
         "its lane, with it among all. Tells the state and "

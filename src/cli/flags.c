@@ -43,7 +43,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_PARAMS] = {.name = "params",
                      .type = FLAG_TEXT,
                      .value = "JSON|@FILE",
-                     .help = "The parameters of the pipeline, an object."},
+                     .help = "The parameters of the pipeline or run, an object."},
     [FLAG_AGENT] = {.name = "agent",
                     .type = FLAG_TEXT,
                     .value = "AGENT",
@@ -82,7 +82,10 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                      .max = PAWL_SCHEDULE_JITTER_MS_MAX,
                      .help = "Jobs are due up to this much later, each by its own amount."},
     [FLAG_START] = {.name = "start", .type = FLAG_TEXT, .value = "TIME", .help = "Nothing before this time."},
-    [FLAG_END] = {.name = "end", .type = FLAG_TEXT, .value = "TIME", .help = "Nothing from this time on."},
+    [FLAG_END] = {.name = "end",
+                  .type = FLAG_TEXT,
+                  .value = "TIME",
+                  .help = "Nothing from this time on; of a job, its deadline."},
     [FLAG_PERSPECTIVES_OUTSIDE] = {.name = "perspectives-outside",
                                    .type = FLAG_SWITCH,
                                    .help = "Also run perspectives that are programs or endpoints: the "
@@ -182,7 +185,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                      .type = FLAG_TEXT,
                      .value = "STREAM",
                      .help = "The stream: messages of one stream are handled in order."},
-    [FLAG_TYPE] = {.name = "type", .type = FLAG_TEXT, .value = "TYPE", .help = "Only messages of this type."},
+    [FLAG_TYPE] = {.name = "type", .type = FLAG_TEXT, .value = "TYPE", .help = "Only what has this type."},
     [FLAG_TOPIC] = {.name = "topic",
                     .type = FLAG_TEXT,
                     .value = "TOPIC",
@@ -209,7 +212,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_ID] = {.name = "id",
                  .type = FLAG_UUID,
                  .value = "UUID",
-                 .help = "The message's id. Without it, a new UUIDv7 is drawn."},
+                 .help = "The id of the message or event. Without it, a new UUIDv7 is drawn."},
     [FLAG_HEADER] = {.name = "header",
                      .type = FLAG_TEXT,
                      .value = "KEY=VALUE",
@@ -224,7 +227,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                     .value = "N",
                     .min = 1,
                     .max = 100000000,
-                    .help = "Send the message this many times, each with an id of its own."},
+                    .help = "So many of it, each with an id of its own."},
     [FLAG_REQUEST] =
         {.name = "request",
          .type = FLAG_UUID,
@@ -235,7 +238,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
         {.name = "ndjson",
          .type = FLAG_TEXT,
          .value = "FILE",
-         .help = "Send many: one JSON object per line with type, payload, stream, topic, id, headers, "
+         .help = "Many at once: one JSON object per line with type, payload, stream, topic, id, headers, "
                  "correlation_id, causation_id and traceparent; - is standard input. TYPE, --stream and "
                  "--topic are used for lines that do not have their own."},
     [FLAG_CORRELATION] = {.name = "correlation-id",

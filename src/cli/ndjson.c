@@ -1,4 +1,4 @@
-/* One line of pawl send --ndjson. */
+/* One line of --ndjson. */
 #include "cli/ndjson.h"
 
 #include <stdio.h>
@@ -134,32 +134,33 @@ static const struct field fields[] = {
     {"correlation_id", UUID(correlation_id)},
     {"causation_id", UUID(causation_id)},
     {"traceparent", TEXT(traceparent)},
+    {"metadata", RAW(headers)}, /* of events only: what their headers are called */
 };
 
-enum { FIELDS = sizeof fields / sizeof fields[0] };
+enum { EVENT_FIELDS = sizeof fields / sizeof fields[0], MESSAGE_FIELDS = EVENT_FIELDS - 1 };
 
-static pawl_status unknown_key(pawl_str key, pawl_error *err) {
-    const char *names[FIELDS];
+static pawl_status unknown_key(pawl_str key, size_t count, pawl_error *err) {
+    const char *names[EVENT_FIELDS];
     char typed[64];
-    for (size_t i = 0; i < FIELDS; i++)
+    for (size_t i = 0; i < count; i++)
         names[i] = fields[i].name;
     snprintf(typed, sizeof typed, "%.*s", STR_ARG(key));
-    const char *close = options_suggest(typed, names, FIELDS);
+    const char *close = options_suggest(typed, names, count);
     if (close != NULL)
         return error_set(err, PAWL_INVALID, "ndjson", "the key \"%s\" means nothing. Did you mean \"%s\"?",
                          typed, close);
-    return error_set(err, PAWL_INVALID, "ndjson",
-                     "the key \"%s\" means nothing. pawl help send lists the keys", typed);
+    return error_set(err, PAWL_INVALID, "ndjson", "the key \"%s\" means nothing. pawl help %s lists the keys",
+                     typed, count == EVENT_FIELDS ? "events append" : "send");
 }
 
 /* One "key": value of the object. null is the same as no key, except that a payload may be null. */
-static pawl_status take_field(struct arena *arena, pawl_str key, pawl_str value, struct message_new *message,
-                              pawl_error *err) {
+static pawl_status take_field(struct arena *arena, size_t count, pawl_str key, pawl_str value,
+                              struct message_new *message, pawl_error *err) {
     size_t i = 0;
-    while (i < FIELDS && !str_equal_cstr(key, fields[i].name))
+    while (i < count && !str_equal_cstr(key, fields[i].name))
         i++;
-    if (i == FIELDS)
-        return unknown_key(key, err);
+    if (i == count)
+        return unknown_key(key, count, err);
     const struct field *field = &fields[i];
     bool is_payload = strcmp(field->name, "payload") == 0;
     if (str_equal_cstr(value, "null") && !is_payload)
@@ -184,7 +185,8 @@ static pawl_status take_field(struct arena *arena, pawl_str key, pawl_str value,
     return PAWL_OK;
 }
 
-pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_new *message, pawl_error *err) {
+static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, struct message_new *message,
+                             pawl_error *err) {
     struct message_new read = *message;
     pawl_status status = json_check(line, "ndjson", err);
     if (status != PAWL_OK)
@@ -201,10 +203,10 @@ pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_ne
         pawl_str key = {line.ptr + at + 1, key_end - at - 2};
         at = skip_blanks(line, skip_blanks(line, key_end) + 1);
         size_t end = skip_value(line, at);
-        status = take_field(arena, key, (pawl_str){line.ptr + at, end - at}, &read, err);
+        status = take_field(arena, count, key, (pawl_str){line.ptr + at, end - at}, &read, err);
         if (status != PAWL_OK)
             return status;
-        for (size_t i = 0; i < FIELDS; i++) {
+        for (size_t i = 0; i < count; i++) {
             if (!str_equal_cstr(key, fields[i].name))
                 continue;
             if ((seen & (1u << i)) != 0)
@@ -216,4 +218,12 @@ pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_ne
     }
     *message = read;
     return PAWL_OK;
+}
+
+pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_new *message, pawl_error *err) {
+    return read_line(arena, MESSAGE_FIELDS, line, message, err);
+}
+
+pawl_status ndjson_event(struct arena *arena, pawl_str line, struct message_new *message, pawl_error *err) {
+    return read_line(arena, EVENT_FIELDS, line, message, err);
 }

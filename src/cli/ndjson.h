@@ -1,4 +1,4 @@
-/* One line of pawl send --ndjson: a JSON object that describes a message. */
+/* One line of --ndjson: a JSON object that describes a message or an event. */
 #ifndef CLI_NDJSON_H
 #define CLI_NDJSON_H
 
@@ -10,5 +10,8 @@
  */
 PAWL_MUSTCHECK pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_new *message,
                                           pawl_error *err);
+/* The same for an event, whose headers may also be called metadata. */
+PAWL_MUSTCHECK pawl_status ndjson_event(struct arena *arena, pawl_str line, struct message_new *message,
+                                        pawl_error *err);
 
 #endif

@@ -75,7 +75,8 @@ pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,
                                 int64_t since_ms) {
     struct run_gauge_in in = {.parts = run->partitions,
-                              .parts_ended = run->done + run->failed,
+                              /* One that ended is as far as it got, not at its end. */
+                              .parts_ended = run->done + (run_view_ended(run) ? 0 : run->failed),
                               .items = run->items,
                               .items_total = run->total,
                               .elapsed_ms = (run->ended_ms > 0 ? run->ended_ms : now_ms) - run->started_ms,

@@ -85,9 +85,13 @@ static pawl_status tell_run(struct cli *cli, pawl_str word, struct why_told *tol
     }
     if (run->paused)
         buf_printf(&told->next, "pawl run resume %" PRId64 ".", run->id);
-    else if (run->failed > 0 && !run_view_ended(run))
-        buf_printf(&told->next, "pawl run partitions %" PRId64 " shows why; then pawl run retry or reset.",
-                   run->id);
+    else if (run->failed > 0 && (!run_view_ended(run) || run->state == RUN_IS_FAILED))
+        buf_printf(&told->next,
+                   "pawl run partitions %" PRId64 " shows why; remove the cause, then pawl run retry %" PRId64
+                   ", or pawl run reset.",
+                   run->id, run->id);
+    else if (run->state == RUN_IS_FAILED)
+        buf_printf(&told->next, "Remove the cause, then pawl run retry %" PRId64 ".", run->id);
     else if (run_view_ended(run))
         buf_append_cstr(&told->next, "Nothing: it has ended.");
     else if (run->job != 0)
@@ -144,8 +148,10 @@ static pawl_status tell_perspective(struct cli *cli, pawl_str word, struct why_t
     pawl_status status = fleet_perspectives(cli->store, (pawl_str){NULL, 0}, cli->arena, &rows, err);
     const struct perspective_row *row = NULL;
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        if (str_equal(rows.rows[i].key, word) || str_equal(rows.rows[i].name, word))
-            row = &rows.rows[i]; /* the latest version of a name */
+        bool named = str_equal(rows.rows[i].name, word);
+        if (str_equal(rows.rows[i].key, word) ||
+            (named && (row == NULL || row->state != PERSPECTIVE_LIVE))) /* the live version of a name */
+            row = &rows.rows[i];
     }
     if (row == NULL)
         return status;
@@ -162,7 +168,7 @@ static pawl_status tell_perspective(struct cli *cli, pawl_str word, struct why_t
     if (!row->backfilled)
         buf_append_cstr(&told->text, " Its streams are still being listed.");
     if (row->paused)
-        buf_append_cstr(&told->next, "pawl perspectives resume.");
+        buf_printf(&told->next, "pawl perspectives resume %.*s.", STR_ARG(row->key));
     else if (row->failed > 0)
         buf_append_cstr(&told->next,
                         "pawl perspectives errors shows why; repair, then pawl perspectives reset or skip.");

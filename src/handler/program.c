@@ -15,12 +15,12 @@ static pawl_status check(const char *path, pawl_error *err) {
     struct stat info;
     if (stat(path, &info) != 0)
         return error_errno(err, errno == ENOENT ? PAWL_NOT_FOUND : PAWL_INVALID, "handler", errno,
-                           "the handler program %s cannot be used", path);
+                           "the program %s cannot be used", path);
     if (S_ISDIR(info.st_mode))
-        return error_set(err, PAWL_INVALID, "handler", "the handler program %s is a directory", path);
+        return error_set(err, PAWL_INVALID, "handler", "the program %s is a directory", path);
     if (access(path, X_OK) != 0)
-        return error_set(err, PAWL_INVALID, "handler",
-                         "the handler program %s is not executable; chmod +x %s", path, path);
+        return error_set(err, PAWL_INVALID, "handler", "the program %s is not executable; chmod +x %s", path,
+                         path);
     return PAWL_OK;
 }
 
@@ -50,7 +50,7 @@ pawl_status program_find(struct arena *arena, const char *name, char **path, paw
         at += len + (at[len] == ':');
     }
     return error_set(err, PAWL_NOT_FOUND, "handler",
-                     "the handler program %s is not in PATH; for a file here write ./%s", name, name);
+                     "the program %s is not in PATH; for a file here write ./%s", name, name);
 }
 
 /* One word, unquoted, appended at `to`; returns the end of what was read, or NULL: a quote does not end. */

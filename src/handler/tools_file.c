@@ -117,8 +117,13 @@ static pawl_status read_command(const struct reader *reader, const struct tree *
         if (count == 0)
             return fault(reader, command, err, "the command is empty");
     }
-    if (status == PAWL_OK)
-        status = program_find(arena, words[0], &words[0], err);
+    pawl_error reason = {0};
+    if (status == PAWL_OK) {
+        status = program_find(arena, words[0], &words[0], &reason);
+        if (status != PAWL_OK)
+            error_set(err, status, "tools file", "%s:%u:%u: %s", reader->path, command->line, command->column,
+                      reason.text);
+    }
     if (status == PAWL_OK)
         *argv = words;
     return status;

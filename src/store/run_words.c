@@ -264,7 +264,7 @@ void run_pace_set(struct run_row *run, const struct run_pace *in) {
 }
 
 pawl_status run_target_missing(pawl_str name, pawl_error *err) {
-    return error_set(err, PAWL_NOT_FOUND, "target_remove", "there is no target '%.*s'", STR_ARG(name));
+    return error_set(err, PAWL_NOT_FOUND, "target_remove", "there is no statement '%.*s'", STR_ARG(name));
 }
 
 pawl_status run_target_used(pawl_str name, pawl_error *err) {

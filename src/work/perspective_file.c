@@ -101,9 +101,10 @@ static pawl_status check_keys(const struct reader *reader, const struct tree *do
         for (size_t j = 0; j < sizeof(known) / sizeof(*known) && !found; j++)
             found = str_equal_cstr(doc->items[i]->key, known[j]);
         if (!found)
-            return fault(reader, doc->items[i],
-                         "unknown key; the keys are name, version, on, sql, exec, http, function, clear, "
-                         "batch, max-attempts, policy");
+            return error_set(reader->err, PAWL_INVALID, OP,
+                             "%s:%u: unknown key '%.*s'; the keys are name, version, on, sql, exec, http, "
+                             "function, clear, batch, max-attempts, policy",
+                             reader->path, doc->items[i]->line, STR_ARG(doc->items[i]->key));
     }
     return PAWL_OK;
 }

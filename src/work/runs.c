@@ -33,7 +33,8 @@ pawl_status pawl_run_start(pawl_store *store, const pawl_run_config *config, paw
 
 static void fill_status(const struct run_row *run, int64_t now_ms, pawl_run_status *out) {
     struct run_gauge_in in = {.parts = run->partitions,
-                              .parts_ended = run->done + run->failed,
+                              /* One that ended is as far as it got, not at its end. */
+                              .parts_ended = run->done + (run->ended_ms > 0 ? 0 : run->failed),
                               .items = run->items,
                               .items_total = run->total,
                               .elapsed_ms = (run->ended_ms > 0 ? run->ended_ms : now_ms) - run->started_ms,

@@ -247,7 +247,7 @@ static void the_lag_is_looked_for_among_so_many_events(void **state) {
     append(c, "noise", EXPECT_ANY, "Noise", 1, 0);
     row = perspective_of(c, "orders", 1);
     assert_false(row.lag_whole);
-    assert_int_equal(row.lag_ms, 0); /* nothing is behind as far as it is counted */
+    assert_int_equal(row.lag_ms, 0);                   /* nothing is behind as far as it is counted */
     assert_int_equal(row.position, 2 * PAWL_LAG_LOOK); /* from what was remembered */
 }
 

@@ -148,6 +148,21 @@ class SendTest(CliTest):
         shown = self.ok("messages", "show", rows[2]["id"])
         self.assertEqual((shown["payload"], shown["topic"], shown["headers"]), ('"', "t", {"h": 1}))
 
+    def test_ndjson_of_events(self):
+        line = {"type": "made", "payload": {"n": 1}, "metadata": {"by": "me"}}
+        self.ok("events", "append", "s", "--ndjson", "-", stdin=json.dumps(line))
+        event, = self.ok("events", "read", "s")
+        self.assertEqual((event["payload"], event["metadata"]), ({"n": 1}, {"by": "me"}))
+        self.ok("events", "append", "s", "--ndjson", "-", stdin=json.dumps({**line, "stream": "s"}))
+        for wrong, reason in (({"stream": "other"}, "one stream"), ({"unheard": 1}, "pawl help events append")):
+            result = self.run_pawl("events", "append", "s", "--ndjson", "-", stdin=json.dumps({**line, **wrong}))
+            self.assertEqual(result.code, EXIT_CODES["invalid"])
+            self.assertIn(reason, result.err)
+        self.assertEqual(len(self.ok("events", "read", "s")), 2)
+        self.refused(EXIT_CODES["conflict"], "at version 2, not at 0", "events", "append", "s", "made", "{}", "--expect", "0")
+        self.refused(EXIT_CODES["not found"], "there is no schedule nightly", "why", "schedule", "nightly")
+        self.refused(EXIT_CODES["not found"], "audit list", "why", "job", "7")
+
     def test_bad_ndjson(self):
         good = '{"type": "A", "payload": 1}\n'
         cases = [("[1]", "not an object"), ('{"type": "A", "paylod": 1}', 'Did you mean "payload"?'),
