@@ -96,6 +96,8 @@ const struct command *const commands[] = {
     &command_job_retry,
     &command_job_discard,
     &command_job_wake,
+    &command_limit_list,
+    &command_limit_set,
     &command_pipeline_check,
     &command_pipeline_show,
     &command_agent_set,

@@ -72,6 +72,8 @@ extern const struct command command_job_retry;
 extern const struct command command_job_show;
 extern const struct command command_job_steps;
 extern const struct command command_job_wake;
+extern const struct command command_limit_list;
+extern const struct command command_limit_set;
 extern const struct command command_maintain;
 extern const struct command command_messages_cancel;
 extern const struct command command_messages_list;

@@ -96,6 +96,10 @@ enum flag_id {
     FLAG_LOOKS,
     FLAG_FROM_START,
     FLAG_REPLACE,
+    FLAG_AT_ONCE,
+    FLAG_STARTS,
+    FLAG_PER,
+    FLAG_WEIGHT,
     FLAG_TOTAL
 };
 

@@ -40,9 +40,9 @@ static void tell_held(const struct job_why *why, struct buf *text, struct buf *n
         why_moment(text, why->until_ms, why->now_ms);
         buf_append_char(text, '.');
     }
-    buf_append_cstr(next, "Wait, or raise the limit of its key: PUT /v1/limits/");
+    buf_append_cstr(next, "Wait, or raise the limit of its key: pawl limit set ");
     grid_escape(next, why->row.job.key);
-    buf_append_cstr(next, " of pawl server.");
+    buf_append_char(next, '.');
 }
 
 static void tell_error(const struct job_why *why, struct buf *text) {

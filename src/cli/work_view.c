@@ -1,4 +1,4 @@
-/* Jobs, tasks, schedules, agents and executions as rows of output. */
+/* Jobs, limits, tasks, schedules, agents and executions as rows of output. */
 #include "cli/work_view.h"
 
 #include <string.h>
@@ -124,6 +124,19 @@ const struct column agent_columns[AGENT_COLUMNS] = {{.key = "name", .type = CELL
 void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]) {
     const struct cell made[AGENT_COLUMNS] = {cell_text(agent->name), cell_bool(agent->disabled),
                                              cell_text(agent->scopes), cell_time(agent->updated_ms)};
+    memcpy(cells, made, sizeof made);
+}
+
+const struct column limit_columns[LIMIT_COLUMNS] = {{.key = "key", .type = CELL_TEXT},
+                                                    {.key = "concurrency", .type = CELL_INT},
+                                                    {.key = "rate", .type = CELL_INT},
+                                                    {.key = "rate_window", .type = CELL_DURATION},
+                                                    {.key = "weight", .type = CELL_INT}};
+
+void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]) {
+    const struct cell made[LIMIT_COLUMNS] = {cell_text(limit->key), cell_int(limit->concurrency),
+                                             cell_int(limit->rate), cell_duration(limit->rate_ms),
+                                             cell_int(limit->weight)};
     memcpy(cells, made, sizeof made);
 }
 

@@ -1,4 +1,4 @@
-/* Jobs, tasks, schedules, agents and executions as rows of output. */
+/* Jobs, limits, tasks, schedules, agents and executions as rows of output. */
 #ifndef CLI_WORK_VIEW_H
 #define CLI_WORK_VIEW_H
 
@@ -11,6 +11,7 @@ enum {
     TASK_COLUMNS = 10,
     SCHEDULE_COLUMNS = 11,
     AGENT_COLUMNS = 4,
+    LIMIT_COLUMNS = 5,
     REFUSAL_COLUMNS = 6,
     EXECUTION_COLUMNS = 17
 };
@@ -31,6 +32,9 @@ void schedule_cells(const struct job_schedule *one, struct cell cells[static SCH
 
 extern const struct column agent_columns[AGENT_COLUMNS];
 void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]);
+
+extern const struct column limit_columns[LIMIT_COLUMNS];
+void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]);
 
 extern const struct column refusal_columns[REFUSAL_COLUMNS];
 void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]);

@@ -254,29 +254,17 @@ static pawl_status wake(struct call *call, pawl_error *err) {
     return status;
 }
 
-static const struct column limit_columns[] = {{.key = "key", .type = CELL_TEXT},
-                                              {.key = "concurrency", .type = CELL_INT},
-                                              {.key = "rate", .type = CELL_INT},
-                                              {.key = "rate_window", .type = CELL_DURATION},
-                                              {.key = "weight", .type = CELL_INT}};
-
-static void limit_row(struct call *call, const struct job_limit *limit, bool list_row) {
-    struct cell cells[] = {cell_text(limit->key), cell_int(limit->concurrency), cell_int(limit->rate),
-                           cell_duration(limit->rate_ms), cell_int(limit->weight)};
-    if (list_row)
-        call_row(call, cells);
-    else
-        call_record(call, cells);
-}
-
 static pawl_status limits(struct call *call, pawl_error *err) {
     struct job_limits found = {.count = 0};
     pawl_status status = call->store->ops->jobs->limits(call->store, call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++)
-        limit_row(call, &found.limits[i], true);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[LIMIT_COLUMNS];
+        limit_cells(&found.limits[i], cells);
+        call_row(call, cells);
+    }
     return call_list_end(call, NULL, err);
 }
 
@@ -286,9 +274,11 @@ static pawl_status set_limit(struct call *call, pawl_error *err) {
                               .rate = (int)call_int(call, "rate", 0),
                               .rate_ms = call_int(call, "rate_window_ms", 1000),
                               .weight = (int)call_int(call, "weight", 1)};
+    struct cell cells[LIMIT_COLUMNS];
     pawl_status status = call->store->ops->jobs->limit_set(call->store, &limit, err);
+    limit_cells(&limit, cells);
     if (status == PAWL_OK)
-        limit_row(call, &limit, false);
+        call_record(call, cells);
     return status;
 }
 

@@ -321,6 +321,16 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job["state"], "dead")
         self.assertIn("vault", job["error"])
 
+    def test_limits_of_a_key(self):
+        limits = lambda: {row["key"]: row for row in self.pawl("limit", "list")}
+        self.pawl("limit", "set", "tenant:*", "--starts", "100", "--per", "1m", "--weight", "3")
+        self.pawl("limit", "set", "tenant:a", "--at-once", "1")
+        self.assertEqual({name: limits()["tenant:*"][name] for name in ("concurrency", "rate", "rate_window_ms", "weight")},
+                         {"concurrency": 0, "rate": 100, "rate_window_ms": 60000, "weight": 3})
+        self.pawl("limit", "set", "tenant:*")
+        self.assertNotIn("tenant:*", limits())
+        self.assertIn("1 to 1000", self.pawl("limit", "set", "x", "--weight", "0", code=64))
+
     def test_waiting_for_a_signal_and_for_a_time(self):
         path = self.write({"steps": [
             {"id": "nap", "uses": "pawl.wait", "with": {"for": "500ms"}},
