@@ -13,15 +13,14 @@ int thread_start(pthread_t *thread, void *(*run)(void *self), void *self) {
 }
 
 sigset_t thread_stop_signals(void) {
-    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    struct sigaction hangup;
     sigset_t stop;
     sigemptyset(&stop);
-    for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-        struct sigaction now;
-        /* One that is blocked is kept for whoever waits for it, ignored or not. */
-        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(&stop, signals[i]);
-    }
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    /* One that is blocked is kept for whoever waits for it, even if it is ignored. */
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        sigaddset(&stop, SIGHUP);
     return stop;
 }
 

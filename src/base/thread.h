@@ -9,8 +9,8 @@
  * process would else reach whichever thread has not blocked it. Returns 0 or an errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
 
-/* What asks a program to stop: SIGTERM, SIGINT, and SIGHUP when its terminal goes away; but for those that it
- * was started to ignore, as by nohup. */
+/* What asks a program to stop: SIGTERM, SIGINT, and SIGHUP when its terminal goes away, unless it was started
+ * to ignore that, as by nohup. SIGINT counts even then: shells make whatever they start with & ignore it. */
 sigset_t thread_stop_signals(void);
 
 /* A condition that is waited for on CLOCK_MONOTONIC (clock_monotonic_after), whatever the wall clock does. */

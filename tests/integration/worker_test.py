@@ -289,8 +289,8 @@ class StopTest(WorkerTest):
         counts = self.counts()
         self.assertEqual((counts["done"], counts["leased"]), (0, 0))
 
-    def test_a_signal_that_it_was_started_to_ignore(self):
-        """As by nohup: the terminal goes away and the worker stays."""
+    def test_nohup(self):
+        """The terminal goes away and the worker stays."""
         handler = self.script(f"echo done >> {self.log}")
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
