@@ -41,8 +41,7 @@ static pawl_status find_done(struct cli *cli, const char *word, enum store_kind 
         }
     }
     cli->hint = "Finished messages are kept only with pawl settings set history=7d, or by a worker with "
-                "--debug; dead "
-                "letters go on with pawl dead redrive.";
+                "--debug; dead letters go on with pawl dead redrive.";
     return error_set(err, PAWL_NOT_FOUND, "replay", "there is no finished message %s in the %s", word,
                      kind_name(kind));
 }

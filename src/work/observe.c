@@ -189,9 +189,11 @@ void observe_job_end(struct observer *observer, struct observed_job *work, enum 
     if (observer == NULL || work->began_us == 0)
         return;
     const struct job *job = work->given;
+    observe_handled(observer, work->kind, result, work->began_us);
+    if (!is_failure(result) && work->span.tracer == NULL)
+        return;
     char id[JOB_ID_BYTES];
     snprintf(id, sizeof(id), "%lld", (long long)job->id);
-    observe_handled(observer, work->kind, result, work->began_us);
     if (is_failure(result))
         tell_failure(observer, &(struct failure){.kind = rollup_kind_name(work->kind),
                                                  .id = id,
