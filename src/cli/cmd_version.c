@@ -8,11 +8,6 @@
 static int schema_version(struct cli *cli, pawl_error *err) {
     struct store_config config = database_config(cli);
     config.allow_version_mismatch = true;
-    const char *missing = database_missing_file(&config);
-    if (missing != NULL) {
-        snprintf(err->text, sizeof err->text, "there is no database at %s", missing);
-        return 0;
-    }
     struct settings settings = {0};
     pawl_status status = store_open(&config, &cli->store, err);
     if (status == PAWL_OK)

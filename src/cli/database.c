@@ -1,10 +1,6 @@
 /* Opening the database that the options name. */
 #include "cli/database.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/error.h"
 #include "base/str.h"
 #include "base/url.h"
@@ -21,14 +17,6 @@ struct store_config database_config(const struct cli *cli) {
     };
 }
 
-const char *database_missing_file(const struct store_config *config) {
-    const char *path = store_sqlite_path(config->url);
-    struct stat info;
-    if (path == NULL || path[0] == '\0' || stat(path, &info) == 0 || errno != ENOENT)
-        return NULL;
-    return path;
-}
-
 const char *database_shown(struct cli *cli) {
     struct buf buf;
     buf_init(&buf, 0);
@@ -38,28 +26,30 @@ const char *database_shown(struct cli *cli) {
     return shown;
 }
 
-static pawl_status make_file(const struct store_config *config, const char *path, pawl_error *err) {
+/* Processes that find no database at once wait for each other here; one of them makes it and says so. */
+static pawl_status make_file(const struct store_config *config, pawl_error *err) {
     struct migrate_config migrate = {0};
     struct migrate_result result;
     pawl_status status = store_migrate(config, &migrate, &result, err);
-    if (status == PAWL_OK)
-        fprintf(stderr, "pawl: there was no database at %s: made it.\n", path);
+    if (status == PAWL_OK && result.applied > 0)
+        fprintf(stderr, "pawl: there was no database at %s: made it.\n", store_sqlite_path(config->url));
     return status;
 }
 
 pawl_status database_open(struct cli *cli, pawl_error *err) {
     const struct command *command = cli->arguments.command;
     struct store_config config = database_config(cli);
-    const char *missing = database_missing_file(&config);
-    if (missing != NULL && command->database != DATABASE_MAKE) {
+    pawl_status status = store_open(&config, &cli->store, err);
+    bool missing = status == PAWL_NOT_FOUND && store_sqlite_path(config.url) != NULL;
+    if (missing && command->database == DATABASE_MAKE) {
+        status = make_file(&config, err);
+        if (status == PAWL_OK)
+            status = store_open(&config, &cli->store, err);
+    } else if (missing) {
         cli->hint = "Run pawl migrate, or name another one with --database-url.";
-        return error_set(err, PAWL_NOT_FOUND, "database_open", "there is no database at %s", missing);
+        return error_set(err, PAWL_NOT_FOUND, "database_open", "there is no database at %s",
+                         store_sqlite_path(config.url));
     }
-    pawl_status status = PAWL_OK;
-    if (missing != NULL)
-        status = make_file(&config, missing, err);
-    if (status == PAWL_OK)
-        status = store_open(&config, &cli->store, err);
     if (status == PAWL_OK)
         status = cli->store->ops->core.clock_read(cli->store, &cli->output.now_ms, err);
     return status;

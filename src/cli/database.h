@@ -11,9 +11,6 @@ struct store_config database_config(const struct cli *cli);
  */
 PAWL_MUSTCHECK pawl_status database_open(struct cli *cli, pawl_error *err);
 
-/* The SQLite file that config names and that does not exist, or NULL. */
-const char *database_missing_file(const struct store_config *config);
-
 /* The address as it may be shown, in the arena; NULL when there is no memory. */
 const char *database_shown(struct cli *cli);
 

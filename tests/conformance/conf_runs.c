@@ -427,7 +427,9 @@ static void a_statement_selects_a_page(void **state) {
     assert_non_null(strstr(found.items[0].payload.ptr, "\"k0\""));
     ok(c, c->runs->page_select(c->store, target.name, STR("{\"limit\":0}"), c->arena, &found, &c->err));
     assert_int_equal(found.count, 0);
-    target.sql = STR("DELETE FROM run_item RETURNING key, payload");
+    target.sql = strcmp(c->store->dialect, "sqlite") == 0
+                     ? STR("DELETE FROM pawl_run_item RETURNING key, payload")
+                     : STR("DELETE FROM run_item RETURNING key, payload");
     ok(c, c->runs->target_put(c->store, &target, &c->err));
     expect(c, PAWL_INVALID,
            c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));

@@ -184,7 +184,7 @@ class FiringTest(AlertsTest):
         process.kill()
         self.assertEqual(self.history()[0]["waiting"], 1)
         # Its lease is long; a test does not wait for it.
-        self.sql("UPDATE alert_notice SET due_ms = 0")
+        self.sql("UPDATE pawl.alert_notice SET due_ms = 0")
         self.watch(*self.targets(f"[pager]\nexec = {page}\n"))
         self.wait(lambda: self.history()[0]["delivered"] == 1, what="the second delivery")
         self.assertEqual(json.loads((self.dir / "paged").read_text())["id"], tested["id"])

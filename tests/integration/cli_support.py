@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -129,7 +130,8 @@ class CliTest(unittest.TestCase):
         self.fail(f"{message_id} was not claimed")
 
     def sql(self, text):
-        """Runs a statement behind the program's back, to break things on purpose."""
+        """Runs a statement past the program, to break things on purpose. pawl.x is pawl's table x on both stores."""
+        text = re.sub(r"\bpawl\.(?=[a-z])", "pawl_" if Setup.dialect == "sqlite" else f'"{self.schema}".', text)
         if Setup.dialect == "sqlite":
             import sqlite3  # the PostgreSQL run does not need it
             with sqlite3.connect(self.url) as database:

@@ -178,9 +178,42 @@ class DatabaseTest(CliTest):
         self.assertEqual(result.json()["answer"], "applied")
         self.assertEqual(len(self.ok("messages", env={"DATABASE_URL": None})), 1)
 
+    @sqlite_only
+    def test_five_make_the_file(self):
+        """Whoever comes while another process makes the file waits for it."""
+        for number in range(6):
+            path = self.dir / f"new{number}.db"
+            if number == 4:
+                path.touch()  # as the maker leaves it before it writes
+            if number == 5:
+                self.sql_at(path, "PRAGMA journal_mode = WAL")  # and before it makes the tables
+            senders = [subprocess.Popen([Setup.pawl, "send", "t", "{}"], env={**self.env, "DATABASE_URL": str(path)},
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(5)]
+            ends = [(sender.communicate(timeout=cli_support.SECONDS_MAX), sender.returncode) for sender in senders]
+            self.assertEqual([code for _, code in ends], [0] * 5, ends)
+            self.assertEqual(sum(b"made it" in err for (_, err), _ in ends), 1, ends)
+            self.assertEqual(len(self.ok("messages", env={"DATABASE_URL": str(path)})), 5)
+
+    @sqlite_only
+    def test_an_application_adopts_pawl(self):
+        path = self.dir / "shop.db"
+        self.sql_at(path, "CREATE TABLE message (id INTEGER)")
+        self.refused(EXIT_CODES["conflict"], "pawl migrate", "send", "t", env={"DATABASE_URL": str(path)})
+        self.ok("migrate", env={"DATABASE_URL": str(path)})
+        self.ok("send", "t", env={"DATABASE_URL": str(path)})
+        self.assertEqual(self.sql_at(path, "SELECT count(*) FROM message"), [(0,)])
+
+    def sql_at(self, path, text):
+        import sqlite3  # the PostgreSQL run does not need it
+        database = sqlite3.connect(path, isolation_level=None, timeout=cli_support.SECONDS_MAX)
+        try:
+            return database.execute(text).fetchall()
+        finally:
+            database.close()
+
     def test_not_migrated(self):
         if Setup.dialect == "sqlite":
-            (self.dir / "pawl.db").touch()
+            self.sql_at(self.dir / "pawl.db", "CREATE TABLE theirs (id INTEGER)")
         self.refused(EXIT_CODES["conflict"], "pawl migrate", "status")
 
     def test_malformed_address(self):
@@ -263,7 +296,7 @@ class DatabaseTest(CliTest):
                 "SELECT column_name FROM information_schema.columns WHERE table_name = 'schema_migration' "
                 f"AND table_schema = '{self.schema}' ORDER BY ordinal_position"))
         newer = columns.replace("version", str(version + 1), 1)
-        self.sql(f"INSERT INTO schema_migration ({columns}) SELECT {newer} FROM schema_migration WHERE version = "
+        self.sql(f"INSERT INTO pawl.schema_migration ({columns}) SELECT {newer} FROM pawl.schema_migration WHERE version = "
                  f"{version}")
         for args in (["status"], ["send", "T"], ["migrate"]):
             result = self.refused(EXIT_CODES["conflict"], str(version + 1), *args)

@@ -391,7 +391,7 @@ class WorkTest(CliTest):
         instance = self.register()
         self.worker("claim", instance, 1, 10, 600000)
         self.assertEqual(self.ok("check"), [])
-        self.sql("DELETE FROM message")
+        self.sql("DELETE FROM pawl.message")
         result = self.run_pawl("check")
         self.assertEqual(result.code, EXIT_CODES["violations"], result)
         self.assertTrue(result.json())

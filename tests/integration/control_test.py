@@ -272,7 +272,7 @@ class TransportTest(ControlTest):
         """What was rolled back is not published, what was committed is, once. covers: BX.6 M52"""
         if Setup.dialect == "sqlite":
             def write(kind, end):
-                self.sql_script(f"BEGIN; INSERT INTO intake (type, payload) VALUES ('{kind}', '{{}}'); {end};")
+                self.sql_script(f"BEGIN; INSERT INTO pawl_intake (type, payload) VALUES ('{kind}', '{{}}'); {end};")
         else:
             def write(kind, end):
                 subprocess.run(["psql", "-q", "-d", self.url, "-v", "ON_ERROR_STOP=1", "-c",
@@ -302,9 +302,9 @@ class TransportTest(ControlTest):
         count, streams = 1200, 6
         for n in range(0, count, 200):
             rows = ", ".join(f"('t', '{{\"n\": {n + i}}}', 's{(n + i) % streams}')" for i in range(200))
-            self.sql_script(f"BEGIN IMMEDIATE; INSERT INTO intake (type, payload, stream) VALUES {rows}; COMMIT")
-        self.sql_script("INSERT INTO intake (type, payload) VALUES ('bad', 'not json')")
-        self.sql_script("INSERT INTO intake (type, payload, id) VALUES ('bad', '{}', 'x')")
+            self.sql_script(f"BEGIN IMMEDIATE; INSERT INTO pawl_intake (type, payload, stream) VALUES {rows}; COMMIT")
+        self.sql_script("INSERT INTO pawl_intake (type, payload) VALUES ('bad', 'not json')")
+        self.sql_script("INSERT INTO pawl_intake (type, payload, id) VALUES ('bad', '{}', 'x')")
         for n in range(3):
             self.start("--transports", path, "--instance-lease", "1s")
             time.sleep(0.3 + 0.3 * n)
@@ -324,7 +324,7 @@ class TransportTest(ControlTest):
         self.assertEqual(len(ids), count)
         for stream, numbers in seen.items():
             self.assertEqual(numbers, sorted(numbers), stream)
-        self.assertEqual(self.sql("SELECT count(*) FROM intake"), [(0,)])
+        self.assertEqual(self.sql("SELECT count(*) FROM pawl_intake"), [(0,)])
         refused = self.ok("inbox", "refused")
         self.assertEqual([row["consumer"] for row in refused], ["intake", "intake"])
 

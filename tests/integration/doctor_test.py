@@ -104,15 +104,15 @@ class Everywhere(Doctor):
 
     # covers: M66 M67 B2.14
     def test_settings(self):
-        self.expect("UPDATE settings SET stale_ms = instance_lease_ms", "stale_short",
-                    "UPDATE settings SET stale_ms = instance_lease_ms * 20")
-        self.expect("UPDATE settings SET max_attempts = 1", "attempts_one", "UPDATE settings SET max_attempts = 5")
-        self.expect("UPDATE settings SET dedupe_ms = 60000", "dedupe_short",
-                    "UPDATE settings SET dedupe_ms = 604800000")
-        self.expect("UPDATE settings SET history_ms = 9000000000", "history_long",
-                    "UPDATE settings SET history_ms = 0")
-        self.expect("UPDATE settings SET test_now_ms = 1700000000000", "clock_of_tests",
-                    "UPDATE settings SET test_now_ms = 0")
+        self.expect("UPDATE pawl.settings SET stale_ms = instance_lease_ms", "stale_short",
+                    "UPDATE pawl.settings SET stale_ms = instance_lease_ms * 20")
+        self.expect("UPDATE pawl.settings SET max_attempts = 1", "attempts_one", "UPDATE pawl.settings SET max_attempts = 5")
+        self.expect("UPDATE pawl.settings SET dedupe_ms = 60000", "dedupe_short",
+                    "UPDATE pawl.settings SET dedupe_ms = 604800000")
+        self.expect("UPDATE pawl.settings SET history_ms = 9000000000", "history_long",
+                    "UPDATE pawl.settings SET history_ms = 0")
+        self.expect("UPDATE pawl.settings SET test_now_ms = 1700000000000", "clock_of_tests",
+                    "UPDATE pawl.settings SET test_now_ms = 0")
 
     def test_nobody_works(self):
         self.ok("send", "order.created", "{}", "--stream", "s")
@@ -123,7 +123,7 @@ class Everywhere(Doctor):
     def test_silent_worker(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
-        self.sql("UPDATE instance SET lease_until_ms = 1")
+        self.sql("UPDATE pawl.instance SET lease_until_ms = 1")
         self.finds("instances_silent", "lanes_silent", "workers_missing")
 
     def test_claims_overdue_and_dead_letters(self):
@@ -133,35 +133,35 @@ class Everywhere(Doctor):
         self.finds("dead_letters")
         self.ok("send", "order.created", "{}", "--stream", "t")
         self.worker("claim", worker, 1, 10, 1000)
-        self.sql("UPDATE claim SET lease_until_ms = 1")
+        self.sql("UPDATE pawl.claim SET lease_until_ms = 1")
         self.finds("claims_overdue", "dead_letters")
 
     def test_lanes_without_owner(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
-        self.sql("UPDATE lane SET owner = NULL")
+        self.sql("UPDATE pawl.lane SET owner = NULL")
         self.finds("lanes_unowned")
 
     def test_old_work(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
         self.ok("job", "enqueue", "mail")
-        self.sql("UPDATE message SET put_ms = 1000")
+        self.sql("UPDATE pawl.message SET put_ms = 1000")
         self.finds("backlog_old")
-        self.sql("UPDATE job SET due_ms = 1000")
+        self.sql("UPDATE pawl.job SET due_ms = 1000")
         self.finds("jobs_old")
 
     # covers: M65
     def test_lease_against_measured_time(self):
         hash_text = "x'00'" if Setup.dialect == "sqlite" else "'x'::bytea"
-        self.sql("INSERT INTO task_run (id, job, attempt, outcome, token, started_ms, finished_ms, expires_ms, block, place, "
+        self.sql("INSERT INTO pawl.task_run (id, job, attempt, outcome, token, started_ms, finished_ms, expires_ms, block, place, "
                  f"queue, type, hash) VALUES (1, 1, 1, 1, 1, 1000, 41000, 9000000000000, 0, 0, 'default', 't', {hash_text})")
         self.assertIn("give it 5 minutes", self.finds("lease_short")["lease_short"]["found"])
         self.assertEqual(self.doctor("--job-lease", "5m"), {})
 
     def test_dead_jobs(self):
         self.ok("job", "enqueue", "mail")
-        self.sql("UPDATE job_tally SET dead = dead + 1")
+        self.sql("UPDATE pawl.job_tally SET dead = dead + 1")
         self.finds("jobs_dead")
 
     def test_paused(self):
@@ -171,14 +171,14 @@ class Everywhere(Doctor):
         self.assertEqual(self.doctor(), {})
 
     def test_refused(self):
-        self.sql("INSERT INTO refused (reason, consumer, message_id, payload, payload_hash, received_ms) "
+        self.sql("INSERT INTO pawl.refused (reason, consumer, message_id, payload, payload_hash, received_ms) "
                  "VALUES (2, 'c', 'm', '{}', 1, 1)")
         self.finds("refused")
 
     def test_schedules(self):
         (self.dir / "p.json").write_text('{"steps": [{"id": "a", "uses": "pawl.send", "with": {"type": "t", "payload": {}}}]}')
         self.ok("task", "create", "mail", "--pipeline", str(self.dir / "p.json"), "--every", "1h")
-        self.sql("UPDATE schedule SET next_ms = 1000")
+        self.sql("UPDATE pawl.schedule SET next_ms = 1000")
         self.assertEqual(list(self.finds("schedules_late")), ["schedules_late"])
         self.quiet("task", "pause", "mail")
         self.finds("schedules_paused")
@@ -190,9 +190,9 @@ class Everywhere(Doctor):
         self.assertEqual(list(self.finds("perspectives_paused")), ["perspectives_paused"])
         self.quiet("perspectives", "resume", "orders@1")
         self.ok("events", "append", "s", "order.created", "{}")
-        self.sql("UPDATE checkpoint SET status = 3")
+        self.sql("UPDATE pawl.checkpoint SET status = 3")
         if Setup.dialect == "sqlite":  # there the store counts by itself
-            self.sql("UPDATE perspective_tally SET failed = checkpoints, pending = 0, processing = 0, completed = 0")
+            self.sql("UPDATE pawl.perspective_tally SET failed = checkpoints, pending = 0, processing = 0, completed = 0")
         self.finds("perspectives_failed")
 
     def test_wrong_words(self):
@@ -202,7 +202,7 @@ class Everywhere(Doctor):
 class Sqlite(Doctor):
     @only("sqlite")
     def test_clock(self):
-        self.expect("UPDATE settings SET clock_base_ms = clock_base_ms + 60000", "clock_skew")
+        self.expect("UPDATE pawl.settings SET clock_base_ms = clock_base_ms + 60000", "clock_skew")
 
     @only("sqlite")
     def test_durability(self):
@@ -210,7 +210,7 @@ class Sqlite(Doctor):
 
     @only("sqlite")
     def test_trigger(self):
-        self.expect("CREATE TRIGGER spy AFTER INSERT ON message BEGIN SELECT 1; END", "trigger_foreign",
+        self.expect("CREATE TRIGGER spy AFTER INSERT ON pawl.message BEGIN SELECT 1; END", "trigger_foreign",
                     "DROP TRIGGER spy")
 
     @only("sqlite")
@@ -231,7 +231,7 @@ class Sqlite(Doctor):
     def test_damage(self):
         database = sqlite3.connect(self.url)
         database.execute("PRAGMA ignore_check_constraints = ON")
-        database.execute("UPDATE settings SET lane_count = 5000")
+        database.execute("UPDATE pawl_settings SET lane_count = 5000")
         database.commit()
         database.close()
         self.finds("file_damaged")
@@ -240,7 +240,7 @@ class Sqlite(Doctor):
     def test_log(self):
         database = sqlite3.connect(self.url)
         database.execute("BEGIN")
-        database.execute("SELECT count(*) FROM settings").fetchall()
+        database.execute("SELECT count(*) FROM pawl_settings").fetchall()
         self.ok("send", "order.created", "{}", "--stream", "s")
         os.truncate(self.url + "-wal", 300 * 1024 * 1024)
         found = self.doctor()
@@ -290,13 +290,13 @@ class Postgres(Doctor):
 
     @only("postgres")
     def test_schema(self):
-        self.expect("ALTER TABLE lane SET (autovacuum_enabled = false)", "table_autovacuum_off",
-                    "ALTER TABLE lane RESET (autovacuum_enabled)")
-        self.expect("ALTER TABLE refused SET UNLOGGED", "table_unlogged", "ALTER TABLE refused SET LOGGED")
+        self.expect("ALTER TABLE pawl.lane SET (autovacuum_enabled = false)", "table_autovacuum_off",
+                    "ALTER TABLE pawl.lane RESET (autovacuum_enabled)")
+        self.expect("ALTER TABLE pawl.refused SET UNLOGGED", "table_unlogged", "ALTER TABLE pawl.refused SET LOGGED")
         self.expect("GRANT EXECUTE ON FUNCTION now_ms() TO PUBLIC", "grants_public",
                     "REVOKE EXECUTE ON FUNCTION now_ms() FROM PUBLIC")
-        self.expect(f"GRANT UPDATE ON lane TO {self.schema}_worker", "grants_write",
-                    f"REVOKE UPDATE ON lane FROM {self.schema}_worker")
+        self.expect(f"GRANT UPDATE ON pawl.lane TO {self.schema}_worker", "grants_write",
+                    f"REVOKE UPDATE ON pawl.lane FROM {self.schema}_worker")
         revoke = (f"SELECT 'REVOKE EXECUTE ON FUNCTION ' || p.oid::regprocedure || ' FROM {self.schema}_worker' FROM pg_proc p "
                   "WHERE p.proname = 'heartbeat' AND p.pronamespace = current_schema()::regnamespace")
         self.expect(f"DO $$ BEGIN EXECUTE ({revoke}); END $$", "grants_missing")
@@ -305,7 +305,7 @@ class Postgres(Doctor):
                  "WHERE indrelid = 'refused'::regclass LIMIT 1)")
         self.finds("index_invalid")
         self.expect("CREATE FUNCTION public.spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
-                    "CREATE TRIGGER spy AFTER INSERT ON dedupe FOR EACH ROW EXECUTE FUNCTION public.spy()",
+                    "CREATE TRIGGER spy AFTER INSERT ON pawl.dedupe FOR EACH ROW EXECUTE FUNCTION public.spy()",
                     "trigger_foreign", alone=False)
         self.sql("DROP FUNCTION public.spy() CASCADE")
 

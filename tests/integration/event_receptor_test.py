@@ -215,7 +215,7 @@ class KillTest(EventReceptorTest):
         self.assertEqual(len(wanted), total)
         self.assertEqual(set(effects), wanted)
         self.assertEqual(self.inbox()["dead"], 0)
-        prefix = "" if Setup.dialect == "sqlite" else f"{self.schema}."
+        prefix = "pawl_" if Setup.dialect == "sqlite" else f"{self.schema}."
         records = self.rows(f"SELECT receptor, count(*), count(DISTINCT event_id) FROM {prefix}receptor "
                             f"WHERE status & {COMPLETED} <> 0 GROUP BY receptor ORDER BY receptor")
         self.assertEqual(records, [("event:a", str(EVENTS), str(EVENTS)), ("event:b", str(EVENTS // 2), str(EVENTS // 2))])

@@ -379,7 +379,7 @@ class Jobs(unittest.TestCase):
             process.kill()
             process.wait()
         # What a worker that dies between the append and its note leaves behind: the step is not written down.
-        schema = "" if ARGS.dialect == "sqlite" else self.environment["PAWL_SCHEMA"] + "."
+        schema = "pawl_" if ARGS.dialect == "sqlite" else self.environment["PAWL_SCHEMA"] + "."
         self.sql(f"DELETE FROM {schema}job_step WHERE step = 'a'")
         process = self.worker()
         self.until(self.gone)

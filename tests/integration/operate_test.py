@@ -35,7 +35,7 @@ class OperateTest(WorkerTest):
 
     def silence(self, instance, minutes):
         """The worker was last heard so long ago, and its lease is over."""
-        self.sql(f"UPDATE instance SET beat_ms = beat_ms - {minutes * 60000}, lease_until_ms = beat_ms - {minutes * 60000 - 15000}")
+        self.sql(f"UPDATE pawl.instance SET beat_ms = beat_ms - {minutes * 60000}, lease_until_ms = beat_ms - {minutes * 60000 - 15000}")
 
 
 class FleetTest(OperateTest):
@@ -161,13 +161,13 @@ class SettingsTest(OperateTest):
         self.assertEqual(done.code, 0, done)
         self.assertEqual(json.loads(self.pipe(*programs[0])), [])
         column = "done_ms" if any("done_ms" in str(row) for row in self.columns("history")) else "ended_ms"
-        self.sql(f"UPDATE history SET {column} = {column} - 60000 WHERE seq = 3")
+        self.sql(f"UPDATE pawl.history SET {column} = {column} - 60000 WHERE seq = 3")
         late = [row["id"] for row in self.ok("history", "list") if row["seq"] == 3]
         self.assertEqual(json.loads(self.pipe(*programs[0])), late)
 
     def columns(self, table):
         if Setup.dialect == "sqlite":
-            return [row[1] for row in self.sql(f"PRAGMA table_info({table})")]
+            return [row[1] for row in self.sql(f"PRAGMA table_info(pawl_{table})")]
         return self.sql(f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}'")
 
 
@@ -324,7 +324,7 @@ class MonitorTest(OperateTest):
     def test_a_screen_that_follows_the_terminal(self):
         self.register(KIND_OUTBOX)
         self.ok("send", "a")
-        self.sql("UPDATE alert_rule SET phase = 2, since_ms = 1, value = 7 WHERE name = 'outbox-backlog'")
+        self.sql("UPDATE pawl.alert_rule SET phase = 2, since_ms = 1, value = 7 WHERE name = 'outbox-backlog'")
         child, fd = pty.fork()
         if child == 0:
             os.chdir(self.dir)

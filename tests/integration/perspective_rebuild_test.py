@@ -122,7 +122,7 @@ class PerspectiveRebuildTest(PerspectiveCase):
 
     def view(self):
         """What readers use: whichever table belongs to the live version, chosen by the same snapshot."""
-        live = ("(SELECT version FROM perspective WHERE name = 'order_total' AND state = 1)"
+        live = ("(SELECT version FROM pawl.perspective WHERE name = 'order_total' AND state = 1)"
                 if Setup.dialect == "sqlite" else f"{self.schema}.perspective_live('order_total')")
         self.sql(f"CREATE VIEW order_now AS SELECT * FROM order_total WHERE {live} = 1 "
                  f"UNION ALL SELECT * FROM order_total_2 WHERE {live} = 2")

@@ -109,7 +109,7 @@ class PerspectiveTest(PerspectiveCase):
         for row in self.ok("status")["workers"]:
             self.assertGreaterEqual(row["beat_age_ms"], 0)
             self.assertLess(row["beat_age_ms"], 30000)
-        columns = ("SELECT name FROM pragma_table_info('instance')" if self.dialect() == "sqlite" else
+        columns = ("SELECT name FROM pragma_table_info('pawl_instance')" if self.dialect() == "sqlite" else
                    f"SELECT column_name FROM information_schema.columns WHERE table_schema = '{self.schema}' "
                    "AND table_name = 'instance'")
         self.assertEqual([name for (name,) in self.rows(columns) if "beat" in name], ["beat_ms"])
@@ -131,7 +131,7 @@ class PerspectiveTest(PerspectiveCase):
 
     def test_clock_check(self):
         self.assertLess(abs(self.ok("status")["clock_ahead_ms"]), 5000)
-        self.sql("UPDATE settings SET test_now_ms = 1000000000000")
+        self.sql("UPDATE pawl.settings SET test_now_ms = 1000000000000")
         self.assertGreater(self.ok("status")["clock_ahead_ms"], 1000000000)
         self.assertIn("ahead of the database", self.run_pawl("status", "--output", "table").out)
 

@@ -221,7 +221,7 @@ static void hashes_and_tampering(struct place *p) {
     char sql[400], named[64];
     snprintf(named, sizeof named, "task_run %" PRId64 " was changed", last);
     snprintf(sql, sizeof sql, "UPDATE %stask_run SET error = 'fine' WHERE id = %" PRId64,
-             postgres ? "pawl." : "", last);
+             postgres ? "pawl." : "pawl_", last);
     expect_fault(p, sql, named);
     /* Whoever writes a new hash to it as well is found in the block. */
     snprintf(named, sizeof named, "task_run %" PRId64 " is not in its block", last);
@@ -235,18 +235,19 @@ static void hashes_and_tampering(struct place *p) {
         expect_fault(p, sql, named);
     }
     /* Without the row the blocks still fit: that is what retention leaves. */
-    snprintf(sql, sizeof sql, "DELETE FROM %stask_run WHERE id = %" PRId64, postgres ? "pawl." : "", last);
+    snprintf(sql, sizeof sql, "DELETE FROM %stask_run WHERE id = %" PRId64, postgres ? "pawl." : "pawl_",
+             last);
     expect_fault(p, sql, "");
     expect_fault(
         p,
         postgres ? "UPDATE pawl.audit_block SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) "
                    "WHERE number = 2"
-                 : "UPDATE audit_block SET hashes = zeroblob(64) WHERE number = 2",
+                 : "UPDATE pawl_audit_block SET hashes = zeroblob(64) WHERE number = 2",
         postgres ? "block 2" : "task_run");
-    expect_fault(p, postgres ? "DELETE FROM pawl.task_run" : "DELETE FROM task_run", "block 2");
+    expect_fault(p, postgres ? "DELETE FROM pawl.task_run" : "DELETE FROM pawl_task_run", "block 2");
     expect_fault(p,
                  postgres ? "DELETE FROM pawl.audit_block WHERE number = 2"
-                          : "DELETE FROM audit_block WHERE number = 2",
+                          : "DELETE FROM pawl_audit_block WHERE number = 2",
                  "the last block of");
 }
 

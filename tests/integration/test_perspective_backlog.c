@@ -22,7 +22,7 @@ static const char first[] = "INSERT INTO log VALUES ('%.*s', %lld)";
 static const char next[] = "UPDATE log SET version = %lld WHERE stream = '%.*s' AND version = %lld";
 static const char whole[] = "SELECT count(*) || ':' || sum(version) FROM log";
 /* Messages that wait, and events that are not applied. */
-static const char left_sqlite[] = "SELECT (SELECT count(*) FROM message WHERE kind = 3) + 1400 - "
+static const char left_sqlite[] = "SELECT (SELECT count(*) FROM pawl_message WHERE kind = 3) + 1400 - "
                                   "(SELECT coalesce(sum(version), 0) FROM log)";
 static const char left_postgres[] = "SELECT (SELECT count(*) FROM pawl.message WHERE kind = 3) + 1400 - "
                                     "(SELECT coalesce(sum(version), 0) FROM log)";

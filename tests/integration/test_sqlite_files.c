@@ -42,15 +42,19 @@ static void a_missing_database_says_what_to_do_and_is_not_made(void **fixture) {
     const struct sqlitefile *file = *fixture;
     pawl_error err;
     struct stat info;
-    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_int_equal(try_open(file->path, &err), PAWL_NOT_FOUND);
     assert_non_null(strstr(err.text, "run pawl migrate"));
     assert_int_equal(stat(file->path, &info), -1);
 }
 
 static void a_file_without_a_schema_says_what_to_do(void **fixture) {
     const struct sqlitefile *file = *fixture;
+    char text[64];
     pawl_error err;
     write_file(file->path, "");
+    assert_int_equal(try_open(file->path, &err), PAWL_NOT_FOUND);
+    assert_non_null(strstr(err.text, "run pawl migrate"));
+    sqlitefile_sql(file->path, "CREATE TABLE theirs (id INTEGER)", text);
     assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
     assert_non_null(strstr(err.text, "run pawl migrate"));
 }
@@ -103,7 +107,7 @@ static void a_newer_schema_is_refused_with_what_to_do(void **fixture) {
     char text[64];
     pawl_error err;
     sqlitefile_migrate(file->path);
-    sqlitefile_sql(file->path, "INSERT INTO schema_migration VALUES (999, '0999_later', 'x', 0)", text);
+    sqlitefile_sql(file->path, "INSERT INTO pawl_schema_migration VALUES (999, '0999_later', 'x', 0)", text);
     assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
     assert_non_null(strstr(err.text, "schema version 999"));
     assert_non_null(strstr(err.text, "upgrade pawl"));
@@ -115,7 +119,7 @@ static void a_changed_migration_is_refused(void **fixture) {
     char text[64];
     pawl_error err;
     sqlitefile_migrate(file->path);
-    sqlitefile_sql(file->path, "UPDATE schema_migration SET checksum = 'other'", text);
+    sqlitefile_sql(file->path, "UPDATE pawl_schema_migration SET checksum = 'other'", text);
     assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
     assert_non_null(strstr(err.text, "0001_core"));
 }
@@ -135,15 +139,50 @@ static void a_file_that_is_no_database_is_refused(void **fixture) {
     assert_non_null(strstr(err.text, "not a regular file"));
 }
 
-static void another_program_s_database_is_left_alone(void **fixture) {
+static void an_application_s_file_is_adopted_and_its_tables_are_left_alone(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char text[64];
+    pawl_error err;
+    write_file(file->path, "");
+    /* Names that pawl's own tables have without their prefix. */
+    sqlitefile_sql(file->path, "CREATE TABLE message (id INTEGER PRIMARY KEY, stream TEXT)", text);
+    sqlitefile_sql(file->path, "CREATE TABLE job (id INTEGER PRIMARY KEY)", text);
+    sqlitefile_sql(file->path, "CREATE INDEX message_id ON message (stream)", text);
+    sqlitefile_sql(file->path, "CREATE VIEW settings AS SELECT 1 AS epoch", text);
+    sqlitefile_sql(file->path, "CREATE TRIGGER spy AFTER INSERT ON message BEGIN SELECT 1; END", text);
+    sqlitefile_sql(file->path, "INSERT INTO message VALUES (1, 'theirs')", text);
+    assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
+    assert_non_null(strstr(err.text, "run pawl migrate"));
+    sqlitefile_migrate(file->path);
+    assert_string_equal(sqlitefile_sql(file->path,
+                                       "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'pawl\\_%' "
+                                       "ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+                                       text),
+                        "5");
+    struct store *store = sqlitefile_open(file->path);
+    sqlitefile_join(store, 1);
+    assert_int_equal(sqlitefile_put(store, 2, "ours", &err), PAWL_OK);
+    sqlitefile_check(store);
+    store_close(store);
+    assert_string_equal(sqlitefile_sql(file->path, "SELECT group_concat(stream) FROM message", text),
+                        "theirs");
+    assert_string_equal(sqlitefile_sql(file->path, "SELECT group_concat(stream) FROM pawl_message", text),
+                        "ours");
+}
+
+static void a_name_that_is_taken_is_named_and_the_file_stays_as_it_was(void **fixture) {
     const struct sqlitefile *file = *fixture;
     struct migrate_result result;
     char text[64];
     pawl_error err;
     write_file(file->path, "");
-    sqlitefile_sql(file->path, "CREATE TABLE theirs (id INTEGER)", text);
+    sqlitefile_sql(file->path, "CREATE TABLE other (id INTEGER)", text);
+    sqlitefile_sql(file->path, "CREATE TABLE pawl_job (id INTEGER)", text);
+    sqlitefile_sql(file->path, "CREATE INDEX pawl_mine ON other (id)", text);
     assert_int_equal(try_migrate(file->path, 0, 0, &result, &err), PAWL_CONFLICT);
-    assert_non_null(strstr(err.text, "another program"));
+    assert_non_null(strstr(err.text, "pawl_job, pawl_mine"));
+    assert_string_equal(sqlitefile_sql(file->path, "PRAGMA journal_mode", text), "delete");
+    assert_string_equal(sqlitefile_sql(file->path, "SELECT count(*) FROM sqlite_schema", text), "3");
 }
 
 static void addresses_that_are_no_file_are_refused(void **fixture) {
@@ -239,9 +278,9 @@ static void another_boot_starts_the_clock_anew_but_never_earlier(void **fixture)
     store_close(store);
     /* The machine's wall clock was two hours ahead when the database was last written, and it has booted
      * since. */
-    sqlitefile_sql(file->path, "UPDATE settings SET boot_id = zeroblob(16), last_ms = last_ms + 7200000",
+    sqlitefile_sql(file->path, "UPDATE pawl_settings SET boot_id = zeroblob(16), last_ms = last_ms + 7200000",
                    text);
-    before = strtoll(sqlitefile_sql(file->path, "SELECT last_ms FROM settings", text), NULL, 10);
+    before = strtoll(sqlitefile_sql(file->path, "SELECT last_ms FROM pawl_settings", text), NULL, 10);
     store = sqlitefile_open(file->path);
     assert_int_equal(store->ops->core.clock_read(store, &after, &err), PAWL_OK);
     assert_true(after > before);
@@ -412,7 +451,8 @@ int main(void) {
         FILE_TEST(a_newer_schema_is_refused_with_what_to_do),
         FILE_TEST(a_changed_migration_is_refused),
         FILE_TEST(a_file_that_is_no_database_is_refused),
-        FILE_TEST(another_program_s_database_is_left_alone),
+        FILE_TEST(an_application_s_file_is_adopted_and_its_tables_are_left_alone),
+        FILE_TEST(a_name_that_is_taken_is_named_and_the_file_stays_as_it_was),
         FILE_TEST(addresses_that_are_no_file_are_refused),
         FILE_TEST(a_copied_file_has_a_new_epoch_and_no_instances),
         FILE_TEST(another_boot_starts_the_clock_anew_but_never_earlier),

@@ -82,10 +82,10 @@ static void eight_processes_start_at_once_on_no_database(void **fixture) {
         close(gate[1]);
         for (int i = 0; i < PROCESSES; i++)
             applied += applied_by(pids[i]);
-        int rows = atoi(sqlitefile_sql(path, "SELECT count(*) FROM schema_migration", text));
+        int rows = atoi(sqlitefile_sql(path, "SELECT count(*) FROM pawl_schema_migration", text));
         assert_int_equal(applied, rows); /* each migration once */
-        assert_string_equal(sqlitefile_sql(path, "SELECT count(*) FROM instance", text), "8");
-        assert_string_equal(sqlitefile_sql(path, "SELECT count(*) FROM message", text), "8");
+        assert_string_equal(sqlitefile_sql(path, "SELECT count(*) FROM pawl_instance", text), "8");
+        assert_string_equal(sqlitefile_sql(path, "SELECT count(*) FROM pawl_message", text), "8");
         struct store *store = sqlitefile_open(path);
         sqlitefile_check(store);
         store_close(store);
@@ -301,7 +301,7 @@ static void processes_work_side_by_side_each_message_once_and_in_order(void **fi
     store = sqlitefile_open(file->path);
     sqlitefile_check(store);
     store_close(store);
-    assert_string_equal(sqlitefile_sql(file->path, "SELECT count(*) FROM message", text), "0");
+    assert_string_equal(sqlitefile_sql(file->path, "SELECT count(*) FROM pawl_message", text), "0");
     assert_string_equal(sqlitefile_sql(file->path, "PRAGMA integrity_check", text), "ok");
 }
 

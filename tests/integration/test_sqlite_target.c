@@ -47,7 +47,7 @@ static void items_go_into_a_users_table(void **state) {
     assert_int_equal(done.outcome, PAGE_FINISHED);
     assert_string_equal(sqlitefile_sql(file->path, "SELECT group_concat(sku || body) FROM shelf", text),
                         "x{\"n\":2}");
-    assert_string_equal(sqlitefile_sql(file->path, "SELECT count(*) FROM run_item", text), "0");
+    assert_string_equal(sqlitefile_sql(file->path, "SELECT count(*) FROM pawl_run_item", text), "0");
     sqlitefile_check(store);
     store_close(store);
     arena_free(arena);

@@ -291,8 +291,9 @@ static void a_killed_worker_is_evicted_by_its_lock_and_its_ghost_is_stale(void *
 static int64_t hang_in_a_transaction(struct file *file, struct store *store) {
     (void)store;
     sqlite3 *db = hold_write_lock(file);
-    return sqlite3_exec(db, "UPDATE settings SET epoch = epoch + 100", NULL, NULL, NULL) == SQLITE_OK ? 1
-                                                                                                      : -1;
+    return sqlite3_exec(db, "UPDATE pawl_settings SET epoch = epoch + 100", NULL, NULL, NULL) == SQLITE_OK
+               ? 1
+               : -1;
 }
 
 static void a_writer_that_was_killed_leaves_no_lock_and_no_half_of_its_work(void **state) {

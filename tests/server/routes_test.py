@@ -117,7 +117,7 @@ class Routes(ServerTest):
         self.assertEqual(actions["items"][0]["actor"], "http operator")
         self.call("GET", "/v1/actions", query=f"?limit=2&cursor={actions['next']}")
         self.call("GET", "/v1/refused")
-        self.sql("INSERT INTO refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms) "
+        self.sql("INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms) "
                  "VALUES (2, 'c', 't', 'm', 'd', 'p', 1, 1)")
         number = self.call("GET", "/v1/refused")["items"][0]["number"]
         self.call("DELETE", "/v1/refused/{number}", number=number)
@@ -194,7 +194,7 @@ class Routes(ServerTest):
         for key in ("orders@1", "orders@2"):
             self.call("POST", "/v1/perspectives/{name}/skip", skip, name=key)
         self.call("POST", "/v1/perspectives/{name}/switch", {"version": 2}, name="orders", status=409)
-        self.sql("UPDATE checkpoint SET version = 2")
+        self.sql("UPDATE pawl.checkpoint SET version = 2")
         self.call("POST", "/v1/perspectives/{name}/pause", name="nothing@1", status=404)
         self.call("POST", "/v1/perspectives/{name}/remove", name="orders@1")
 

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -223,6 +224,33 @@ class RunTests(Tree):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no such suite", done.stderr)
+
+
+class SqliteStatements(unittest.TestCase):
+    """An application's tables may have any name that does not begin with pawl_."""
+
+    def setUp(self):
+        self.root = ROOT / "sql" / "sqlite"
+        self.database = sqlite3.connect(":memory:", isolation_level=None)
+        self.addCleanup(self.database.close)
+        for path in sorted(self.root.glob("migrations/*.sql")):
+            self.database.executescript(path.read_text())
+
+    def test_every_name_is_pawl_s(self):
+        names = [name for (name,) in self.database.execute("SELECT name FROM sqlite_schema")]
+        self.assertGreater(len(names), 100)
+        self.assertEqual([name for name in names if not name.startswith(("pawl_", "sqlite_"))], [])
+
+    def test_every_statement_fits_the_schema(self):
+        wrong = []
+        for path in sorted([*self.root.glob("queries/*.sql"), *self.root.glob("invariants/*.sql"), *self.root.glob("doctor/*.sql")]):
+            text = "\n".join(line for line in path.read_text().splitlines() if not line.startswith("--"))
+            count = max([0, *map(int, re.findall(r"\?(\d+)", text))])
+            try:
+                self.database.execute("EXPLAIN " + text, [None] * count)
+            except sqlite3.Error as error:
+                wrong.append(f"{path.name}: {error}")
+        self.assertEqual(wrong, [])
 
 
 class TapResult(unittest.TestResult):

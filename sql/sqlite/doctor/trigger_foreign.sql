@@ -1,4 +1,3 @@
--- trigger_foreign: somebody else put a trigger on a table.
+-- trigger_foreign: somebody else put a trigger on a table of pawl's.
 SELECT 'trigger ' || s.name || ' on ' || s.tbl_name FROM sqlite_schema s
- WHERE s.type = 'trigger' AND s.name NOT IN ('checkpoint_counted', 'checkpoint_counted_new', 'dead_counted_new', 'dead_counted_gone',
-                                            'job_dead_counted_new', 'job_dead_counted_back', 'job_dead_counted_gone')
+ WHERE s.type = 'trigger' AND s.tbl_name LIKE 'pawl\_%' ESCAPE '\' AND s.name NOT LIKE 'pawl\_%' ESCAPE '\'

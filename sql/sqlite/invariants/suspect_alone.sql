@@ -1,11 +1,11 @@
 -- suspect_alone: a suspect is claimed alone, from aside, after a death, once per instance.
 SELECT 'token ' || token || ' is not one suspect alone' AS detail
-  FROM claim
+  FROM pawl_claim
  WHERE state = 1 AND suspect = 1
    AND (in_flight <> 1 OR source <> 2
-        OR NOT EXISTS (SELECT 1 FROM claim_item AS item
-                         JOIN aside AS a ON a.kind = item.kind AND a.seq = item.seq AND a.deaths > 0
-                        WHERE item.token = claim.token AND item.part = claim.part))
+        OR NOT EXISTS (SELECT 1 FROM pawl_claim_item AS item
+                         JOIN pawl_aside AS a ON a.kind = item.kind AND a.seq = item.seq AND a.deaths > 0
+                        WHERE item.token = pawl_claim.token AND item.part = pawl_claim.part))
  UNION ALL
 SELECT 'instance ' || lower(hex(instance)) || ' has ' || count(*) || ' suspects'
-  FROM claim WHERE state = 1 AND suspect = 1 GROUP BY instance HAVING count(*) > 1
+  FROM pawl_claim WHERE state = 1 AND suspect = 1 GROUP BY instance HAVING count(*) > 1

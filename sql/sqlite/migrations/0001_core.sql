@@ -2,7 +2,7 @@
 -- Times are milliseconds of the store's clock, uuids are blobs of 16 bytes. Columns that are read without the payload
 -- stand before it, so that a big payload's overflow pages are not touched.
 
-CREATE TABLE schema_migration (
+CREATE TABLE pawl_schema_migration (
     version    INTEGER PRIMARY KEY,
     name       TEXT NOT NULL,
     checksum   TEXT NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE schema_migration (
 ) STRICT;
 
 -- One row. One writer at a time, so the counters are plain columns and their order is the order of commits.
-CREATE TABLE settings (
+CREATE TABLE pawl_settings (
     id                INTEGER PRIMARY KEY CHECK (id = 1),
     partition_count   INTEGER NOT NULL CHECK (partition_count BETWEEN 1 AND 100000),
     lane_count        INTEGER NOT NULL CHECK (lane_count BETWEEN 1 AND 4096 AND lane_count <= partition_count),
@@ -30,7 +30,7 @@ CREATE TABLE settings (
     last_token        INTEGER NOT NULL  -- the counter without its epoch
 ) STRICT;
 
-CREATE TABLE instance (
+CREATE TABLE pawl_instance (
     id              BLOB PRIMARY KEY CHECK (length(id) = 16),
     service         TEXT NOT NULL,
     host            TEXT,
@@ -48,12 +48,12 @@ CREATE TABLE instance (
     evicted_ms      INTEGER
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE tombstone (
+CREATE TABLE pawl_tombstone (
     id         BLOB PRIMARY KEY CHECK (length(id) = 16),
     removed_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE lane (
+CREATE TABLE pawl_lane (
     kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
     lane     INTEGER NOT NULL,
     owner    BLOB,             -- NULL: free
@@ -65,9 +65,9 @@ CREATE TABLE lane (
 ) STRICT, WITHOUT ROWID;
 
 -- A claim visits its lanes in the order of their tokens.
-CREATE INDEX lane_owner ON lane (kind, owner, token);
+CREATE INDEX pawl_lane_owner ON pawl_lane (kind, owner, token);
 
-CREATE TABLE message (
+CREATE TABLE pawl_message (
     kind           INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
     seq            INTEGER NOT NULL,
@@ -86,9 +86,9 @@ CREATE TABLE message (
     PRIMARY KEY (kind, lane, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX message_id ON message (id);
+CREATE INDEX pawl_message_id ON pawl_message (id);
 
-CREATE TABLE aside (
+CREATE TABLE pawl_aside (
     kind           INTEGER NOT NULL,
     seq            INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
@@ -114,10 +114,10 @@ CREATE TABLE aside (
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX aside_key ON aside (kind, key, seq);
-CREATE INDEX aside_id ON aside (id);
+CREATE INDEX pawl_aside_key ON pawl_aside (kind, key, seq);
+CREATE INDEX pawl_aside_id ON pawl_aside (id);
 
-CREATE TABLE hold (
+CREATE TABLE pawl_hold (
     kind   INTEGER NOT NULL,
     key    TEXT NOT NULL,
     lane   INTEGER NOT NULL,
@@ -127,12 +127,12 @@ CREATE TABLE hold (
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX hold_lane ON hold (kind, lane, state, due_ms);
+CREATE INDEX pawl_hold_lane ON pawl_hold (kind, lane, state, due_ms);
 
 -- What is in flight, one row per claim part, never one per message: items holds seq (8 bytes, little-endian) and id
 -- (16 bytes) of each message in the order of seq, marks one byte each: 0 in flight, 1 done, 2 left. marks keeps its
 -- size and stands before items, so that reporting one message rewrites one page and not the whole row.
-CREATE TABLE claim (
+CREATE TABLE pawl_claim (
     token          INTEGER NOT NULL,
     part           INTEGER NOT NULL,
     kind           INTEGER NOT NULL,
@@ -152,12 +152,12 @@ CREATE TABLE claim (
     PRIMARY KEY (token, part)
 ) STRICT;
 
-CREATE INDEX claim_lane ON claim (kind, lane, began_ms) WHERE state = 1;
-CREATE INDEX claim_lease ON claim (kind, lease_until_ms) WHERE state = 1;
-CREATE INDEX claim_request ON claim (request) WHERE request IS NOT NULL;
-CREATE INDEX claim_ended ON claim (lease_until_ms) WHERE state <> 1;
+CREATE INDEX pawl_claim_lane ON pawl_claim (kind, lane, began_ms) WHERE state = 1;
+CREATE INDEX pawl_claim_lease ON pawl_claim (kind, lease_until_ms) WHERE state = 1;
+CREATE INDEX pawl_claim_request ON pawl_claim (request) WHERE request IS NOT NULL;
+CREATE INDEX pawl_claim_ended ON pawl_claim (lease_until_ms) WHERE state <> 1;
 
-CREATE TABLE dead (
+CREATE TABLE pawl_dead (
     kind           INTEGER NOT NULL,
     seq            INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
@@ -184,11 +184,11 @@ CREATE TABLE dead (
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX dead_key ON dead (kind, key, seq);
-CREATE INDEX dead_fingerprint ON dead (kind, fingerprint, died_ms);
-CREATE INDEX dead_id ON dead (id);
+CREATE INDEX pawl_dead_key ON pawl_dead (kind, key, seq);
+CREATE INDEX pawl_dead_fingerprint ON pawl_dead (kind, fingerprint, died_ms);
+CREATE INDEX pawl_dead_id ON pawl_dead (id);
 
-CREATE TABLE dedupe (
+CREATE TABLE pawl_dedupe (
     consumer     TEXT NOT NULL,
     id           BLOB NOT NULL,
     payload_hash INTEGER NOT NULL,
@@ -196,16 +196,16 @@ CREATE TABLE dedupe (
     PRIMARY KEY (consumer, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX dedupe_seen ON dedupe (seen_ms);
+CREATE INDEX pawl_dedupe_seen ON pawl_dedupe (seen_ms);
 
-CREATE TABLE request (
+CREATE TABLE pawl_request (
     key     BLOB PRIMARY KEY,
     used_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX request_used ON request (used_ms);
+CREATE INDEX pawl_request_used ON pawl_request (used_ms);
 
-CREATE TABLE receptor (
+CREATE TABLE pawl_receptor (
     event_id   BLOB NOT NULL,
     receptor   TEXT NOT NULL,
     status     INTEGER NOT NULL,
@@ -215,7 +215,7 @@ CREATE TABLE receptor (
     PRIMARY KEY (event_id, receptor)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE checkpoint (
+CREATE TABLE pawl_checkpoint (
     stream      TEXT NOT NULL,
     perspective TEXT NOT NULL,
     version     INTEGER NOT NULL,
@@ -228,7 +228,7 @@ CREATE TABLE checkpoint (
 ) STRICT, WITHOUT ROWID;
 
 -- One writer at a time, so the sums are plain columns: one small update per operation.
-CREATE TABLE tally (
+CREATE TABLE pawl_tally (
     kind      INTEGER PRIMARY KEY CHECK (kind BETWEEN 1 AND 3),
     put       INTEGER NOT NULL DEFAULT 0,
     done      INTEGER NOT NULL DEFAULT 0,
@@ -241,7 +241,7 @@ CREATE TABLE tally (
     discarded INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
-CREATE TABLE history (
+CREATE TABLE pawl_history (
     kind           INTEGER NOT NULL,
     seq            INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
@@ -265,19 +265,19 @@ CREATE TABLE history (
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX history_ended ON history (ended_ms);
-CREATE INDEX history_id ON history (id);
+CREATE INDEX pawl_history_ended ON pawl_history (ended_ms);
+CREATE INDEX pawl_history_id ON pawl_history (id);
 
 -- The messages in flight, one row each, for people and for the invariants; no operation reads it.
-CREATE VIEW claim_item (token, part, kind, lane, instance, source, suspect, seq, id) AS
+CREATE VIEW pawl_claim_item (token, part, kind, lane, instance, source, suspect, seq, id) AS
 WITH RECURSIVE place (token, part, n, size) AS (
-    SELECT token, part, 0, length(marks) FROM claim WHERE state = 1 AND length(marks) > 0
+    SELECT token, part, 0, length(marks) FROM pawl_claim WHERE state = 1 AND length(marks) > 0
      UNION ALL
     SELECT token, part, n + 1, size FROM place WHERE n + 1 < size),
 item (token, part, kind, lane, instance, source, suspect, seq_hex, id, digits) AS (
     SELECT token, part, kind, lane, instance, source, suspect, hex(substr(items, n * 24 + 1, 8)),
            substr(items, n * 24 + 9, 16), '0123456789ABCDEF'
-      FROM place JOIN claim USING (token, part)
+      FROM place JOIN pawl_claim USING (token, part)
      WHERE substr(marks, n + 1, 1) = x'00')
 SELECT token, part, kind, lane, instance, source, suspect,
        ((instr(digits, substr(seq_hex, 1, 1)) - 1) << 4) | ((instr(digits, substr(seq_hex, 2, 1)) - 1) << 0) |
@@ -291,4 +291,4 @@ SELECT token, part, kind, lane, instance, source, suspect,
        id
   FROM item;
 
-INSERT INTO tally (kind) VALUES (1), (2), (3);
+INSERT INTO pawl_tally (kind) VALUES (1), (2), (3);

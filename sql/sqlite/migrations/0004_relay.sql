@@ -1,7 +1,7 @@
 -- relay: what workers need around brokers: duties of one instance, what was refused, pauses, the audit.
 
 -- One row per duty; lease_until_ms in the past: free.
-CREATE TABLE duty (
+CREATE TABLE pawl_duty (
     name           TEXT PRIMARY KEY,
     instance       BLOB,
     token          INTEGER NOT NULL DEFAULT 0,
@@ -9,7 +9,7 @@ CREATE TABLE duty (
 ) STRICT, WITHOUT ROWID;
 
 -- What a broker delivered and the inbox could not take, once per content.
-CREATE TABLE refused (
+CREATE TABLE pawl_refused (
     number       INTEGER PRIMARY KEY AUTOINCREMENT,
     reason       INTEGER NOT NULL, -- 1 conflict, 2 malformed
     consumer     TEXT NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE refused (
     UNIQUE (consumer, message_id, payload_hash)
 ) STRICT;
 
-CREATE TABLE pause (
+CREATE TABLE pawl_pause (
     scope    INTEGER NOT NULL, -- 1 topic, 2 stream, 3 handler
     name     TEXT NOT NULL,
     reason   TEXT,
@@ -31,7 +31,7 @@ CREATE TABLE pause (
     PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE audit (
+CREATE TABLE pawl_audit (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms  INTEGER NOT NULL,
     actor  TEXT NOT NULL,

@@ -1,5 +1,5 @@
 -- events: the tables of the event store and its perspectives; what they mean is in docs/events.md.
-CREATE TABLE stream (
+CREATE TABLE pawl_stream (
     stream     TEXT PRIMARY KEY,
     version    INTEGER NOT NULL CHECK (version > 0),
     created_ms INTEGER NOT NULL,
@@ -7,7 +7,7 @@ CREATE TABLE stream (
 ) STRICT, WITHOUT ROWID;
 
 -- One writer at a time: the order of the rows is the order of the commits.
-CREATE TABLE event (
+CREATE TABLE pawl_event (
     position       INTEGER PRIMARY KEY,
     stream         TEXT NOT NULL,
     version        INTEGER NOT NULL,
@@ -20,15 +20,15 @@ CREATE TABLE event (
     traceparent    TEXT,
     appended_ms    INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX event_version ON event (stream, version);
-CREATE UNIQUE INDEX event_id ON event (id);
+CREATE UNIQUE INDEX pawl_event_version ON pawl_event (stream, version);
+CREATE UNIQUE INDEX pawl_event_id ON pawl_event (id);
 
-CREATE TABLE event_type (
+CREATE TABLE pawl_event_type (
     type   TEXT PRIMARY KEY,
     events INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE perspective (
+CREATE TABLE pawl_perspective (
     key            TEXT PRIMARY KEY,
     name           TEXT NOT NULL,
     version        INTEGER NOT NULL,
@@ -45,9 +45,9 @@ CREATE TABLE perspective (
     position       INTEGER NOT NULL,
     registered_ms  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX perspective_one_live ON perspective (name) WHERE state = 1;
+CREATE UNIQUE INDEX pawl_perspective_one_live ON pawl_perspective (name) WHERE state = 1;
 
-CREATE TABLE pattern (
+CREATE TABLE pawl_pattern (
     key  TEXT NOT NULL,
     n    INTEGER NOT NULL,
     mode INTEGER NOT NULL CHECK (mode BETWEEN 1 AND 4),
@@ -55,14 +55,14 @@ CREATE TABLE pattern (
     PRIMARY KEY (key, n)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE mapping (
+CREATE TABLE pawl_mapping (
     type TEXT NOT NULL,
     key  TEXT NOT NULL,
     PRIMARY KEY (type, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mapping_key ON mapping (key);
+CREATE INDEX pawl_mapping_key ON pawl_mapping (key);
 
-CREATE TABLE skip (
+CREATE TABLE pawl_skip (
     key        TEXT NOT NULL,
     stream     TEXT NOT NULL,
     version    INTEGER NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE skip (
     PRIMARY KEY (key, stream, version)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE snapshot (
+CREATE TABLE pawl_snapshot (
     stream  TEXT NOT NULL,
     name    TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -80,7 +80,7 @@ CREATE TABLE snapshot (
     PRIMARY KEY (stream, name, version)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE perspective_tally (
+CREATE TABLE pawl_perspective_tally (
     key         TEXT PRIMARY KEY,
     checkpoints INTEGER NOT NULL DEFAULT 0,
     pending     INTEGER NOT NULL DEFAULT 0,
@@ -92,31 +92,31 @@ CREATE TABLE perspective_tally (
 ) STRICT, WITHOUT ROWID;
 
 -- due_ms: when somebody may claim it; NULL: never. failed_version: the event that failed; 0: not known.
-ALTER TABLE checkpoint ADD COLUMN instance BLOB;
-ALTER TABLE checkpoint ADD COLUMN lease_until_ms INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE checkpoint ADD COLUMN due_ms INTEGER;
-ALTER TABLE checkpoint ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE checkpoint ADD COLUMN replay_to INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE checkpoint ADD COLUMN failed_version INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE checkpoint ADD COLUMN fingerprint TEXT;
-ALTER TABLE checkpoint ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX checkpoint_due ON checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
-CREATE INDEX checkpoint_failed ON checkpoint (perspective, stream) WHERE status = 3;
-CREATE INDEX checkpoint_instance ON checkpoint (instance) WHERE instance IS NOT NULL;
+ALTER TABLE pawl_checkpoint ADD COLUMN instance BLOB;
+ALTER TABLE pawl_checkpoint ADD COLUMN lease_until_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_checkpoint ADD COLUMN due_ms INTEGER;
+ALTER TABLE pawl_checkpoint ADD COLUMN stopped INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_checkpoint ADD COLUMN replay_to INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_checkpoint ADD COLUMN failed_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_checkpoint ADD COLUMN fingerprint TEXT;
+ALTER TABLE pawl_checkpoint ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX pawl_checkpoint_due ON pawl_checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
+CREATE INDEX pawl_checkpoint_failed ON pawl_checkpoint (perspective, stream) WHERE status = 3;
+CREATE INDEX pawl_checkpoint_instance ON pawl_checkpoint (instance) WHERE instance IS NOT NULL;
 
-INSERT INTO perspective_tally (key, checkpoints, pending, processing, completed, failed)
-SELECT perspective, count(*), sum(status = 0), sum(status = 1), sum(status = 2), sum(status = 3) FROM checkpoint GROUP BY perspective;
+INSERT INTO pawl_perspective_tally (key, checkpoints, pending, processing, completed, failed)
+SELECT perspective, count(*), sum(status = 0), sum(status = 1), sum(status = 2), sum(status = 3) FROM pawl_checkpoint GROUP BY perspective;
 
-CREATE TRIGGER checkpoint_counted_new AFTER INSERT ON checkpoint BEGIN
-    INSERT INTO perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
+CREATE TRIGGER pawl_checkpoint_counted_new AFTER INSERT ON pawl_checkpoint BEGIN
+    INSERT INTO pawl_perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
     VALUES (new.perspective, 1, new.status = 0, new.status = 1, new.status = 2, new.status = 3, new.stopped)
         ON CONFLICT (key) DO UPDATE
            SET checkpoints = checkpoints + 1, pending = pending + excluded.pending, processing = processing + excluded.processing,
                completed = completed + excluded.completed, failed = failed + excluded.failed, stopped = stopped + excluded.stopped;
 END;
-CREATE TRIGGER checkpoint_counted AFTER UPDATE OF status, stopped ON checkpoint
+CREATE TRIGGER pawl_checkpoint_counted AFTER UPDATE OF status, stopped ON pawl_checkpoint
   WHEN old.status <> new.status OR old.stopped <> new.stopped BEGIN
-    UPDATE perspective_tally
+    UPDATE pawl_perspective_tally
        SET pending = pending + (new.status = 0) - (old.status = 0), processing = processing + (new.status = 1) - (old.status = 1),
            completed = completed + (new.status = 2) - (old.status = 2), failed = failed + (new.status = 3) - (old.status = 3),
            stopped = stopped + new.stopped - old.stopped

@@ -1,7 +1,7 @@
 -- jobs: pooled work, tasks, schedules, agents, the audit and the spine; what they mean is in docs/jobs.md.
 -- One writer at a time, so ready, running, later, waiting and dead jobs are states of one table, each with its own index.
 
-CREATE TABLE job_state (
+CREATE TABLE pawl_job_state (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
     last_job     INTEGER NOT NULL,
     last_run     INTEGER NOT NULL,
@@ -9,9 +9,9 @@ CREATE TABLE job_state (
     vtime        INTEGER NOT NULL, -- fairness between keys
     turn         INTEGER NOT NULL  -- 1: keyed work has the bigger half of the next claim
 ) STRICT;
-INSERT INTO job_state VALUES (1, 0, 0, 0, 0, 1);
+INSERT INTO pawl_job_state VALUES (1, 0, 0, 0, 0, 1);
 
-CREATE TABLE job (
+CREATE TABLE pawl_job (
     id             INTEGER PRIMARY KEY,
     state          INTEGER NOT NULL CHECK (state BETWEEN 1 AND 5),
     ord            INTEGER NOT NULL,
@@ -43,17 +43,17 @@ CREATE TABLE job (
     progress       TEXT,
     payload        TEXT NOT NULL
 ) STRICT;
-CREATE INDEX job_plain ON job (queue, ord, id) WHERE state = 1 AND key IS NULL;
-CREATE INDEX job_keyed ON job (queue, key, ord, id) WHERE state = 1 AND key IS NOT NULL;
-CREATE INDEX job_deadline ON job (deadline_ms, id) WHERE state = 1 AND deadline_ms > 0;
-CREATE INDEX job_due ON job (due_ms, id) WHERE state IN (3, 4);
-CREATE INDEX job_wait ON job (wait_key, id) WHERE state = 4;
-CREATE INDEX job_dead ON job (fingerprint, died_ms) WHERE state = 5;
-CREATE INDEX job_token ON job (token) WHERE state = 2;
-CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL AND state <> 5;
+CREATE INDEX pawl_job_plain ON pawl_job (queue, ord, id) WHERE state = 1 AND key IS NULL;
+CREATE INDEX pawl_job_keyed ON pawl_job (queue, key, ord, id) WHERE state = 1 AND key IS NOT NULL;
+CREATE INDEX pawl_job_deadline ON pawl_job (deadline_ms, id) WHERE state = 1 AND deadline_ms > 0;
+CREATE INDEX pawl_job_due ON pawl_job (due_ms, id) WHERE state IN (3, 4);
+CREATE INDEX pawl_job_wait ON pawl_job (wait_key, id) WHERE state = 4;
+CREATE INDEX pawl_job_dead ON pawl_job (fingerprint, died_ms) WHERE state = 5;
+CREATE INDEX pawl_job_token ON pawl_job (token) WHERE state = 2;
+CREATE UNIQUE INDEX pawl_job_unique ON pawl_job (unique_key) WHERE unique_key IS NOT NULL AND state <> 5;
 
 -- What one call was granted. forgot: one call ended it whole, so every id under it was reported.
-CREATE TABLE job_claim (
+CREATE TABLE pawl_job_claim (
     token          INTEGER PRIMARY KEY,
     instance       BLOB NOT NULL,
     queue          TEXT NOT NULL,
@@ -64,31 +64,31 @@ CREATE TABLE job_claim (
     forgot         INTEGER NOT NULL,
     request        BLOB
 ) STRICT;
-CREATE INDEX job_claim_active ON job_claim (instance, token) WHERE active = 1;
-CREATE INDEX job_claim_request ON job_claim (request) WHERE request IS NOT NULL;
-CREATE TABLE job_done (
+CREATE INDEX pawl_job_claim_active ON pawl_job_claim (instance, token) WHERE active = 1;
+CREATE INDEX pawl_job_claim_request ON pawl_job_claim (request) WHERE request IS NOT NULL;
+CREATE TABLE pawl_job_done (
     token INTEGER NOT NULL,
     id    INTEGER NOT NULL,
     PRIMARY KEY (token, id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job_limit (
+CREATE TABLE pawl_job_limit (
     key         TEXT PRIMARY KEY,
     concurrency INTEGER NOT NULL,
     rate        INTEGER NOT NULL,
     rate_ms     INTEGER NOT NULL,
     weight      INTEGER NOT NULL CHECK (weight BETWEEN 1 AND 1000)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO job_limit VALUES ('schedule:*', 1, 0, 0, 1);
+INSERT INTO pawl_job_limit VALUES ('schedule:*', 1, 0, 0, 1);
 
-CREATE TABLE job_key (
+CREATE TABLE pawl_job_key (
     key     TEXT PRIMARY KEY,
     running INTEGER NOT NULL CHECK (running >= 0),
     vtime   INTEGER NOT NULL,
     tat_us  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job_step (
+CREATE TABLE pawl_job_step (
     job         INTEGER NOT NULL,
     step        TEXT NOT NULL,
     "index"     INTEGER NOT NULL,
@@ -103,22 +103,22 @@ CREATE TABLE job_step (
     PRIMARY KEY (job, step, "index")
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE job_signal (
+CREATE TABLE pawl_job_signal (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     wait_key   TEXT NOT NULL,
     expires_ms INTEGER NOT NULL,
     payload    TEXT NOT NULL
 ) STRICT;
-CREATE INDEX job_signal_key ON job_signal (wait_key, id);
+CREATE INDEX pawl_job_signal_key ON pawl_job_signal (wait_key, id);
 
-CREATE TABLE agent (
+CREATE TABLE pawl_agent (
     name       TEXT PRIMARY KEY,
     scopes     TEXT NOT NULL, -- JSON array of plain texts
     disabled   INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE task (
+CREATE TABLE pawl_task (
     name         TEXT PRIMARY KEY,
     agent        TEXT,
     type         TEXT NOT NULL,
@@ -136,7 +136,7 @@ CREATE TABLE task (
     updated_ms   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE schedule (
+CREATE TABLE pawl_schedule (
     name       TEXT PRIMARY KEY,
     task       TEXT NOT NULL,
     kind       INTEGER NOT NULL,
@@ -155,10 +155,10 @@ CREATE TABLE schedule (
     version    INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX schedule_next ON schedule (next_ms, name) WHERE paused = 0 AND next_ms > 0;
-CREATE INDEX schedule_task ON schedule (task);
+CREATE INDEX pawl_schedule_next ON pawl_schedule (next_ms, name) WHERE paused = 0 AND next_ms > 0;
+CREATE INDEX pawl_schedule_task ON pawl_schedule (task);
 
-CREATE TABLE schedule_fire (
+CREATE TABLE pawl_schedule_fire (
     schedule   TEXT NOT NULL,
     instant_ms INTEGER NOT NULL,
     job        INTEGER NOT NULL, -- 0: skipped
@@ -166,7 +166,7 @@ CREATE TABLE schedule_fire (
     PRIMARY KEY (schedule, instant_ms)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE refusal (
+CREATE TABLE pawl_refusal (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     agent   TEXT,
     task    TEXT,
@@ -176,7 +176,7 @@ CREATE TABLE refusal (
 ) STRICT;
 
 -- Executions. block and place: where the row's hash stands in the chain.
-CREATE TABLE task_run (
+CREATE TABLE pawl_task_run (
     id          INTEGER PRIMARY KEY,
     job         INTEGER NOT NULL,
     attempt     INTEGER NOT NULL,
@@ -198,11 +198,11 @@ CREATE TABLE task_run (
     steps       TEXT,
     output      TEXT
 ) STRICT;
-CREATE INDEX task_run_job ON task_run (job, id);
-CREATE INDEX task_run_task ON task_run (task, id) WHERE task IS NOT NULL;
-CREATE INDEX task_run_expires ON task_run (expires_ms);
+CREATE INDEX pawl_task_run_job ON pawl_task_run (job, id);
+CREATE INDEX pawl_task_run_task ON pawl_task_run (task, id) WHERE task IS NOT NULL;
+CREATE INDEX pawl_task_run_expires ON pawl_task_run (expires_ms);
 
-CREATE TABLE audit_block (
+CREATE TABLE pawl_audit_block (
     chain    BLOB NOT NULL,
     number   INTEGER NOT NULL,
     id       INTEGER NOT NULL UNIQUE,
@@ -212,13 +212,13 @@ CREATE TABLE audit_block (
     hashes   BLOB NOT NULL, -- 32 bytes per row
     PRIMARY KEY (chain, number)
 ) STRICT;
-CREATE TABLE audit_chain (
+CREATE TABLE pawl_audit_chain (
     chain  BLOB PRIMARY KEY,
     number INTEGER NOT NULL,
     hash   BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE spine (
+CREATE TABLE pawl_spine (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     job      INTEGER NOT NULL,
     event    INTEGER NOT NULL, -- the outcome of task_run
@@ -231,7 +231,7 @@ CREATE TABLE spine (
     payload  TEXT
 ) STRICT;
 
-CREATE TABLE job_tally (
+CREATE TABLE pawl_job_tally (
     queue     TEXT PRIMARY KEY,
     ready     INTEGER NOT NULL,
     running   INTEGER NOT NULL,

@@ -1,13 +1,13 @@
 -- runs: runs, their partitions and items, and where items go; what they mean is in docs/runs.md.
 
-CREATE TABLE run_target (
+CREATE TABLE pawl_run_target (
     name       TEXT PRIMARY KEY,
     sql        TEXT NOT NULL,
     updated_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- state: 1 running, 2 consolidating, 3 nested, 4 in repair, 5 completed, 6 failed, 7 cancelled.
-CREATE TABLE run (
+CREATE TABLE pawl_run (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     parent          INTEGER NOT NULL,
     state           INTEGER NOT NULL CHECK (state BETWEEN 1 AND 7),
@@ -47,11 +47,11 @@ CREATE TABLE run (
     params          TEXT NOT NULL,
     spec            TEXT NOT NULL
 ) STRICT;
-CREATE INDEX run_parent ON run (parent) WHERE parent > 0;
-CREATE INDEX run_ended ON run (ended_ms) WHERE ended_ms > 0;
+CREATE INDEX pawl_run_parent ON pawl_run (parent) WHERE parent > 0;
+CREATE INDEX pawl_run_ended ON pawl_run (ended_ms) WHERE ended_ms > 0;
 
 -- state: 1 active, 2 done, 3 failed, 4 cancelled.
-CREATE TABLE run_partition (
+CREATE TABLE pawl_run_partition (
     run           INTEGER NOT NULL,
     part          INTEGER NOT NULL,
     state         INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
@@ -82,9 +82,9 @@ CREATE TABLE run_partition (
     PRIMARY KEY (run, part),
     UNIQUE (run, name)
 ) STRICT;
-CREATE INDEX run_partition_active ON run_partition (run, part) WHERE state = 1;
+CREATE INDEX pawl_run_partition_active ON pawl_run_partition (run, part) WHERE state = 1;
 
-CREATE TABLE run_item (
+CREATE TABLE pawl_run_item (
     run     INTEGER NOT NULL,
     key     TEXT NOT NULL,
     part    INTEGER NOT NULL,

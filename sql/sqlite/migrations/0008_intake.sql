@@ -1,7 +1,7 @@
 -- intake: where an application puts messages with plain SQL, inside its own transaction; see docs/sqlite.md.
 -- Number is the order; a row leaves in the transaction that makes it a message of the outbox.
 
-CREATE TABLE intake (
+CREATE TABLE pawl_intake (
     number         INTEGER PRIMARY KEY AUTOINCREMENT,
     type           TEXT NOT NULL CHECK (length(type) > 0),
     payload        TEXT NOT NULL, -- JSON
@@ -15,4 +15,4 @@ CREATE TABLE intake (
 ) STRICT;
 
 -- Notes of receptors are removed by their age.
-CREATE INDEX receptor_updated ON receptor (updated_ms);
+CREATE INDEX pawl_receptor_updated ON pawl_receptor (updated_ms);

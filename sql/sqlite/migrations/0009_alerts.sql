@@ -1,6 +1,6 @@
 -- alerts: rules, whose turn it is to evaluate them, what changed, and what has to be delivered (docs/alerts.md).
 
-CREATE TABLE alert_rule (
+CREATE TABLE pawl_alert_rule (
     name             TEXT PRIMARY KEY,
     metric           TEXT NOT NULL,
     summary          TEXT,
@@ -25,14 +25,14 @@ CREATE TABLE alert_rule (
 ) STRICT, WITHOUT ROWID;
 
 -- One row: the next turn, the token of the last one, and what it left for the next.
-CREATE TABLE alert_turn (
+CREATE TABLE pawl_alert_turn (
     one         INTEGER PRIMARY KEY CHECK (one = 1),
     token       INTEGER NOT NULL,
     next_ms     INTEGER NOT NULL,
     window_text TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE alert_change (
+CREATE TABLE pawl_alert_change (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id     BLOB NOT NULL UNIQUE,
     rule   TEXT NOT NULL,
@@ -41,9 +41,9 @@ CREATE TABLE alert_change (
     at_ms  INTEGER NOT NULL,
     detail TEXT NOT NULL -- JSON
 ) STRICT;
-CREATE INDEX alert_change_rule ON alert_change (rule, number);
+CREATE INDEX pawl_alert_change_rule ON pawl_alert_change (rule, number);
 
-CREATE TABLE alert_notice (
+CREATE TABLE pawl_alert_notice (
     number   INTEGER PRIMARY KEY AUTOINCREMENT,
     change   BLOB NOT NULL,
     target   TEXT NOT NULL,
@@ -53,11 +53,11 @@ CREATE TABLE alert_notice (
     token    INTEGER NOT NULL DEFAULT 0,
     error    TEXT
 ) STRICT;
-CREATE INDEX alert_notice_due ON alert_notice (target, due_ms) WHERE state = 1;
-CREATE INDEX alert_notice_change ON alert_notice (change);
+CREATE INDEX pawl_alert_notice_due ON pawl_alert_notice (target, due_ms) WHERE state = 1;
+CREATE INDEX pawl_alert_notice_change ON pawl_alert_notice (change);
 
-INSERT INTO alert_turn (one, token, next_ms, window_text) VALUES (1, 0, 0, '');
-INSERT INTO alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
+INSERT INTO pawl_alert_turn (one, token, next_ms, window_text) VALUES (1, 0, 0, '');
+INSERT INTO pawl_alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
     ('database-limit', 'database_used_percent', 2, 90, 90, 60000, 60000, 1, 'The database is near a limit: connections, or the disk of its file.'),
     ('error-rate', 'error_rate_percent', 1, 20, 20, 60000, 120000, 1, 'Many attempts fail.'),
     ('inbox-gave-up', 'inbox_dead', 2, 0, 0, 0, 0, 1, 'Inbox messages gave up and wait for a person.'),

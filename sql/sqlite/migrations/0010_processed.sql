@@ -1,3 +1,3 @@
 -- processed: how much an instance has done, as it says with its heartbeat.
 
-ALTER TABLE instance ADD COLUMN processed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_instance ADD COLUMN processed INTEGER NOT NULL DEFAULT 0;

@@ -1,5 +1,5 @@
 -- rollup: how often something took how long, summed up over all workers (src/domain/rollup.h has the numbers).
-CREATE TABLE rollup (
+CREATE TABLE pawl_rollup (
     measure INTEGER NOT NULL,
     kind INTEGER NOT NULL,
     result INTEGER NOT NULL,

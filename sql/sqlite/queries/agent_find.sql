@@ -1,2 +1,2 @@
 -- agent_find: an agent by its name.
-SELECT scopes, disabled FROM agent WHERE name = ?1
+SELECT scopes, disabled FROM pawl_agent WHERE name = ?1

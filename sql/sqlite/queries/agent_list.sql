@@ -1,2 +1,2 @@
 -- agent_list: all agents.
-SELECT name, scopes, disabled, updated_ms FROM agent ORDER BY name
+SELECT name, scopes, disabled, updated_ms FROM pawl_agent ORDER BY name

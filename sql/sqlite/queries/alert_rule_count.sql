@@ -1,2 +1,2 @@
 -- alert_rule_count: how many rules there are.
-SELECT count(*) FROM alert_rule
+SELECT count(*) FROM pawl_alert_rule

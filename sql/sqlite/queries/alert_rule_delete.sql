@@ -1,3 +1,3 @@
 -- alert_rule_delete: remove a rule; its history stays.
 -- params: name
-DELETE FROM alert_rule WHERE name = ?1
+DELETE FROM pawl_alert_rule WHERE name = ?1

@@ -1,3 +1,3 @@
 -- alert_silence: a rule is silent until then.
 -- params: name, until_ms, reason, actor
-UPDATE alert_rule SET silence_until_ms = ?2, silence_reason = ?3, silence_by = ?4 WHERE name = ?1
+UPDATE pawl_alert_rule SET silence_until_ms = ?2, silence_reason = ?3, silence_by = ?4 WHERE name = ?1

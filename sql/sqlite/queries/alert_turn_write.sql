@@ -1,3 +1,3 @@
 -- alert_turn_write: a turn is given.
 -- params: token, next_ms
-UPDATE alert_turn SET token = ?1, next_ms = ?2 WHERE one = 1
+UPDATE pawl_alert_turn SET token = ?1, next_ms = ?2 WHERE one = 1

@@ -1,3 +1,3 @@
 -- aside_delete: a message that was aside goes.
 -- params: kind, seq
-DELETE FROM aside WHERE kind = ?1 AND seq = ?2
+DELETE FROM pawl_aside WHERE kind = ?1 AND seq = ?2

@@ -2,4 +2,4 @@
 -- params: kind, key, limit
 SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
        attempts, deaths, out_of_order, scheduled_ms
-  FROM aside INDEXED BY aside_key WHERE kind = ?1 AND key = ?2 ORDER BY seq LIMIT ?3
+  FROM pawl_aside INDEXED BY pawl_aside_key WHERE kind = ?1 AND key = ?2 ORDER BY seq LIMIT ?3

@@ -1,2 +1,2 @@
 -- chain_find: the head of a chain.
-SELECT number, hash FROM audit_chain WHERE chain = ?1
+SELECT number, hash FROM pawl_audit_chain WHERE chain = ?1

@@ -1,3 +1,3 @@
 -- checkpoint_any: whether a stream has a checkpoint.
 -- params: stream
-SELECT 1 FROM checkpoint WHERE stream = ?1 LIMIT 1
+SELECT 1 FROM pawl_checkpoint WHERE stream = ?1 LIMIT 1

@@ -1,3 +1,3 @@
 -- claim_instance: whom a token was granted to.
 -- params: token
-SELECT instance FROM claim WHERE token = ?1 LIMIT 1
+SELECT instance FROM pawl_claim WHERE token = ?1 LIMIT 1

@@ -1,3 +1,3 @@
 -- dead_delete: a dead letter goes.
 -- params: kind, seq
-DELETE FROM dead WHERE kind = ?1 AND seq = ?2
+DELETE FROM pawl_dead WHERE kind = ?1 AND seq = ?2

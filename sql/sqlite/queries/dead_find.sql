@@ -1,3 +1,3 @@
 -- dead_find: what redrive and discard need to know of a dead letter.
 -- params: kind, seq
-SELECT lane, key, reason, stream IS NOT NULL FROM dead WHERE kind = ?1 AND seq = ?2
+SELECT lane, key, reason, stream IS NOT NULL FROM pawl_dead WHERE kind = ?1 AND seq = ?2

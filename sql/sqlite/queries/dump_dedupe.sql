@@ -1,2 +1,2 @@
 -- dump_dedupe: what is deduplicated, for the state dump.
-SELECT consumer, id FROM dedupe ORDER BY consumer, id
+SELECT consumer, id FROM pawl_dedupe ORDER BY consumer, id

@@ -1,2 +1,2 @@
 -- dump_run: runs for the state dump.
-SELECT key, name, state, paused, round, partitions, remaining, done, failed, children_open, children_failed, error FROM run ORDER BY id
+SELECT key, name, state, paused, round, partitions, remaining, done, failed, children_open, children_failed, error FROM pawl_run ORDER BY id

@@ -1,2 +1,2 @@
 -- dump_tombstone: tombstones for the state dump.
-SELECT id FROM tombstone ORDER BY id
+SELECT id FROM pawl_tombstone ORDER BY id

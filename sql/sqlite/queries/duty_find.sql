@@ -1,3 +1,3 @@
 -- duty_find: who has a duty.
 -- params: name
-SELECT instance, token, lease_until_ms FROM duty WHERE name = ?1
+SELECT instance, token, lease_until_ms FROM pawl_duty WHERE name = ?1

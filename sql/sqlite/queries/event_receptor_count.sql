@@ -1,2 +1,2 @@
 -- event_receptor_count: how many receptors on events there are.
-SELECT count(*) FROM event_receptor
+SELECT count(*) FROM pawl_event_receptor

@@ -1,3 +1,3 @@
 -- event_receptor_delete: removes a receptor on events.
 -- params: name
-DELETE FROM event_receptor WHERE name = ?1
+DELETE FROM pawl_event_receptor WHERE name = ?1

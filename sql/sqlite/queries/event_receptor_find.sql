@@ -1,3 +1,3 @@
 -- event_receptor_find: how far a receptor on events is.
 -- params: name
-SELECT position, fed, registered_ms FROM event_receptor WHERE name = ?1
+SELECT position, fed, registered_ms FROM pawl_event_receptor WHERE name = ?1

@@ -1,2 +1,2 @@
 -- event_type_list: every type that was seen.
-SELECT type FROM event_type ORDER BY type
+SELECT type FROM pawl_event_type ORDER BY type

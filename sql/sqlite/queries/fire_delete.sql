@@ -1,2 +1,2 @@
 -- fire_delete: the fire rows of a removed schedule.
-DELETE FROM schedule_fire WHERE schedule = ?1
+DELETE FROM pawl_schedule_fire WHERE schedule = ?1

@@ -1,2 +1,2 @@
 -- fire_find: whether an instant has fired.
-SELECT 1 FROM schedule_fire WHERE schedule = ?1 AND instant_ms = ?2
+SELECT 1 FROM pawl_schedule_fire WHERE schedule = ?1 AND instant_ms = ?2

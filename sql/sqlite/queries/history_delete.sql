@@ -1,3 +1,3 @@
 -- history_delete: one completed message goes.
 -- params: kind, seq
-DELETE FROM history WHERE kind = ?1 AND seq = ?2
+DELETE FROM pawl_history WHERE kind = ?1 AND seq = ?2

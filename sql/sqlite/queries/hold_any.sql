@@ -1,3 +1,3 @@
 -- hold_any: whether a lane holds any stream.
 -- params: kind, lane
-SELECT 1 FROM hold WHERE kind = ?1 AND lane = ?2 LIMIT 1
+SELECT 1 FROM pawl_hold WHERE kind = ?1 AND lane = ?2 LIMIT 1

@@ -1,3 +1,3 @@
 -- hold_delete: a stream goes on.
 -- params: kind, key
-DELETE FROM hold WHERE kind = ?1 AND key = ?2
+DELETE FROM pawl_hold WHERE kind = ?1 AND key = ?2

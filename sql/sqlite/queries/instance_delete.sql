@@ -1,3 +1,3 @@
 -- instance_delete: the row goes, the tombstone stays.
 -- params: id
-DELETE FROM instance WHERE id = ?1
+DELETE FROM pawl_instance WHERE id = ?1

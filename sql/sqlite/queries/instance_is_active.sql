@@ -1,3 +1,3 @@
 -- instance_is_active: whether an instance may hold something.
 -- params: id
-SELECT 1 FROM instance WHERE id = ?1 AND state = 1
+SELECT 1 FROM pawl_instance WHERE id = ?1 AND state = 1

@@ -1,3 +1,3 @@
 -- intake_delete: rows that have become messages, or were refused.
 -- params: number
-DELETE FROM intake WHERE number <= ?1
+DELETE FROM pawl_intake WHERE number <= ?1

@@ -1,2 +1,2 @@
 -- intake_first: whether an application has left anything.
-SELECT number FROM intake ORDER BY number LIMIT 1
+SELECT number FROM pawl_intake ORDER BY number LIMIT 1

@@ -1,2 +1,2 @@
 -- job_claim_find: a claim by its token.
-SELECT instance, queue, check_ms, active, intact, forgot FROM job_claim WHERE token = ?1
+SELECT instance, queue, check_ms, active, intact, forgot FROM pawl_job_claim WHERE token = ?1

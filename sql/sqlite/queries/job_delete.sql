@@ -1,2 +1,2 @@
 -- job_delete: a job has ended.
-DELETE FROM job WHERE id = ?1
+DELETE FROM pawl_job WHERE id = ?1

@@ -1,2 +1,2 @@
 -- job_limit_delete: removes the limits of a key.
-DELETE FROM job_limit WHERE key = ?1
+DELETE FROM pawl_job_limit WHERE key = ?1

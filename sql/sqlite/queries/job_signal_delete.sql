@@ -1,2 +1,2 @@
 -- job_signal_delete: a signal was used up.
-DELETE FROM job_signal WHERE id = ?1
+DELETE FROM pawl_job_signal WHERE id = ?1

@@ -1,2 +1,2 @@
 -- job_step_delete: the steps of a job that has ended.
-DELETE FROM job_step WHERE job = ?1
+DELETE FROM pawl_job_step WHERE job = ?1

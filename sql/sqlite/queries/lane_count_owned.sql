@@ -1,3 +1,3 @@
 -- lane_count_owned: how many lanes an instance owns, draining ones included.
 -- params: kind, owner
-SELECT count(*) FROM lane WHERE kind = ?1 AND owner = ?2
+SELECT count(*) FROM pawl_lane WHERE kind = ?1 AND owner = ?2

@@ -1,3 +1,3 @@
 -- lane_free_all: every lane of an owner becomes free.
 -- params: owner
-UPDATE lane SET owner = NULL, draining = 0 WHERE kind IN (1, 2, 3) AND owner = ?1
+UPDATE pawl_lane SET owner = NULL, draining = 0 WHERE kind IN (1, 2, 3) AND owner = ?1

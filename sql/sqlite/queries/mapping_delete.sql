@@ -1,3 +1,3 @@
 -- mapping_delete: a perspective gets no more events.
 -- params: key
-DELETE FROM mapping WHERE key = ?1
+DELETE FROM pawl_mapping WHERE key = ?1

@@ -1,3 +1,3 @@
 -- mapping_insert: a perspective gets events of a type.
 -- params: type, key
-INSERT INTO mapping (type, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING
+INSERT INTO pawl_mapping (type, key) VALUES (?1, ?2) ON CONFLICT DO NOTHING

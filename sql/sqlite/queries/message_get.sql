@@ -1,4 +1,4 @@
 -- message_get: one message.
 -- params: kind, lane, seq
 SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
-  FROM message WHERE kind = ?1 AND lane = ?2 AND seq = ?3
+  FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3

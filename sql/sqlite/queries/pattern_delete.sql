@@ -1,3 +1,3 @@
 -- pattern_delete: forgets the patterns of a receptor.
 -- params: key
-DELETE FROM pattern WHERE key = ?1
+DELETE FROM pawl_pattern WHERE key = ?1

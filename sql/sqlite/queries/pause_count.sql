@@ -1,2 +1,2 @@
 -- pause_count: how many pauses there are.
-SELECT count(*) FROM pause
+SELECT count(*) FROM pawl_pause

@@ -1,2 +1,2 @@
 -- pause_list: what is paused.
-SELECT scope, name, reason, actor, since_ms FROM pause ORDER BY scope, name
+SELECT scope, name, reason, actor, since_ms FROM pawl_pause ORDER BY scope, name

@@ -1,4 +1,4 @@
 -- perspective_find: a version of a perspective.
 -- params: key
 SELECT state, paused, run, target, clear, batch, max_attempts, policy, backfilled, backfill_after, position, version, name
-  FROM perspective WHERE key = ?1
+  FROM pawl_perspective WHERE key = ?1

@@ -1,3 +1,3 @@
 -- perspective_set_state: a version of a perspective changes.
 -- params: key, state, paused
-UPDATE perspective SET state = ?2, paused = ?3 WHERE key = ?1
+UPDATE pawl_perspective SET state = ?2, paused = ?3 WHERE key = ?1

@@ -1,3 +1,3 @@
 -- receptor_status: what is known of a receptor's run.
 -- params: event_id, receptor
-SELECT status FROM receptor WHERE event_id = ?1 AND receptor = ?2
+SELECT status FROM pawl_receptor WHERE event_id = ?1 AND receptor = ?2

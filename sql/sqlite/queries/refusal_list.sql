@@ -1,2 +1,2 @@
 -- refusal_list: refusals, newest first.
-SELECT id, agent, task, missing, job, made_ms FROM refusal ORDER BY id DESC LIMIT ?1
+SELECT id, agent, task, missing, job, made_ms FROM pawl_refusal ORDER BY id DESC LIMIT ?1

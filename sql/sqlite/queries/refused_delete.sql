@@ -1,3 +1,3 @@
 -- refused_delete: forget a refused message.
 -- params: number
-DELETE FROM refused WHERE number = ?1
+DELETE FROM pawl_refused WHERE number = ?1

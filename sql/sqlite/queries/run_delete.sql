@@ -1,2 +1,2 @@
 -- run_delete: a run goes.
-DELETE FROM run WHERE id = ?1
+DELETE FROM pawl_run WHERE id = ?1

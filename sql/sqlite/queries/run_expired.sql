@@ -1,2 +1,2 @@
 -- run_expired: runs that ended before a time, oldest first.
-SELECT id FROM run WHERE ended_ms > 0 AND ended_ms < ?1 ORDER BY id LIMIT ?2
+SELECT id FROM pawl_run WHERE ended_ms > 0 AND ended_ms < ?1 ORDER BY id LIMIT ?2

@@ -1,2 +1,2 @@
 -- run_find_key: the run that has a key.
-SELECT id FROM run WHERE key = ?1
+SELECT id FROM pawl_run WHERE key = ?1

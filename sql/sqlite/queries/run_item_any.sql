@@ -1,2 +1,2 @@
 -- run_item_any: whether a run has items.
-SELECT 1 FROM run_item WHERE run = ?1 LIMIT 1
+SELECT 1 FROM pawl_run_item WHERE run = ?1 LIMIT 1

@@ -1,2 +1,2 @@
 -- run_key_forget: the state of a run's key goes.
-DELETE FROM job_key WHERE key = ?1 AND running = 0
+DELETE FROM pawl_job_key WHERE key = ?1 AND running = 0

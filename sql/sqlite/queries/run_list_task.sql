@@ -2,4 +2,4 @@
 -- params: before, outcome (0: any), since_ms, task
 SELECT id, job, task, type, queue, attempt, instance, token, started_ms, finished_ms, outcome, output, error, steps, input_hash, output_hash, hash,
        (?2 = 0 OR outcome = ?2) AND finished_ms >= ?3
-  FROM task_run WHERE task = ?4 AND id < ?1 ORDER BY id DESC
+  FROM pawl_task_run WHERE task = ?4 AND id < ?1 ORDER BY id DESC

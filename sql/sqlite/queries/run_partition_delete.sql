@@ -1,2 +1,2 @@
 -- run_partition_delete: the partitions of a run go.
-DELETE FROM run_partition WHERE run = ?1
+DELETE FROM pawl_run_partition WHERE run = ?1

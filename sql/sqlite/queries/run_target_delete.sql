@@ -1,2 +1,2 @@
 -- run_target_delete: forgets a target.
-DELETE FROM run_target WHERE name = ?1
+DELETE FROM pawl_run_target WHERE name = ?1

@@ -1,2 +1,2 @@
 -- run_target_find: the statement of a target.
-SELECT sql FROM run_target WHERE name = ?1
+SELECT sql FROM pawl_run_target WHERE name = ?1

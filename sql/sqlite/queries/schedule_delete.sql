@@ -1,2 +1,2 @@
 -- schedule_delete: removes a schedule.
-DELETE FROM schedule WHERE name = ?1
+DELETE FROM pawl_schedule WHERE name = ?1

@@ -1,2 +1,2 @@
 -- schedule_move: a schedule goes on.
-UPDATE schedule SET last_ms = ?2, next_ms = ?3 WHERE name = ?1
+UPDATE pawl_schedule SET last_ms = ?2, next_ms = ?3 WHERE name = ?1

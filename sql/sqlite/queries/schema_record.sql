@@ -1,3 +1,3 @@
 -- schema_record: note an applied migration.
 -- params: version, name, checksum, now_ms
-INSERT INTO schema_migration (version, name, checksum, applied_ms) VALUES (?1, ?2, ?3, ?4)
+INSERT INTO pawl_schema_migration (version, name, checksum, applied_ms) VALUES (?1, ?2, ?3, ?4)

@@ -1,2 +1,2 @@
 -- settings_epoch: a new epoch: every token from now on is above every token before.
-UPDATE settings SET epoch = epoch + 1
+UPDATE pawl_settings SET epoch = epoch + 1

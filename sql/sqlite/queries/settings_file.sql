@@ -1,3 +1,3 @@
 -- settings_file: another file.
 -- params: file_id
-UPDATE settings SET file_id = ?1
+UPDATE pawl_settings SET file_id = ?1

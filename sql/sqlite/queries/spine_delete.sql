@@ -1,2 +1,2 @@
 -- spine_delete: an event was passed on.
-DELETE FROM spine WHERE id = ?1
+DELETE FROM pawl_spine WHERE id = ?1

@@ -1,2 +1,2 @@
 -- spine_list: the oldest events.
-SELECT id, job, event, attempt, made_ms, instance, task, type, error, payload FROM spine ORDER BY id LIMIT ?1
+SELECT id, job, event, attempt, made_ms, instance, task, type, error, payload FROM pawl_spine ORDER BY id LIMIT ?1

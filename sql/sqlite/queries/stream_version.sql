@@ -1,3 +1,3 @@
 -- stream_version: the version of a stream.
 -- params: stream
-SELECT version FROM stream WHERE stream = ?1
+SELECT version FROM pawl_stream WHERE stream = ?1

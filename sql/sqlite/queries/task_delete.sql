@@ -1,2 +1,2 @@
 -- task_delete: removes a task.
-DELETE FROM task WHERE name = ?1
+DELETE FROM pawl_task WHERE name = ?1

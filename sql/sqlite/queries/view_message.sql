@@ -2,4 +2,4 @@
 -- params: kind, lane, seq
 SELECT seq, lane, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
        0, 0, 0, 0, 0, 0, NULL, NULL, coalesce(stream, char(1) || seq)
-  FROM message WHERE kind = ?1 AND lane = ?2 AND seq = ?3
+  FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3

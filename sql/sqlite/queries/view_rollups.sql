@@ -1,2 +1,2 @@
 -- view_rollups: what all workers have counted, by cell.
-SELECT measure, kind, result, bucket, count, sum FROM rollup ORDER BY measure, kind, result, bucket
+SELECT measure, kind, result, bucket, count, sum FROM pawl_rollup ORDER BY measure, kind, result, bucket

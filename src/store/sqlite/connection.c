@@ -151,7 +151,7 @@ static pawl_status prepare_file(struct sqlite_store *store, enum connection_mode
         if (errno != ENOENT)
             return error_errno(err, PAWL_UNAVAILABLE, OP, errno, "%s cannot be looked at", store->path);
         if (mode == CONNECTION_USE)
-            return error_set(err, PAWL_CONFLICT, OP, "there is no database %s: run pawl migrate",
+            return error_set(err, PAWL_NOT_FOUND, OP, "there is no database at %s: run pawl migrate",
                              store->path);
         int fd = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
         if (fd < 0)

@@ -59,9 +59,14 @@ static pawl_status read_applied(struct operation *op, size_t *applied) {
 
 pawl_status migrate_check(struct sqlite_store *store, pawl_error *err) {
     struct operation op = plain_operation(store, "sqlite_open", err);
-    bool exists = false;
+    bool exists = false, used = false;
     size_t applied = 0;
     pawl_status status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
+    if (status == PAWL_OK && !exists)
+        status = ask(&op, SQLITE_Q_SCHEMA_USED, &used);
+    if (status == PAWL_OK && !exists && !used) /* another process may be making it at this moment */
+        return error_set(err, PAWL_NOT_FOUND, op.name, "the database at %s is empty: run pawl migrate",
+                         store->path);
     if (status == PAWL_OK && !exists)
         return error_set(err, PAWL_CONFLICT, op.name, "the database %s has no schema: run pawl migrate",
                          store->path);
@@ -152,18 +157,31 @@ static pawl_status compare_counts(struct operation *op, const struct migrate_con
     return PAWL_OK;
 }
 
+/*
+ * An application's file is welcome as long as nothing in it is named as our tables are. Asked before the file
+ * becomes one with a log, so that a refusal changes nothing.
+ */
+static pawl_status refuse_foreign(struct operation *op) {
+    bool exists = false;
+    pawl_status status = ask(op, SQLITE_Q_SCHEMA_EXISTS, &exists);
+    if (status != PAWL_OK || exists)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_SCHEMA_FOREIGN);
+    if (statement_next(&s) && !column_is_null(&s, 0))
+        status = error_set(op->err, PAWL_CONFLICT, op->name,
+                           "the database %s has %.*s, which pawl did not make: every name that begins with "
+                           "pawl_ is pawl's, so rename that, or name a file of its own",
+                           op->store->path, STR_ARG(column_borrow(&s, 0)));
+    pawl_status ended = statement_end(&s);
+    return status != PAWL_OK ? status : ended;
+}
+
 /* Inside the transaction: from nothing, or from an older version, to the newest. */
 static pawl_status migrate_all(struct operation *op, const struct migrate_config *migrate,
                                struct migrate_result *result) {
-    bool exists = false, foreign = false;
+    bool exists = false;
     size_t applied = 0;
     pawl_status status = ask(op, SQLITE_Q_SCHEMA_EXISTS, &exists);
-    if (status == PAWL_OK && !exists)
-        status = ask(op, SQLITE_Q_SCHEMA_FOREIGN, &foreign);
-    if (status == PAWL_OK && foreign)
-        status = error_set(op->err, PAWL_CONFLICT, op->name,
-                           "the database %s has tables of another program: name a file of its own",
-                           op->store->path);
     if (status == PAWL_OK && exists)
         status = read_applied(op, &applied);
     for (size_t i = applied; i < sql_sqlite_migrations_count && status == PAWL_OK; i++) {
@@ -183,12 +201,14 @@ pawl_status sqlite_migrate(const struct store_config *config, const struct migra
     pawl_status status = check_counts(migrate, err);
     if (status == PAWL_OK)
         status = connection_open(config, CONNECTION_CREATE, &store, err);
-    if (status == PAWL_OK)
-        status = connection_use_wal(store, err);
     if (status != PAWL_OK)
         goto done;
     struct operation op = plain_operation(store, "sqlite_migrate", err);
-    status = run(&op, SQLITE_Q_TRANSACTION_BEGIN_WRITE);
+    status = refuse_foreign(&op);
+    if (status == PAWL_OK)
+        status = connection_use_wal(store, err);
+    if (status == PAWL_OK)
+        status = run(&op, SQLITE_Q_TRANSACTION_BEGIN_WRITE);
     if (status != PAWL_OK)
         goto done;
     status = migrate_all(&op, migrate, &result);

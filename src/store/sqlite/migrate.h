@@ -4,7 +4,8 @@
 
 #include "store/sqlite/connection.h"
 
-/* PAWL_OK when the database has exactly the migrations of this program; PAWL_CONFLICT says what to do. */
+/* PAWL_OK when the database has exactly the migrations of this program; PAWL_NOT_FOUND: there is nothing
+ * in the file yet; PAWL_CONFLICT says what to do. */
 PAWL_MUSTCHECK pawl_status migrate_check(struct sqlite_store *store, pawl_error *err);
 
 #endif
