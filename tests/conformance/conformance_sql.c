@@ -353,23 +353,6 @@ TEST(a_json_call_that_is_wrong_changes_nothing) {
     close_place(&place);
 }
 
-/* Those left out say of every operator whose it is; test_postgres_roles sets traps for them. */
-TEST(every_function_pins_its_search_path) {
-    struct place place;
-    char text[VALUE_BYTES];
-    open_place(&place, 100, 4);
-    assert_string_equal(
-        value(&place,
-              "SELECT coalesce(string_agg(p.proname, ' '), '') FROM pg_proc p JOIN pg_namespace n ON n.oid = "
-              "p.pronamespace "
-              "WHERE n.nspname = 'pawl' AND p.prosecdef AND p.proname NOT IN ('put_one', 'send') AND NOT "
-              "EXISTS (SELECT 1 FROM unnest(p.proconfig) c "
-              "WHERE c LIKE 'search\\_path=%')",
-              text),
-        "");
-    close_place(&place);
-}
-
 /* covers: P66 P67 */
 TEST(two_services_in_two_schemas_of_one_database_do_not_see_each_other) {
     static const char *const schemas[2] = {"inventory", "bff"};
@@ -416,7 +399,6 @@ int main(void) {
         cmocka_unit_test(functions_take_typed_arrays_and_answer_each_item_in_one_call),
         cmocka_unit_test(one_json_call_does_the_whole_batch_in_one_round_trip),
         cmocka_unit_test(a_json_call_that_is_wrong_changes_nothing),
-        cmocka_unit_test(every_function_pins_its_search_path),
         cmocka_unit_test(two_services_in_two_schemas_of_one_database_do_not_see_each_other),
     };
     if (pgserver_url() == NULL)

@@ -148,10 +148,13 @@ static void the_catalog_keeps_the_rules(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
     const char *const rules[] = {
-        /* every function has a safe search_path of its own, but for those that say of every operator whose it
-           is: see a_callers_search_path_does_not_matter */
+        /* what runs with the owner's rights has a search_path of its own, in which nobody else's names are
+           found, and no exceptions */
         "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
-        "p.proname not in ('put_one', 'send', 'partition_here', 'partition_count', 'partition_wrap', "
+        "p.prosecdef and not coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)",
+        /* so does everything else, but for what the planner writes out where it is called */
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
+        "p.proname not in ('send', 'uuid7', 'partition_here', 'partition_count', 'partition_wrap', "
         "'lane_count', 'clock_is_stopped', " RUNS_USER_SQL ") and not "
         "coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)",
         /* nobody but the owner and those it was granted to may call: PUBLIC has nothing */
@@ -184,29 +187,114 @@ static void the_catalog_keeps_the_rules(void **state) {
         assert_string_equal(value(f, rules[i]), "");
 }
 
-/* A hostile search_path of the caller changes nothing: every name inside is qualified or of pg_catalog,
- * operators too. */
-static void a_callers_search_path_does_not_matter(void **state) {
+/* What an attacker with a role of pawl's can make: domains in place of types, functions, operators, casts and
+ * tables, in a schema of its own and in pg_temp. A trap that runs with another's rights raises TRAPP; for the
+ * attacker itself it is harmless. */
+static const char *const traps[] = {
+    "create schema evil; grant all on schema evil to public; set session authorization attacker",
+    "create function evil.trap() returns boolean language plpgsql set search_path = pg_catalog as $$ begin "
+    "if current_user <> "
+    "session_user then raise exception 'trapped' using errcode = 'TRAPP'; end if; return true; end $$",
+    "do $$ declare t record; begin for t in select p.typname, n.place from pg_type p, (values ('evil'), "
+    "('pg_temp')) n(place) where p.typnamespace = 'pg_catalog'::regnamespace and p.typtype = 'b' and "
+    "p.typcategory <> 'A' and p.typlen <> -2 and has_type_privilege(p.oid, 'usage') loop "
+    "execute format('create domain %s.%I as pg_catalog.%I check (evil.trap())', t.place, t.typname, "
+    "t.typname); end loop; end $$",
+    "do $$ declare o record; begin for o in select p.oid, p.oprname, format_type(p.oprleft, null) as l, "
+    "format_type(p.oprright, null) as r, format_type(p.oprresult, null) as t from pg_operator p join pg_type "
+    "a on a.oid = p.oprleft join pg_type b on b.oid = p.oprright join pg_type c on c.oid = p.oprresult where "
+    "p.oprnamespace = 'pg_catalog'::regnamespace and 'p' not in (a.typtype, b.typtype, c.typtype) loop "
+    "execute format('create function evil.trap_%s(%s, %s) returns %s language plpgsql as $_$ begin perform "
+    "evil.trap(); return null; end $_$; create operator evil.%s (leftarg = %s, rightarg = %s, function = "
+    "evil.trap_%s)', o.oid, o.l, o.r, o.t, o.oprname, o.l, o.r, o.oid); end loop; end $$",
+    "do $$ declare o record; begin for o in select p.proname, p.proretset, "
+    "pg_get_function_identity_arguments(p.oid) as args, format_type(p.prorettype, null) as t from pg_proc p "
+    "join pg_type r on r.oid = p.prorettype where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind "
+    "= 'f' and not p.proretset and p.provariadic = 0 and r.typtype <> 'p' and not exists (select from "
+    "unnest(p.proargtypes::oid[]) a join pg_type t on t.oid = a where t.typtype = 'p') and "
+    "p.proargmodes is null and exists (select from pg_proc f where f.pronamespace = 'pawl'::regnamespace and "
+    "f.prosrc ~ ('\\m' || p.proname || '\\s*\\(')) loop "
+    "execute format('create function evil.%I(%s) returns %s language plpgsql as $_$ begin perform "
+    "evil.trap(); return null; end $_$', o.proname, o.args, o.t); end loop; end $$",
+    "do $$ declare c record; begin for c in select p.relname from pg_class p where p.relnamespace = "
+    "'pawl'::regnamespace and p.relkind in ('r', 'v') loop "
+    "execute format('create temp table %I (x int)', c.relname); "
+    "execute format('create table evil.%I (x int)', c.relname); end loop; end $$",
+    "create type evil.word as (w pg_catalog.text); create function evil.said(evil.word) returns "
+    "pg_catalog.text language plpgsql as $$ begin perform evil.trap(); return 'said'; end $$; create cast "
+    "(evil.word as pg_catalog.text) with function evil.said(evil.word) as implicit",
+};
+
+/* One call of each function that the attacker may execute; $1 says what the arguments are: nothing, or
+ * something of their types. */
+static const char calls_sql[] =
+    "select format('select pawl.%I(%s)', p.proname, (select string_agg(case when $1 = 'null' then "
+    "'null::' else quote_literal(case when t.typcategory = 'A' then '{' || e.sample || '}' else e.sample "
+    "end) || '::' end || format('%I.%I', n.nspname, t.typname), ', ' order by a.n) from "
+    "unnest(p.proargtypes::oid[]) with ordinality a(type, n) join pg_type t on t.oid = a.type join "
+    "pg_namespace n on n.oid = t.typnamespace cross join lateral (select case case when t.typcategory = 'A' "
+    "then t.typelem else t.oid end when 'uuid'::regtype then '01900000-0000-7000-8000-000000000001' when "
+    "'text'::regtype then 'x' when 'json'::regtype then case when t.typcategory = 'A' or a.n % 2 = 0 then "
+    "'{}' else '[]' end when 'jsonb'::regtype then '{}' when 'bool'::regtype then 'true' when "
+    "'xid8'::regtype then '1' when 'bytea'::regtype then '' else '1' end as sample) e where true)) "
+    "from pg_proc p where p.pronamespace = 'pawl'::regnamespace and has_function_privilege(p.oid, 'execute') "
+    "order by 1";
+
+/* Calls everything that the role may, as an attacker whose names come first. What it meets must not be its
+ * own with the owner's rights, nor a table of its own in place of ours (an undefined column, 42703). */
+static void attack_as(struct fixture *f, const char *role, const char *path) {
+    const char *const kinds[] = {"null", "something"};
+    int called = 0, worked = 0;
+    char text[128];
+    snprintf(text, sizeof text, "reset session authorization; grant %s to attacker", role);
+    value(f, text);
+    value(f, "set session authorization attacker; set search_path to default");
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        PGresult *calls = PQexecParams(f->conn, calls_sql, 1, NULL, &kinds[k], NULL, NULL, 0);
+        assert_int_equal(PQresultStatus(calls), PGRES_TUPLES_OK);
+        assert_true(PQntuples(calls) > 10);
+        value(f, path);
+        for (int i = 0; i < PQntuples(calls); i++, called++) {
+            value(f, "begin");
+            const char *sqlstate = sqlstate_on(f, f->conn, PQgetvalue(calls, i, 0));
+            if (strcmp(sqlstate, "TRAPP") == 0 || strcmp(sqlstate, "42703") == 0)
+                fail_msg("%s as %s with '%s': SQLSTATE '%s'", PQgetvalue(calls, i, 0), role, path, sqlstate);
+            worked += sqlstate[0] == '\0';
+            value(f, "rollback");
+        }
+        PQclear(calls);
+        value(f, "set search_path to default");
+    }
+    assert_true(worked * 3 > called); /* most of what is called gets beyond its arguments */
+    snprintf(text, sizeof text, "reset session authorization; revoke %s from attacker", role);
+    value(f, text);
+}
+
+/* Nothing that a caller has in its search_path, or in pg_temp, runs with the owner's rights. */
+static void a_role_cannot_become_the_owner(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
-    value(f, "create schema evil; create function evil.now_ms() returns bigint language sql as 'select "
-             "1::bigint'; "
-             "create function evil.coalesce_(text) returns text language sql as 'select null::text'; "
-             "create table evil.message (x int); create table evil.settings (x int)");
-    value(f, "do $$ declare o record; begin for o in select p.oid, p.oprname, p.oprleft::regtype as l, "
-             "p.oprright::regtype as r, p.oprresult::regtype as t from pg_operator p where p.oprname in "
-             "('%', '+', '-', '*', '/', '<', '>', '=', '<>', '&', '||') and p.oprleft in (20, 21, 23, 25, "
-             "1700, 16, 2950) and p.oprright in (20, 21, 23, 25, 1700, 16, 2950) loop "
-             "execute format('create function evil.trap_%s(%s, %s) returns %s language plpgsql as %L', "
-             "o.oid, o.l, "
-             "o.r, o.t, 'begin raise exception ''trapped''; end'); "
-             "execute format('create operator evil.%s (leftarg = %s, rightarg = %s, function = "
-             "evil.trap_%s)', o.oprname, o.l, o.r, o.oid); end loop; end $$");
-    value(f, "set search_path = evil, pg_catalog, pg_temp; create temp table message (x int); create temp "
-             "table settings "
-             "(x int)");
+    value(f, "do $$ begin if not exists (select from pg_roles where rolname = 'attacker') then create role "
+             "attacker; end if; end $$");
+    value(f, "select pawl.instance_register('01900000-0000-7000-8000-000000000001', 's', 'h', 1, null, 14, "
+             "0, 0, 0)");
+    value(f, "grant pawl_producer to attacker"); /* to see what there is to shadow */
+    for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
+        value(f, traps[i]);
+    value(f, "reset session authorization; revoke pawl_producer from attacker");
+    for (int r = 0; r < ROLE_COUNT; r++) {
+        attack_as(f, roles[r], "set search_path to default");
+        attack_as(f, roles[r], "set search_path = evil, pg_catalog");
+        attack_as(f, roles[r], "set search_path = pg_temp, evil, pg_catalog");
+    }
+    value(f, "set session authorization attacker; set search_path = pg_temp, evil, pg_catalog");
+    assert_string_equal(sqlstate_on(f, f->conn, "select pawl.send('t', '{}', 's')"), "42501");
+    value(f, "reset session authorization; grant pawl_producer to attacker; set session authorization "
+             "attacker");
     value(f, "select pawl.send('t', '{}', 's')");
-    assert_string_equal(value(f, "select count(*) from pawl.message"), "1");
+    value(f, "select pawl.send(row('t')::evil.word, '{}', row('s')::evil.word)");
+    value(f, "reset session authorization; revoke pawl_producer from attacker; set search_path to default");
+    assert_string_equal(value(f, "select count(*) from pawl.message where type in ('t', 'said')"), "2");
 }
 
 int main(void) {
@@ -222,8 +310,7 @@ int main(void) {
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(the_view_role_sees_no_payload, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(the_catalog_keeps_the_rules, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_callers_search_path_does_not_matter, fixture_setup,
-                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_role_cannot_become_the_owner, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,15 @@
 -- put_one: stores one outbox message, the usual call of a producer, without the machinery for many.
 -- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
--- returns: nothing: it is stored or an error is raised
+-- returns: p_id: it is stored, or an error is raised
 -- tables: message, tally (inserted); waiter (read when wait_seq says that somebody waits)
 -- locks: none
 -- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
--- so does the look at who waits. Everything that costs a single INSERT a tenth is left out: the settings row (constants
--- stand for it) and a search_path of its own (so every name and operator says whose it is).
+-- so does the look at who waits. Constants stand for the settings row, which would cost a tenth of a single INSERT.
 CREATE OR REPLACE FUNCTION pawl.put_one(
     p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
-    p_causation_id uuid, p_traceparent text) RETURNS void
+    p_causation_id uuid, p_traceparent text) RETURNS uuid
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_lane integer; -- where it went, when somebody waits
@@ -17,17 +17,18 @@ BEGIN
     INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
     INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
                                    causation_id, traceparent, put_ms)
-    VALUES (pg_catalog.nextval('pawl.message_seq'), 1,
-            pawl.partition_here(coalesce(p_stream, p_id::text)) OPERATOR(pg_catalog.%) pawl.lane_count(),
+    VALUES (nextval('pawl.message_seq'), 1,
+            pawl.partition_here(coalesce(p_stream, p_id::text)) % pawl.lane_count(),
             pawl.partition_here(coalesce(p_stream, p_id::text)),
             p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
             CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
-                 ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END)
-    RETURNING CASE WHEN pg_catalog.pg_sequence_last_value('pawl.wait_seq') OPERATOR(pg_catalog.>) m.put_ms THEN m.lane END
+                 ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
+    RETURNING CASE WHEN pg_sequence_last_value('pawl.wait_seq') > m.put_ms THEN m.lane END
          INTO v_lane;
     IF v_lane IS NOT NULL THEN
         PERFORM pawl.put_wake(1::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
-            ELSE (extract(epoch FROM pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint END, v_lane);
+            ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END, v_lane);
     END IF;
+    RETURN p_id;
 END
 $$;

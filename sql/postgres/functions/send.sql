@@ -3,17 +3,14 @@
 -- returns: the id of the message
 -- tables: those of put_one
 -- locks: none
--- No search_path of its own, as put_one: nothing in here needs one.
+-- Another order of put_one's parameters, which the planner writes out where it is called: so no search_path of its own, no
+-- rights but the caller's, and every name qualified.
 CREATE OR REPLACE FUNCTION pawl.send(
     type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
     id uuid DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
     traceparent text DEFAULT NULL) RETURNS uuid
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+LANGUAGE sql VOLATILE
 AS $$
-DECLARE
-    v_id uuid := coalesce(id, pawl.uuid7());
-BEGIN
-    PERFORM pawl.put_one(v_id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent);
-    RETURN v_id;
-END
+    SELECT pawl.put_one(coalesce(id, pawl.uuid7()), stream, topic, type, payload, headers, correlation_id, causation_id,
+                        traceparent)
 $$;
