@@ -2,6 +2,7 @@
 #ifndef ENGINE_CORE_H
 #define ENGINE_CORE_H
 
+#include "base/stop.h"
 #include "store/types.h"
 
 enum engine_state {
@@ -173,8 +174,6 @@ enum engine_action_type {
     ACTION_EXIT
 };
 
-enum cancel_reason { CANCEL_TIMEOUT = 1, CANCEL_FENCE, CANCEL_STOP, CANCEL_ASKED /* only one of the slot */ };
-
 /* What happened, for logs and metrics; the numbers are named in engine_log_rows. */
 enum engine_log {
     LOG_STATE,
@@ -223,8 +222,8 @@ struct engine_report {
 struct engine_action {
     enum engine_action_type type;
     int slot;
-    enum cancel_reason reason;
-    size_t at; /* CANCEL_ASKED: which message of the slot */
+    enum stop_reason reason; /* cancel; STOP_ASKED: only one of the slot */
+    size_t at;               /* STOP_ASKED: which message of the slot */
     pawl_uuid id;
     struct engine_run run;
     const struct work_batch *batch; /* valid until its EVENT_BATCH or EVENT_CLAIMED */

@@ -183,7 +183,7 @@ void core_drop_everything(struct engine_core *core) {
             continue;
         for (size_t j = 0; j < slot->count; j++)
             slot->entries[j]->dropped = true;
-        core_slot_cancel(core, i, CANCEL_FENCE);
+        core_slot_cancel(core, i, STOP_FENCED);
     }
     core_streams_drop(core);
     drop_free_entries(core);

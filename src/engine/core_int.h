@@ -88,7 +88,7 @@ struct handler_queue {
 struct slot {
     bool busy;
     int handler;
-    enum cancel_reason cancelled;
+    enum stop_reason cancelled;
     int64_t started_ms, deadline_ms;
     size_t count;
     struct entry *entries[ENGINE_BUNDLE_MAX];
@@ -234,9 +234,8 @@ void core_drop_everything(struct engine_core *core);
 void core_run_unhandled(struct engine_core *core);
 void core_run_schedule(struct engine_core *core);
 void core_run_finished(struct engine_core *core, const struct engine_event *event);
-void core_slot_cancel(struct engine_core *core, int slot, enum cancel_reason reason);
-void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream,
-                             enum cancel_reason reason);
+void core_slot_cancel(struct engine_core *core, int slot, enum stop_reason reason);
+void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason);
 void core_slots_timeout(struct engine_core *core);
 void core_slots_ask(struct engine_core *core, const struct engine_event *event);
 const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);

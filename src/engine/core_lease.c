@@ -23,7 +23,7 @@ void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t 
         any = true;
     }
     if (any)
-        core_slot_cancel_stream(core, stream, CANCEL_FENCE);
+        core_slot_cancel_stream(core, stream, STOP_FENCED);
     core_stream_drop_waiting(core, stream, token);
     core_stream_ready(core, stream);
 }
@@ -36,7 +36,7 @@ static void fence_entry(struct engine_core *core, struct entry *entry) {
         for (int i = 0; i < core->config.slots && entry->state == ENTRY_RUNNING; i++) {
             for (size_t j = 0; core->slots[i].busy && j < core->slots[i].count; j++) {
                 if (core->slots[i].entries[j] == entry)
-                    core_slot_cancel(core, i, CANCEL_FENCE);
+                    core_slot_cancel(core, i, STOP_FENCED);
             }
         }
         return;

@@ -166,9 +166,9 @@ void core_run_schedule(struct engine_core *core) {
     }
 }
 
-void core_slot_cancel(struct engine_core *core, int index, enum cancel_reason reason) {
+void core_slot_cancel(struct engine_core *core, int index, enum stop_reason reason) {
     struct slot *slot = &core->slots[index];
-    if (!slot->busy || slot->cancelled == CANCEL_FENCE || slot->cancelled == reason)
+    if (!slot->busy || slot->cancelled == STOP_FENCED || slot->cancelled == reason)
         return;
     slot->cancelled = reason;
     struct engine_action *action = core_act(core, ACTION_CANCEL);
@@ -178,8 +178,7 @@ void core_slot_cancel(struct engine_core *core, int index, enum cancel_reason re
     action->reason = reason;
 }
 
-void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream,
-                             enum cancel_reason reason) {
+void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason) {
     for (int i = 0; i < core->config.slots; i++) {
         const struct slot *slot = &core->slots[i];
         for (size_t j = 0; slot->busy && j < slot->count; j++) {
@@ -214,7 +213,7 @@ void core_slots_ask(struct engine_core *core, const struct engine_event *event) 
             if (action == NULL)
                 return;
             action->slot = i;
-            action->reason = CANCEL_ASKED;
+            action->reason = STOP_ASKED;
             action->at = j;
         }
     }
@@ -226,7 +225,7 @@ void core_slots_timeout(struct engine_core *core) {
         if (slot->busy && slot->cancelled == 0 && slot->deadline_ms > 0 &&
             core->now_ms >= slot->deadline_ms) {
             core_log(core, LOG_TIMEOUT, slot->handler, core->now_ms - slot->started_ms, 0);
-            core_slot_cancel(core, i, CANCEL_TIMEOUT);
+            core_slot_cancel(core, i, STOP_TIMEOUT);
         }
     }
 }

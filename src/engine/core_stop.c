@@ -47,7 +47,7 @@ static void release_waiting(struct engine_core *core) {
 static void cancel_running(struct engine_core *core) {
     core->forced = true;
     for (int i = 0; i < core->config.slots; i++)
-        core_slot_cancel(core, i, core->stop_now ? CANCEL_FENCE : CANCEL_STOP);
+        core_slot_cancel(core, i, core->stop_now ? STOP_FENCED : STOP_LEAVING);
 }
 
 static void leave(struct engine_core *core) {

@@ -305,7 +305,7 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
             job_core_forget(core, entry);
             continue;
         }
-        if (entry->result.end == JOB_END_CANCELLED && at->cancelled == JOB_CANCEL_STOP) {
+        if (entry->result.end == JOB_END_CANCELLED && at->cancelled == STOP_LEAVING) {
             entry->result.end = JOB_END_NOT_RUN;
             core->metrics.cut_off++;
         }

@@ -3,6 +3,7 @@
 #ifndef ENGINE_JOB_CORE_H
 #define ENGINE_JOB_CORE_H
 
+#include "base/stop.h"
 #include "store/jobs.h"
 
 enum {
@@ -68,8 +69,6 @@ enum job_action_type {
     JOB_ACT_DONE /* everything is reported or given up: the job side may end */
 };
 
-enum job_cancel { JOB_CANCEL_ASKED = 1, JOB_CANCEL_TIMEOUT, JOB_CANCEL_FENCE, JOB_CANCEL_STOP };
-
 struct job_action {
     enum job_action_type type;
     int64_t at_ms;
@@ -81,7 +80,7 @@ struct job_action {
     int64_t claimed_ms;  /* boot time at which the jobs' leases were counted from */
     int64_t fence_ms;    /* boot time; nothing may begin from then on */
     int64_t deadline_ms; /* boot time; 0 = none */
-    enum job_cancel reason;
+    enum stop_reason reason;
     void *owner; /* to be freed */
 };
 

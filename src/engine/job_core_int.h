@@ -28,7 +28,7 @@ struct grant {
 
 struct slot {
     bool busy;
-    enum job_cancel cancelled;
+    enum stop_reason cancelled;
     int rule;
     int64_t deadline_ms;
     size_t count;

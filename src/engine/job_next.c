@@ -10,7 +10,7 @@ static bool hand_back(struct list *list, struct job_action *action, enum job_act
     return true;
 }
 
-static bool cancel_slot(struct job_core *core, int slot, enum job_cancel reason, struct job_action *action) {
+static bool cancel_slot(struct job_core *core, int slot, enum stop_reason reason, struct job_action *action) {
     core->slots[slot].cancelled = reason;
     *action = (struct job_action){.type = JOB_ACT_CANCEL, .slot = slot, .reason = reason};
     return true;
@@ -31,13 +31,13 @@ static bool next_cancel(struct job_core *core, int64_t now_ms, struct job_action
                 fence_ms = slot->entries[k]->fence_ms;
         }
         if (fenced)
-            return cancel_slot(core, i, JOB_CANCEL_FENCE, action);
+            return cancel_slot(core, i, STOP_FENCED, action);
         if (told && slot->count == 1)
-            return cancel_slot(core, i, JOB_CANCEL_ASKED, action);
+            return cancel_slot(core, i, STOP_ASKED, action);
         if (slot->deadline_ms > 0 && now_ms >= slot->deadline_ms)
-            return cancel_slot(core, i, JOB_CANCEL_TIMEOUT, action);
+            return cancel_slot(core, i, STOP_TIMEOUT, action);
         if (core->stopping && now_ms >= core->drain_until_ms)
-            return cancel_slot(core, i, JOB_CANCEL_STOP, action);
+            return cancel_slot(core, i, STOP_LEAVING, action);
         if (fence_ms < *due_ms)
             *due_ms = fence_ms;
         if (slot->deadline_ms > 0 && slot->deadline_ms < *due_ms)
@@ -137,7 +137,7 @@ static bool worth_renewing(const struct job_core *core, const struct entry *entr
     if (entry->state == ENTRY_WAITING)
         return true;
     const struct slot *slot = &core->slots[entry->slot];
-    if (slot->cancelled == JOB_CANCEL_FENCE)
+    if (slot->cancelled == STOP_FENCED)
         return false;
     if (slot->deadline_ms > 0)
         return now_ms < slot->deadline_ms + JOB_CORE_LEAVE_MS;

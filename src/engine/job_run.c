@@ -8,10 +8,8 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/errclass.h"
 #include "engine/job_slot.h"
-#include "handler/process.h"
-#include "handler/talk.h"
+#include "process/run.h"
 #include "work/consolidate_job.h"
 #include "work/observe.h"
 #include "work/page_job.h"
@@ -128,32 +126,9 @@ static void take_line(void *self, pawl_str line) {
         tell_progress(self, json);
 }
 
-static void judge_program(struct arena *arena, const struct talk_end *end, int64_t timeout_ms,
-                          struct job_result_in *result) {
-    const char *text = NULL;
-    if (end->cancelled) {
-        result->end = JOB_END_CANCELLED;
-        text = "cancelled";
-    } else if (end->exited && end->status == 0 && !end->timed_out && !end->flooded) {
-        result->end = JOB_END_DONE;
-        return;
-    } else if (end->timed_out) {
-        text = arena_printf(arena, "the handler was ended after %lld ms", (long long)timeout_ms);
-    } else if (end->flooded) {
-        text = "the handler wrote too much";
-        result->end = JOB_END_PERMANENT;
-    } else {
-        bool permanent = end->exited && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
-        result->end = permanent ? JOB_END_PERMANENT : JOB_END_RETRY;
-        text = arena_printf(arena, "%s %d%s%s", end->exited ? "exit code" : "signal", end->status,
-                            end->complaint[0] != '\0' ? ": " : "", end->complaint);
-    }
-    result->error = str_from(text);
-}
-
 /* The last line of its output, when it is JSON, is the job's output. */
-static pawl_str output_of(struct arena *arena, const struct buf *out) {
-    pawl_str text = str_trim(buf_str(out));
+static pawl_str output_of(struct arena *arena, pawl_str output) {
+    pawl_str text = str_trim(output);
     size_t at = text.len;
     while (at > 0 && text.ptr[at - 1] != '\n')
         at--;
@@ -164,10 +139,39 @@ static pawl_str output_of(struct arena *arena, const struct buf *out) {
     return (pawl_str){arena_copy(arena, last.ptr, last.len), last.len};
 }
 
+static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
+                          int64_t timeout_ms, struct job_result_in *result) {
+    char text[sizeof(end->complaint) + 128];
+    switch (end->outcome) {
+    case PROCESS_CANCELLED:
+    case PROCESS_STOPPED:
+    case PROCESS_FENCED:
+        result->end = JOB_END_CANCELLED;
+        break;
+    case PROCESS_FLOODED:
+        result->end = JOB_END_PERMANENT;
+        break;
+    case PROCESS_EXITED:
+    case PROCESS_SIGNALLED:
+    case PROCESS_TIMED_OUT:
+    case PROCESS_NOT_STARTED:
+        result->end = process_done(end)        ? JOB_END_DONE
+                      : process_permanent(end) ? JOB_END_PERMANENT
+                                               : JOB_END_RETRY;
+        break;
+    }
+    if (result->end == JOB_END_DONE) {
+        result->output = output_of(arena, output);
+        return;
+    }
+    process_explain(end, timeout_ms, text, sizeof(text));
+    result->error = str_from(arena_strdup(arena, text));
+}
+
 static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
     struct buf input, output;
-    struct talk_end end;
+    struct process_end end;
     pawl_error err = {0};
     result->owner = arena;
     result->end = JOB_END_RETRY;
@@ -186,25 +190,22 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     };
     int64_t timeout_ms = slot->deadline_ms > 0 ? slot->deadline_ms - clock_boot_ms() : 0;
     buf_init(&input, 0);
-    buf_init(&output, PROCESS_STDOUT_BYTES_MAX);
+    buf_init(&output, 0);
     write_job(&input, job);
-    struct talk in = {.keeper = tools_keeper(slot->slots->world->tools),
-                      .request = {slot->handler->argv, pairs, sizeof(pairs) / sizeof(*pairs)},
-                      .input = buf_str(&input),
-                      .deadline_ms = slot->deadline_ms,
-                      .cancel = &slot->handle.cancel,
-                      .term_ms = PROCESS_TERM_MS,
-                      .on_line = take_line,
-                      .self = slot};
+    struct process_spec spec = {.argv = slot->handler->argv,
+                                .pairs = pairs,
+                                .pair_count = sizeof(pairs) / sizeof(*pairs),
+                                .input = buf_str(&input),
+                                .on_line = take_line,
+                                .self = slot};
+    struct process_limits limits = {slot->deadline_ms, &slot->handle.cancel};
     pawl_status status = buf_status(&input, "jobs", &err);
     if (status == PAWL_OK)
-        status = talk(&in, &output, &end, &err);
+        status = process_run(tools_keeper(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
-        judge_program(arena, &end, timeout_ms, result);
+        judge_program(arena, &end, buf_str(&output), timeout_ms, result);
     else
         result->error = str_from(arena_strdup(arena, err.text));
-    if (result->end == JOB_END_DONE)
-        result->output = output_of(arena, &output);
     buf_free(&input);
     buf_free(&output);
 }

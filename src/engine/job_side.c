@@ -310,7 +310,7 @@ static pawl_status start(struct job_side *side, const struct job_action *action,
     struct job_slots *slots = &side->slots;
     struct job_slot *slot = &slots->items[action->slot];
     pthread_mutex_lock(&slots->lock);
-    atomic_store(&slot->handle.cancel, false);
+    stop_set(&slot->handle.cancel, STOP_NONE);
     slot->handler = (size_t)action->rule < side->config.handlers->count
                         ? &side->config.handlers->handlers[action->rule]
                         : NULL;
@@ -356,7 +356,7 @@ static bool carry_out(struct job_side *side, int64_t *at_ms) {
             }
             break;
         case JOB_ACT_CANCEL:
-            atomic_store(&side->slots.items[action.slot].handle.cancel, true);
+            stop_set(&side->slots.items[action.slot].handle.cancel, action.reason);
             break;
         case JOB_ACT_FREE_GRANT:
         case JOB_ACT_FREE_RESULT:

@@ -2,12 +2,11 @@
 #ifndef ENGINE_RUN_HANDLE_H
 #define ENGINE_RUN_HANDLE_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "pawl.h"
 
 struct run_handle {
-    atomic_bool cancel;
+    stop_flag cancel;
     const atomic_bool *asked; /* of the message that runs now: a person wants it to end; NULL = nobody can */
     /* Takes progress (JSON) of a job; NULL = nobody wants it. */
     bool (*progress)(struct run_handle *handle, pawl_str json);

@@ -96,19 +96,24 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     runtime->claims = calloc(1, sizeof(*runtime->claims));
     runtime->bundles = calloc(slots, sizeof(*runtime->bundles));
     runtime->processes = calloc(slots, sizeof(*runtime->processes));
+    runtime->process_timeouts_ms = calloc(slots, sizeof(*runtime->process_timeouts_ms));
     runtime->observed = calloc(slots, sizeof(*runtime->observed));
     runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
     runtime->failed_errors = calloc(slots, sizeof(*runtime->failed_errors));
     pawl_status status = PAWL_OK;
     if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
         runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL ||
-        runtime->observed == NULL)
+        runtime->observed == NULL || runtime->process_timeouts_ms == NULL || runtime->failed_slots == NULL ||
+        runtime->failed_errors == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     uint64_t seed = 0;
     if (status == PAWL_OK)
         status = random_bytes(&seed, sizeof(seed), err);
     runtime->config.engine.seed = seed;
-    snprintf(runtime->run_prefix, sizeof(runtime->run_prefix), "%016llx", (unsigned long long)seed);
+    char name[24];
+    snprintf(name, sizeof(name), "%016llx", (unsigned long long)seed);
+    if (status == PAWL_OK)
+        status = keeper_create(name, KEEPER_CALLER, &runtime->keeper, err);
     if (status == PAWL_OK)
         status = make_rules(runtime, err);
     if (status == PAWL_OK)
@@ -415,6 +420,8 @@ void runtime_free(struct runtime *runtime) {
     free(runtime->control);
     free(runtime->claims);
     free(runtime->processes);
+    free(runtime->process_timeouts_ms);
+    keeper_free(runtime->keeper);
     free(runtime->observed);
     free(runtime->failed_slots);
     free(runtime->failed_errors);

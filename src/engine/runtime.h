@@ -7,8 +7,8 @@
 #include "engine/job_side.h"
 #include "engine/pool.h"
 #include "engine/store_thread.h"
-#include "handler/process.h"
 #include "handler/table.h"
+#include "process/process.h"
 
 enum { RUNTIME_KEEPERS_MAX = 4 };
 
@@ -48,14 +48,15 @@ struct runtime {
     struct pool *pool; /* separate, because a stuck thread may keep them */
     struct store_thread *work;
     struct store_thread *control;
-    struct store_thread *claims; /* beside work, under load; connects when it is first needed */
-    struct bundle *bundles;      /* by slot */
-    struct process *processes;   /* by slot */
-    struct observed *observed;   /* by slot: what its program works on */
+    struct store_thread *claims;  /* beside work, under load; connects when it is first needed */
+    struct bundle *bundles;       /* by slot */
+    struct keeper *keeper;        /* of the programs of messages */
+    struct process *processes;    /* by slot */
+    int64_t *process_timeouts_ms; /* by slot */
+    struct observed *observed;    /* by slot: what its program works on */
     int epoll_fd, wake_fd, timer_fd, signal_fd;
-    uint64_t runs; /* processes started */
-    char run_prefix[24];
     int live_processes;
+    bool ran_programs;
     struct orphan_others others; /* children of this process that are not ours */
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
     unsigned left_kinds;   /* not claimed for now */
@@ -105,7 +106,7 @@ void runtime_take_answers(struct runtime *runtime, struct store_thread *thread);
 
 /* runtime_process.c */
 void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);
-void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reason reason);
+void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason reason);
 void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot);
 void runtime_process_tick(struct runtime *runtime, int64_t now_ms);
 int64_t runtime_process_due_ms(const struct runtime *runtime);

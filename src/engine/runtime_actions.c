@@ -66,7 +66,7 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     bundle->observer = runtime->config.observer;
     bundle->count = run->count;
     bundle->fence_ms = run->fence_ms;
-    atomic_store(&bundle->handle.cancel, false);
+    stop_set(&bundle->handle.cancel, STOP_NONE);
     for (size_t i = 0; i < run->count; i++)
         atomic_store_explicit(&bundle->asked[i], false, memory_order_relaxed);
     memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
@@ -78,12 +78,12 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
 
 static void cancel(struct runtime *runtime, const struct engine_action *action) {
     struct bundle *bundle = &runtime->bundles[action->slot];
-    if (runtime->processes[action->slot].pid != 0)
+    if (runtime->processes[action->slot].child.pid != 0)
         runtime_process_cancel(runtime, action->slot, action->reason);
-    else if (action->reason == CANCEL_ASKED && bundle->handler->batch == NULL)
+    else if (action->reason == STOP_ASKED && bundle->handler->batch == NULL)
         atomic_store(&bundle->asked[action->at], true);
     else
-        atomic_store(&bundle->handle.cancel, true);
+        stop_set(&bundle->handle.cancel, action->reason);
 }
 
 static void cancel_end(struct runtime *runtime, pawl_uuid id) {

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/str.h"
 #include "engine/runtime.h"
+#include "handler/environment.h"
+#include "handler/wish.h"
+#include "work/message.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
 
@@ -18,18 +22,40 @@ static void watch(struct runtime *runtime, int fd, enum runtime_fd type, int slo
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "watch_failed", "errno=%d", errno);
 }
 
+/* The program gets the message on its stdin and about it in its environment. */
+static pawl_status start(struct runtime *runtime, struct process *process, const struct handler *handler,
+                         const struct item *item, pawl_error *err) {
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX];
+    struct arena *arena = arena_create(0);
+    struct buf input;
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+    buf_init(&input, 0);
+    work_message_json(&input, item);
+    buf_append_char(&input, '\n');
+    struct process_spec spec = {.argv = handler->argv,
+                                .pairs = pairs,
+                                .pair_count = environment_pairs(item, arena, pairs),
+                                .input = buf_str(&input),
+                                .out_kept = PROCESS_STDOUT_KEPT};
+    pawl_status status = buf_status(&input, "process", err);
+    if (status == PAWL_OK)
+        status = process_start(process, runtime->keeper, &spec, err);
+    buf_free(&input);
+    arena_free(arena);
+    return status;
+}
+
 void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run) {
     const struct handler *handler = &runtime->config.handlers->handlers[run->handler];
     struct process *process = &runtime->processes[slot];
-    char name[ORPHAN_RUN_BYTES];
     pawl_error error = {0};
     /* A worker that was stopped for a while may come back to life right here: no effect may begin now. */
     bool late = clock_boot_ms() >= run->fence_ms;
-    snprintf(name, sizeof(name), "%s-%llu", runtime->run_prefix, (unsigned long long)++runtime->runs);
     struct observed *work = &runtime->observed[slot];
     const struct item *item = late ? run->items[0]
                                    : observe_message(runtime->config.observer, run->items[0], work);
-    if (late || process_start(process, handler, item, name, &error) != PAWL_OK) {
+    if (late || start(runtime, process, handler, item, &error) != PAWL_OK) {
         if (!late)
             observe_message_end(runtime->config.observer, work,
                                 &(struct observed_end){ROLLUP_RETRY, str_from(error.text), NULL, {NULL, 0}});
@@ -38,41 +64,33 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
         snprintf(runtime->failed_errors[at], sizeof(runtime->failed_errors[at]), "%s", error.text);
         return;
     }
+    runtime->process_timeouts_ms[slot] = handler->timeout_ms;
     runtime->live_processes++;
-    watch(runtime, process->pidfd, FD_PID, slot);
-    watch(runtime, process->out_fd, FD_OUT, slot);
-    watch(runtime, process->err_fd, FD_ERR, slot);
+    runtime->ran_programs = true;
+    watch(runtime, process->child.pidfd, FD_PID, slot);
+    watch(runtime, process->child.out_fd, FD_OUT, slot);
+    watch(runtime, process->child.err_fd, FD_ERR, slot);
 }
 
-void runtime_process_cancel(struct runtime *runtime, int slot, enum cancel_reason reason) {
-    bool politely = reason == CANCEL_STOP || reason == CANCEL_ASKED;
-    enum process_stop why = reason == CANCEL_TIMEOUT ? PROCESS_TIMEOUT
-                            : politely               ? PROCESS_STOP
-                                                     : PROCESS_KILL;
-    process_end(&runtime->processes[slot], why, clock_boot_ms());
+void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason reason) {
+    process_stop(&runtime->processes[slot], reason, clock_boot_ms());
 }
 
 /* Ends what nobody accounts for. Children of keepers neither start nor end meanwhile. */
 static void sweep(struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
-    int slots = config->engine.slots;
-    struct orphan_keep kept[RUNTIME_KEEPERS_MAX] = {0};
-    size_t room = (size_t)slots;
-    for (size_t i = 0; i < config->keeper_count; i++) {
-        keeper_lock(config->keepers[i], &kept[i]);
+    struct keeper *keepers[RUNTIME_KEEPERS_MAX + 1] = {runtime->keeper};
+    struct orphan_keep kept[RUNTIME_KEEPERS_MAX + 1] = {0};
+    size_t keeper_count = 1, room = 1, count = 0;
+    for (size_t i = 0; i < config->keeper_count; i++)
+        keepers[keeper_count++] = config->keepers[i];
+    for (size_t i = 0; i < keeper_count; i++) {
+        keeper_lock(keepers[i], &kept[i]);
         room += kept[i].count;
     }
     pid_t *pids = calloc(room, sizeof(*pids));
     char(*runs)[ORPHAN_RUN_BYTES] = calloc(room, sizeof(*runs));
-    size_t count = 0;
-    for (int i = 0; pids != NULL && runs != NULL && i < slots; i++) {
-        if (runtime->processes[i].pid == 0)
-            continue;
-        pids[count] = runtime->processes[i].pid;
-        memcpy(runs[count], runtime->processes[i].run, ORPHAN_RUN_BYTES);
-        count++;
-    }
-    for (size_t k = 0; pids != NULL && runs != NULL && k < config->keeper_count; k++) {
+    for (size_t k = 0; pids != NULL && runs != NULL && k < keeper_count; k++) {
         for (size_t i = 0; i < kept[k].count; i++) {
             pids[count] = kept[k].pids[i];
             memcpy(runs[count++], kept[k].runs[i], ORPHAN_RUN_BYTES);
@@ -84,35 +102,47 @@ static void sweep(struct runtime *runtime) {
         if (found > 0)
             log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
     }
-    for (size_t i = 0; i < config->keeper_count; i++)
-        keeper_unlock(config->keepers[i]);
+    for (size_t i = 0; i < keeper_count; i++)
+        keeper_unlock(keepers[i]);
     free(pids);
     free(runs);
 }
 
+/* Given back when it was told to end; its wish counts when it ended by itself. */
+static struct engine_outcome judge(const struct process *process, const struct process_end *end,
+                                   pawl_str error) {
+    struct wish wish = wish_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
+    struct engine_outcome outcome = {OUTCOME_RETRY, error, wish.delay_ms};
+    bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
+                end->outcome == PROCESS_FENCED;
+    if (process_done(end))
+        outcome.type = OUTCOME_DONE;
+    else if (wish.snooze)
+        outcome.type = OUTCOME_SNOOZE;
+    else if (lost)
+        outcome.type = OUTCOME_CANCELLED;
+    else if (process_permanent(end))
+        outcome.type = OUTCOME_PERMANENT;
+    return outcome;
+}
+
 static void ended(struct runtime *runtime, int slot) {
     struct process *process = &runtime->processes[slot];
-    struct process_result result;
+    struct process_end how;
+    char error[sizeof(how.complaint) + 128];
     bool ended_by_us = process->kill_at_ms != 0;
-    process_reap(process, &result);
+    process_reap(process, &how);
+    process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));
     runtime->live_processes--;
     if (runtime->config.own_process) {
-        /* What was ended by force may have left something behind: look at once, else soon. */
+        /* What was ended by force may have left something: look at once, else soon. */
         int64_t now_ms = clock_boot_ms();
         if (ended_by_us)
             sweep(runtime);
         else if (runtime->sweep_ms == INT64_MAX)
             runtime->sweep_ms = now_ms + SWEEP_MS;
     }
-    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(result.error), result.wish.delay_ms};
-    if (result.done)
-        outcome.type = OUTCOME_DONE;
-    else if (result.wish.snooze)
-        outcome.type = OUTCOME_SNOOZE;
-    else if (result.cancelled)
-        outcome.type = OUTCOME_CANCELLED;
-    else if (result.permanent)
-        outcome.type = OUTCOME_PERMANENT;
+    struct engine_outcome outcome = judge(process, &how, str_from(error));
     struct observed_end end = {.result = outcome.type == OUTCOME_DONE        ? ROLLUP_DONE
                                          : outcome.type == OUTCOME_RETRY     ? ROLLUP_RETRY
                                          : outcome.type == OUTCOME_PERMANENT ? ROLLUP_PERMANENT
@@ -123,12 +153,12 @@ static void ended(struct runtime *runtime, int slot) {
                                                 .slot = slot,
                                                 .outcomes = &outcome,
                                                 .count = 1,
-                                                .elapsed_us = clock_boot_us() - process->started_us});
+                                                .elapsed_us = how.elapsed_us});
 }
 
 void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot) {
     struct process *process = &runtime->processes[slot];
-    if (process->pid == 0)
+    if (process->child.pid == 0)
         return; /* ended earlier in this turn */
     if (type == FD_PID)
         ended(runtime, slot);
@@ -152,7 +182,7 @@ int64_t runtime_process_due_ms(const struct runtime *runtime) {
     int64_t due_ms = runtime->sweep_ms;
     for (int i = 0; runtime->live_processes > 0 && i < runtime->config.engine.slots; i++) {
         const struct process *process = &runtime->processes[i];
-        if (process->pid != 0 && process->kill_at_ms > 0 && process->kill_at_ms < due_ms)
+        if (process->child.pid != 0 && process->kill_at_ms > 0 && process->kill_at_ms < due_ms)
             due_ms = process->kill_at_ms;
     }
     return due_ms;
@@ -160,15 +190,13 @@ int64_t runtime_process_due_ms(const struct runtime *runtime) {
 
 /* The worker leaves: nothing it started may stay behind. */
 void runtime_process_end_all(struct runtime *runtime) {
-    struct process_result result;
+    struct process_end end;
     for (int i = 0; i < runtime->config.engine.slots; i++) {
-        if (runtime->processes[i].pid != 0) {
-            process_end(&runtime->processes[i], PROCESS_KILL, 0);
-            process_reap(&runtime->processes[i], &result);
-        }
+        if (runtime->processes[i].child.pid != 0)
+            process_reap(&runtime->processes[i], &end);
         process_free(&runtime->processes[i]);
     }
     runtime->live_processes = 0;
-    if (runtime->config.own_process && runtime->runs > 0)
+    if (runtime->config.own_process && runtime->ran_programs)
         sweep(runtime);
 }

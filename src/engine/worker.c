@@ -418,20 +418,21 @@ void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
 void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
-    /* A thread that was left behind may still end a span. */
+    /* A thread that was left behind may still use all of it, and end a span. */
     bool left_behind = worker->runtime != NULL && worker->runtime->left_behind;
     perspectives_free(worker->perspectives);
     receptor_feed_free(worker->feed);
     alert_watch_free(worker->alerts);
     runtime_free(worker->runtime);
-    receptors_free(worker->receptors);
-    outbox_free(worker->outbox);
-    transport_settings_free(worker->transports);
-    tools_free(worker->tools);
-    handler_table_free(worker->handlers);
-    arena_free(worker->arena);
-    if (!left_behind && worker->observer != NULL) {
-        tracer_free(worker->observer->tracer);
+    if (!left_behind) {
+        receptors_free(worker->receptors);
+        outbox_free(worker->outbox);
+        transport_settings_free(worker->transports);
+        tools_free(worker->tools);
+        handler_table_free(worker->handlers);
+        arena_free(worker->arena);
+        if (worker->observer != NULL)
+            tracer_free(worker->observer->tracer);
         free(worker->observer);
     }
     pthread_mutex_destroy(&worker->lock);

@@ -3,9 +3,8 @@
 #ifndef HANDLER_HTTP_H
 #define HANDLER_HTTP_H
 
-#include <stdatomic.h>
-
 #include "base/arena.h"
+#include "base/stop.h"
 #include "pawl.h"
 
 enum {
@@ -28,12 +27,12 @@ struct http_request {
     const char *url;    /* http: or https:, no user and password in it */
     const struct http_header *headers;
     size_t header_count;
-    pawl_str body;             /* absent = none */
-    int64_t deadline_ms;       /* boot time; required */
-    size_t body_bytes_max;     /* of the answer; 0 = HTTP_BODY_BYTES_MAX */
-    bool allow_private;        /* loopback, private and link-local addresses may be called */
-    const char *ca_file;       /* certificates to trust instead of the system's; NULL = the system's */
-    const atomic_bool *cancel; /* NULL = cannot be cancelled */
+    pawl_str body;           /* absent = none */
+    int64_t deadline_ms;     /* boot time; required */
+    size_t body_bytes_max;   /* of the answer; 0 = HTTP_BODY_BYTES_MAX */
+    bool allow_private;      /* loopback, private and link-local addresses may be called */
+    const char *ca_file;     /* certificates to trust instead of the system's; NULL = the system's */
+    const stop_flag *cancel; /* NULL = cannot be cancelled */
     /* Told instead of collecting the body: pieces as they arrive. False = that was enough, the call ends
      * well. The headers are all there by then. */
     bool (*on_piece)(void *self, int status, pawl_str content_type, pawl_str piece);

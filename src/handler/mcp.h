@@ -3,11 +3,10 @@
 #ifndef HANDLER_MCP_H
 #define HANDLER_MCP_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "base/tree.h"
 #include "handler/http.h"
-#include "handler/keeper.h"
+#include "process/keeper.h"
 
 enum {
     MCP_LINE_BYTES_MAX = 8388608,  /* one message */
@@ -44,8 +43,8 @@ struct mcp_config {
 };
 
 struct mcp_wait {
-    int64_t deadline_ms;       /* boot time */
-    const atomic_bool *cancel; /* may be NULL */
+    int64_t deadline_ms;     /* boot time */
+    const stop_flag *cancel; /* may be NULL */
 };
 
 struct mcp_tool {

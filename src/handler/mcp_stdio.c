@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "handler/mcp_int.h"
-#include "handler/quiet_write.h"
+#include "process/quiet_write.h"
 
 enum { LOOK_MS = 50, READ_BYTES = 65536 };
 
 pawl_status mcp_stdio_open(struct mcp_session *session, pawl_error *err) {
     const struct mcp_config *config = session->config;
-    struct child_request request = {config->argv, config->pairs, config->pair_count};
+    struct child_request request = {config->argv, config->pairs, config->pair_count, NULL};
     buf_init(&session->in, MCP_LINE_BYTES_MAX + READ_BYTES + 1);
     buf_init(&session->out, 0);
     return child_start(config->keeper, &request, &session->child, err);

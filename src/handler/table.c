@@ -11,8 +11,8 @@
 #include "base/uuid.h"
 #include "domain/name.h"
 #include "handler/pattern.h"
-#include "handler/program.h"
 #include "handler/webhook.h"
+#include "process/program.h"
 #include "store/event_receptors.h"
 
 pawl_status handler_table_create(struct handler_table **table, pawl_error *err) {

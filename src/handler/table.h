@@ -2,9 +2,8 @@
 #ifndef HANDLER_TABLE_H
 #define HANDLER_TABLE_H
 
-#include <stdatomic.h>
-
 #include "base/arena.h"
+#include "base/stop.h"
 #include "domain/event_pattern.h"
 #include "pawl.h"
 #include "store/relay.h"
@@ -29,7 +28,7 @@ struct handler_batch {
     const int *groups;
     size_t count;
     int64_t fence_ms;          /* nothing may begin at or after this boot time */
-    const atomic_bool *cancel; /* the results no longer count */
+    const stop_flag *cancel;   /* the results no longer count */
     const void *run;           /* what pawl_message.run points to */
     struct observer *observer; /* NULL: nothing is noted */
     struct handler_verdict *verdicts;
@@ -161,9 +160,5 @@ void handler_table_uncancel(struct handler_table *table, pawl_uuid id);
  * HANDLER_CANCELLED: to end.
  */
 int handler_table_match_item(struct handler_table *table, const struct item *item);
-
-/* Words of a command line: blanks separate, '…' and "…" keep them, \ takes the next character as it is. */
-PAWL_MUSTCHECK pawl_status command_split(struct arena *arena, pawl_str command, char ***argv,
-                                         pawl_error *err);
 
 #endif

@@ -28,7 +28,7 @@ pawl_status tools_create(const char *name, struct tools **tools, pawl_error *err
         tools_free(made);
         return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
     }
-    pawl_status status = keeper_create(name, &made->keeper, err);
+    pawl_status status = keeper_create(name, KEEPER_OWN_THREAD, &made->keeper, err);
     if (status != PAWL_OK) {
         tools_free(made);
         return status;

@@ -2,11 +2,10 @@
 #ifndef HANDLER_TOOLS_H
 #define HANDLER_TOOLS_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "base/tree.h"
 #include "domain/schema.h"
-#include "handler/keeper.h"
+#include "process/keeper.h"
 
 enum {
     TOOLS_MAX = 256,            /* registered by name, without those of MCP servers */
@@ -28,7 +27,7 @@ struct tool_call {
     pawl_str uses;                /* its name; "server.tool" for one of an MCP server */
     const struct tree *arguments; /* an object */
     int64_t deadline_ms;          /* boot time */
-    const atomic_bool *cancel;    /* may be NULL */
+    const stop_flag *cancel;      /* may be NULL */
     pawl_str traceparent;         /* absent = none */
     pawl_str idempotency_key;     /* the same for every try of the same thing; absent = none */
     void *context;                /* for functions: what the caller agreed on with them */
@@ -81,7 +80,7 @@ struct tool_info {
 
 struct tool_wait {
     int64_t deadline_ms; /* boot time */
-    const atomic_bool *cancel;
+    const stop_flag *cancel;
 };
 
 /* A tool by name; a server is asked when its tools are not known yet. PAWL_NOT_FOUND: there is none;

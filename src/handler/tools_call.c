@@ -6,33 +6,39 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "domain/errclass.h"
-#include "handler/talk.h"
 #include "handler/tools_int.h"
 #include "handler/webhook.h"
+#include "process/run.h"
 
 enum { PAIRS_OWN = 4 };
 
-static pawl_status judge_exit(const struct tool_call *call, const struct talk_end *end, pawl_error *err) {
-    if (end->cancelled)
+static pawl_status judge_end(const struct tool_call *call, const struct process_end *end, pawl_error *err) {
+    char text[sizeof(end->complaint) + 128];
+    switch (end->outcome) {
+    case PROCESS_CANCELLED:
+    case PROCESS_STOPPED:
+    case PROCESS_FENCED:
         return error_set(err, PAWL_STALE, "tools", "the call of %.*s was cancelled", STR_ARG(call->uses));
-    if (end->timed_out)
+    case PROCESS_TIMED_OUT:
         return error_set(err, PAWL_UNAVAILABLE, "tools", "the tool %.*s did not finish in time",
                          STR_ARG(call->uses));
-    if (end->flooded)
+    case PROCESS_FLOODED:
         return error_set(err, PAWL_INVALID, "tools", "the tool %.*s wrote more than %d bytes",
                          STR_ARG(call->uses), TOOLS_OUTPUT_BYTES_MAX);
-    if (end->exited && end->status == 0)
+    case PROCESS_EXITED:
+    case PROCESS_SIGNALLED:
+    case PROCESS_NOT_STARTED:
+        break;
+    }
+    if (process_done(end))
         return PAWL_OK;
-    bool permanent = end->exited && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
-    return error_set(err, permanent ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
-                     "the tool %.*s ended with %s %d%s%s", STR_ARG(call->uses),
-                     end->exited ? "exit code" : "signal", end->status, end->complaint[0] != '\0' ? ": " : "",
-                     end->complaint);
+    process_explain(end, 0, text, sizeof(text));
+    return error_set(err, process_permanent(end) ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
+                     "the tool %.*s failed: %s", STR_ARG(call->uses), text);
 }
 
 static pawl_status make_pairs(const struct tool *tool, const struct tool_call *call, struct arena *arena,
-                              struct child_request *request, pawl_error *err) {
+                              struct process_spec *spec, pawl_error *err) {
     size_t count = 0;
     struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
     char *name = arena_copy(arena, call->uses.ptr, call->uses.len);
@@ -47,30 +53,30 @@ static pawl_status make_pairs(const struct tool *tool, const struct tool_call *c
     if (!str_absent(call->traceparent))
         pairs[count++] = (struct environment_pair){
             "TRACEPARENT", arena_copy(arena, call->traceparent.ptr, call->traceparent.len)};
-    *request = (struct child_request){tool->argv, pairs, count};
+    spec->argv = tool->argv;
+    spec->pairs = pairs;
+    spec->pair_count = count;
     return PAWL_OK;
 }
 
 pawl_status tools_process_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
                                struct arena *arena, struct tool_answer *answer, pawl_error *err) {
     struct buf input, output;
-    struct talk_end end;
-    struct talk in = {.keeper = tools->keeper,
-                      .deadline_ms = call->deadline_ms,
-                      .cancel = call->cancel,
-                      .term_ms = TOOLS_TERM_MS};
+    struct process_end end;
+    struct process_spec spec = {.out_max = TOOLS_OUTPUT_BYTES_MAX};
+    struct process_limits limits = {call->deadline_ms, call->cancel};
     buf_init(&input, 0);
-    buf_init(&output, TOOLS_OUTPUT_BYTES_MAX);
+    buf_init(&output, 0);
     tree_write(&input, call->arguments);
     buf_append_char(&input, '\n');
     pawl_status status = buf_status(&input, "tools", err);
-    in.input = buf_str(&input);
+    spec.input = buf_str(&input);
     if (status == PAWL_OK)
-        status = make_pairs(tool, call, arena, &in.request, err);
+        status = make_pairs(tool, call, arena, &spec, err);
     if (status == PAWL_OK)
-        status = talk(&in, &output, &end, err);
+        status = process_run(tools->keeper, &spec, &limits, &output, &end, err);
     if (status == PAWL_OK)
-        status = judge_exit(call, &end, err);
+        status = judge_end(call, &end, err);
     if (status == PAWL_OK)
         status = tools_output(arena, buf_str(&output), &answer->output, err);
     buf_free(&input);

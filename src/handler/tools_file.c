@@ -11,9 +11,9 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/scope.h"
-#include "handler/program.h"
 #include "handler/table.h"
 #include "handler/tools_int.h"
+#include "process/program.h"
 
 struct reader {
     struct tools *tools;

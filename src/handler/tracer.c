@@ -29,7 +29,7 @@ struct tracer {
     bool made, running; /* the lock; the thread */
     bool closing, gone; /* it is to end; it has ended */
     int64_t close_ms;   /* boot time by which the thread has to be gone */
-    atomic_bool cancel; /* the call in hand takes too long */
+    stop_flag cancel;   /* the call in hand takes too long */
     bool failing;       /* the last batch was not taken; the thread's own */
 };
 
@@ -252,7 +252,7 @@ void tracer_stop(struct tracer *tracer) {
         pthread_cond_timedwait(&tracer->news, &tracer->lock, &until);
     }
     pthread_mutex_unlock(&tracer->lock);
-    atomic_store(&tracer->cancel, true);
+    stop_set(&tracer->cancel, STOP_TIMEOUT);
     pthread_join(tracer->thread, NULL);
     tracer->running = false;
     pthread_mutex_lock(&tracer->lock);

@@ -12,7 +12,7 @@ struct alert_sender {
     struct handler_table *targets;
     struct receptor_world world;
     struct log log;
-    const atomic_bool *stop;
+    const stop_flag *stop;
 };
 
 /* Delivers everything that is due for one of our targets. Whatever is not delivered stays, for us or for

@@ -23,7 +23,7 @@ struct alert_watch {
     struct alert_sender sender;
     pthread_t thread;
     bool started;
-    atomic_bool stop;
+    stop_flag stop;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     uint64_t random;
@@ -43,7 +43,8 @@ static pawl_status read_targets(struct alert_watch *watch, const char *path, paw
             status =
                 error_set(err, PAWL_INVALID, "alerts", "the target '%.*s' is there already", STR_ARG(name));
     }
-    return status == PAWL_OK ? keeper_create("alerts", &watch->sender.world.keeper, err) : status;
+    return status == PAWL_OK ? keeper_create("alerts", KEEPER_OWN_THREAD, &watch->sender.world.keeper, err)
+                             : status;
 }
 
 pawl_status alert_watch_create(const struct alert_watch_config *config, struct alert_watch **watch,
@@ -83,7 +84,7 @@ void alert_watch_free(struct alert_watch *watch) {
         return;
     if (watch->started) {
         pthread_mutex_lock(&watch->lock);
-        atomic_store(&watch->stop, true);
+        stop_set(&watch->stop, STOP_LEAVING);
         pthread_cond_signal(&watch->wake);
         pthread_mutex_unlock(&watch->lock);
         pthread_join(watch->thread, NULL);

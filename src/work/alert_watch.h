@@ -4,7 +4,7 @@
 #define WORK_ALERT_WATCH_H
 
 #include "base/log.h"
-#include "handler/keeper.h"
+#include "process/keeper.h"
 #include "store/store.h"
 
 struct alert_watch;

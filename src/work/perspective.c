@@ -172,7 +172,7 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
     pawl_status status = all->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
                                             : PAWL_OK;
     if (status == PAWL_OK && config->outside)
-        status = keeper_create("perspectives", &all->keeper, err);
+        status = keeper_create("perspectives", KEEPER_OWN_THREAD, &all->keeper, err);
     if (status == PAWL_OK)
         status = handler_table_add_perspectives(table, perspectives_wake, all, err);
     if (status != PAWL_OK) {
@@ -217,6 +217,7 @@ void perspectives_free(struct perspectives *all) {
         return;
     pthread_mutex_lock(&all->lock);
     all->ending = true;
+    stop_set(&all->stop, STOP_LEAVING);
     pthread_cond_broadcast(&all->changed);
     pthread_mutex_unlock(&all->lock);
     if (all->started)

@@ -6,8 +6,9 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "handler/http.h"
-#include "handler/keeper.h"
+#include "process/keeper.h"
 #include "work/observe.h"
 #include "work/perspective.h"
 
@@ -84,7 +85,8 @@ struct perspectives {
     struct seat *free_seats;
     pawl_uuid instance; /* nil: nothing may begin */
     bool ending, started;
-    bool looked; /* the first look for what is due is over */
+    stop_flag stop; /* for programs and calls that no message waits for */
+    bool looked;    /* the first look for what is due is over */
     char backlog[PAWL_PERSPECTIVES_MAX]
                 [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
     size_t backlog_count;
@@ -113,8 +115,8 @@ struct work {
     struct perspectives *all;
     struct seat *seat;
     pawl_uuid instance;
-    int64_t until_ms;          /* nothing begins at or after this boot time */
-    const atomic_bool *cancel; /* may be NULL */
+    int64_t until_ms;        /* nothing begins at or after this boot time */
+    const stop_flag *cancel; /* may be NULL */
 };
 
 /* One stream's share of it. */

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "handler/program.h"
-#include "handler/talk.h"
 #include "handler/webhook.h"
+#include "process/program.h"
+#include "process/run.h"
 #include "store/apply.h"
 #include "work/perspective_int.h"
 
-enum { OUTPUT_BYTES_MAX = 65536, TERM_MS = 2000, KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 4 };
+enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 4 };
 
 struct said {
     bool done;
@@ -39,8 +39,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
                                const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
     char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)];
     char **argv = NULL;
-    struct buf output;
-    struct talk_end end;
+    struct process_end end;
     struct environment_pair pairs[PAIRS] = {{"PAWL_PERSPECTIVE", name},
                                             {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)}};
     size_t pair_count = 2;
@@ -56,24 +55,19 @@ static pawl_status run_program(const struct work *work, const struct perspective
         snprintf(said->error, sizeof(said->error), "%s", err->text);
         return PAWL_OK;
     }
-    buf_init(&output, OUTPUT_BYTES_MAX);
-    struct talk in = {.keeper = work->all->keeper,
-                      .request = {argv, pairs, pair_count},
-                      .input = body,
-                      .deadline_ms = call_deadline(work),
-                      .cancel = work->cancel,
-                      .term_ms = TERM_MS};
-    status = talk(&in, &output, &end, err);
-    buf_free(&output);
+    struct process_spec spec = {.argv = argv,
+                                .pairs = pairs,
+                                .pair_count = pair_count,
+                                .input = body,
+                                .out_kept = PROCESS_STDOUT_KEPT};
+    struct process_limits limits = {call_deadline(work),
+                                    work->cancel != NULL ? work->cancel : &work->all->stop};
+    status = process_run(work->all->keeper, &spec, &limits, NULL, &end, err);
     if (status != PAWL_OK)
         return status;
-    said->done = end.exited && end.status == 0 && !end.timed_out && !end.cancelled;
-    if (end.timed_out)
-        snprintf(said->error, sizeof(said->error), "the program did not finish in time");
-    else if (!said->done)
-        snprintf(said->error, sizeof(said->error), "the program ended with %s %d%s%.400s",
-                 end.exited ? "exit code" : "signal", end.status, end.complaint[0] != '\0' ? ": " : "",
-                 end.complaint);
+    said->done = process_done(&end);
+    if (!said->done)
+        process_explain(&end, work->all->config.timeout_ms, said->error, sizeof(said->error));
     return PAWL_OK;
 }
 
@@ -104,7 +98,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                    .body = body,
                                    .deadline_ms = call_deadline(work),
                                    .allow_private = true, /* who registers is an operator */
-                                   .cancel = work->cancel};
+                                   .cancel = work->cancel != NULL ? work->cancel : &work->all->stop};
     struct http_response response = {.retry_after_ms = -1};
     pawl_error inner = {0};
     status = http_call(seat->client, &request, seat->arena, &response, &inner);

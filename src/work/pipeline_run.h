@@ -3,8 +3,7 @@
 #ifndef WORK_PIPELINE_RUN_H
 #define WORK_PIPELINE_RUN_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "engine/job_core.h"
 #include "handler/tools.h"
 #include "work/desk.h"
@@ -39,7 +38,7 @@ struct pipeline_run_in {
     int64_t lease_ms;
     int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
     int64_t deadline_ms; /* boot time; 0 = none */
-    const atomic_bool *cancel;
+    const stop_flag *cancel;
     void (*progress)(void *self); /* after each step */
     void *self;
 };

@@ -7,12 +7,12 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "domain/errclass.h"
 #include "domain/trace_state.h"
+#include "handler/environment.h"
 #include "handler/function.h"
-#include "handler/process.h"
-#include "handler/talk.h"
 #include "handler/webhook.h"
+#include "handler/wish.h"
+#include "process/run.h"
 #include "work/event_origin.h"
 #include "work/message.h"
 
@@ -34,30 +34,20 @@ static void tell(struct handler_verdict *verdict, const char *what, pawl_str wor
     }
 }
 
-static void judge_program(const struct receptor_call *call, const struct talk_end *end, pawl_str output,
+static void judge_program(const struct receptor_call *call, const struct process_end *end, pawl_str output,
                           struct handler_verdict *verdict) {
-    char what[128];
-    bool by_us = end->timed_out || end->cancelled || end->flooded;
-    struct wish wish = wish_read(output, end->exited && !by_us, end->status);
-    bool permanent = end->exited && !by_us && errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
-    if (end->cancelled)
+    struct wish wish = wish_read(output, end->outcome == PROCESS_EXITED, end->status);
+    bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
+                end->outcome == PROCESS_FENCED;
+    if (lost)
         say(verdict, HANDLED_NOT_RUN, -1);
-    else if (end->exited && end->status == 0 && !by_us)
+    else if (process_done(end))
         say(verdict, HANDLED_DONE, 0);
     else if (wish.snooze)
         say(verdict, HANDLED_SNOOZE, wish.delay_ms);
     else
-        say(verdict, permanent ? HANDLED_PERMANENT : HANDLED_RETRY, wish.delay_ms);
-    if (end->flooded)
-        snprintf(what, sizeof(what), "wrote more than %d bytes to stdout", PROCESS_STDOUT_BYTES_MAX);
-    else if (end->timed_out)
-        snprintf(what, sizeof(what), "did not end within its time limit of %lld ms",
-                 (long long)call->handler->timeout_ms);
-    else if (end->exited)
-        snprintf(what, sizeof(what), "exit code %d", end->status);
-    else
-        snprintf(what, sizeof(what), "ended by signal %d (%s)", end->status, strsignal(end->status));
-    tell(verdict, what, str_from(end->complaint));
+        say(verdict, process_permanent(end) ? HANDLED_PERMANENT : HANDLED_RETRY, wish.delay_ms);
+    process_explain(end, call->handler->timeout_ms, verdict->error, sizeof(verdict->error));
 }
 
 /* Of the event in its stream: receptors get events in no order. */
@@ -70,24 +60,24 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
     struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 2];
     size_t count = environment_pairs(call->item, arena, pairs);
     struct buf input, output;
-    struct talk_end end;
+    struct process_end end;
     pawl_error err = {0};
     pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->name};
     if (call->handler->event)
         pairs[count++] = (struct environment_pair){"PAWL_VERSION", version_text(call->item, arena)};
     buf_init(&input, 0);
-    buf_init(&output, PROCESS_STDOUT_BYTES_MAX);
+    buf_init(&output, 0);
     work_message_json(&input, call->item);
     buf_append_char(&input, '\n');
-    struct talk in = {.keeper = world->keeper,
-                      .request = {call->handler->argv, pairs, count},
-                      .input = buf_str(&input),
-                      .deadline_ms = call->deadline_ms,
-                      .cancel = call->cancel,
-                      .term_ms = PROCESS_TERM_MS};
+    struct process_spec spec = {.argv = call->handler->argv,
+                                .pairs = pairs,
+                                .pair_count = count,
+                                .input = buf_str(&input),
+                                .out_kept = PROCESS_STDOUT_KEPT};
+    struct process_limits limits = {call->deadline_ms, call->cancel};
     pawl_status status = buf_status(&input, "receptor", &err);
     if (status == PAWL_OK)
-        status = talk(&in, &output, &end, &err);
+        status = process_run(world->keeper, &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(call, &end, buf_str(&output), verdict);
     else

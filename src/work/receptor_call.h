@@ -5,8 +5,8 @@
 #include <pthread.h>
 
 #include "handler/http.h"
-#include "handler/keeper.h"
 #include "handler/table.h"
+#include "process/keeper.h"
 
 enum { RECEPTOR_CLIENTS_MAX = 64 };
 
@@ -21,10 +21,10 @@ struct receptor_world {
 struct receptor_call {
     const struct handler *handler;
     const struct item *item;
-    const char *name;          /* of the receptor; NULL = it is none */
-    int64_t deadline_ms;       /* boot time; 0 = none */
-    const atomic_bool *cancel; /* the result no longer counts */
-    const void *run;           /* for functions */
+    const char *name;        /* of the receptor; NULL = it is none */
+    int64_t deadline_ms;     /* boot time; 0 = none */
+    const stop_flag *cancel; /* the result no longer counts */
+    const void *run;         /* for functions */
 };
 
 /* HANDLED_NOT_RUN: it was cancelled. */

@@ -142,18 +142,18 @@ static void turn_begin(struct turn *turn, const struct item *item) {
 
 /* Passes on that the result no longer counts, and tells functions when their time is over: they cannot be
  * ended otherwise. */
-static void turns_tell(struct turn *turns, size_t count, const atomic_bool *cancel) {
-    bool over = atomic_load_explicit(cancel, memory_order_relaxed);
+static void turns_tell(struct turn *turns, size_t count, const stop_flag *cancel) {
+    enum stop_reason over = stop_read(cancel);
     for (size_t i = 0; i < count; i++) {
         struct turn *turn = &turns[i];
         bool late = turn->handler->kind == HANDLER_FUNCTION && turn->call.deadline_ms > 0 &&
                     clock_boot_ms() >= turn->call.deadline_ms;
-        if (over || late)
-            atomic_store(&turn->handle.cancel, true);
+        if (over != STOP_NONE || late)
+            stop_set(&turn->handle.cancel, over != STOP_NONE ? over : STOP_TIMEOUT);
     }
 }
 
-static void turns_wait(struct party *party, struct turn *turns, size_t count, const atomic_bool *cancel) {
+static void turns_wait(struct party *party, struct turn *turns, size_t count, const stop_flag *cancel) {
     pthread_mutex_lock(&party->lock);
     while (party->running > 0) {
         struct timespec until;
@@ -356,7 +356,7 @@ pawl_status receptors_create(const struct store_config *store, pawl_str service,
     made->world.source = made->source;
     pthread_mutex_init(&made->world.lock, NULL);
     desk_init(&made->desk, store);
-    pawl_status status = keeper_create("receptors", &made->world.keeper, err);
+    pawl_status status = keeper_create("receptors", KEEPER_OWN_THREAD, &made->world.keeper, err);
     if (status != PAWL_OK) {
         receptors_free(made);
         return status;

@@ -2,8 +2,8 @@
 #ifndef WORK_RECEPTORS_H
 #define WORK_RECEPTORS_H
 
-#include "handler/keeper.h"
 #include "handler/table.h"
+#include "process/keeper.h"
 #include "store/store.h"
 
 struct receptors;

@@ -37,8 +37,8 @@ struct run_plan_ask {
     const struct run_doc *doc;
     const struct tree *params, *env; /* env may be NULL */
     pawl_str key;
-    const atomic_bool *cancel; /* may be NULL */
-    void *context;             /* as tool_call */
+    const stop_flag *cancel; /* may be NULL */
+    void *context;           /* as tool_call */
 };
 PAWL_MUSTCHECK pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena,
                                          struct run_parts *parts, pawl_error *err);

@@ -220,7 +220,7 @@ static void start_http(struct keeper *keeper, struct child *child) {
     static char python[] = "/usr/bin/python3", script[] = PAWL_SOURCE_ROOT "/tests/mcp/evil_server.py",
                 http[] = "--http";
     static char *const argv[] = {python, script, http, NULL};
-    struct child_request request = {argv, NULL, 0};
+    struct child_request request = {argv, NULL, 0, NULL};
     pawl_error err;
     assert_int_equal(child_start(keeper, &request, child, &err), PAWL_OK);
     struct pollfd ready = {child->out_fd, POLLIN, 0};
@@ -241,7 +241,7 @@ TEST(everything_is_contained) {
     size_t before = 0;
     struct orphan_others others;
     assert_true(orphan_adopt(&others));
-    assert_int_equal(keeper_create("evil-http", &keeper, &err), PAWL_OK);
+    assert_int_equal(keeper_create("evil-http", KEEPER_OWN_THREAD, &keeper, &err), PAWL_OK);
     start_http(keeper, &child);
     for (int round = 1; round <= rounds; round++) {
         try_all();

@@ -37,7 +37,7 @@ void slot_start(struct world *world, int index, const struct engine_action *acti
     slot_wait(world, index, slot, rng_range(&world->rng, 0, 2));
 }
 
-void slot_cancel(struct world *world, int index, int number, enum cancel_reason reason) {
+void slot_cancel(struct world *world, int index, int number, enum stop_reason reason) {
     struct sim_slot *slot = slot_of(world, index, number);
     world_note(world, "cancel", index, number, (int64_t)reason);
     slot->cancelled = true;
@@ -91,7 +91,7 @@ static void item_ends(struct world *world, int index, struct sim_slot *slot) {
     struct sim_message *message = &world->messages[slot->messages[slot->at]];
     struct engine_outcome *outcome = &slot->outcomes[slot->at];
     if (slot->interrupted)
-        outcome->type = slot->reason == CANCEL_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED;
+        outcome->type = slot->reason == STOP_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED;
     else
         outcome->type = verdict_of(world, message);
     outcome->error = STR("the handler failed");

@@ -94,7 +94,7 @@ struct sim_slot {
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
     int instance;
     int64_t fence_ms, began_ms;
-    enum cancel_reason reason;
+    enum stop_reason reason;
     int run, failed_group;
     bool interrupted;
 };
@@ -178,7 +178,7 @@ void worker_free(struct worker *worker);
 
 /* slot.c */
 void slot_start(struct world *world, int index, const struct engine_action *action);
-void slot_cancel(struct world *world, int index, int slot, enum cancel_reason reason);
+void slot_cancel(struct world *world, int index, int slot, enum stop_reason reason);
 void slot_go_on(struct world *world, int index, uint64_t number);
 void slots_die(struct world *world, int index);
 

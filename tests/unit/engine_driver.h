@@ -35,7 +35,7 @@ struct driver {
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
     pawl_status exit_status;
-    enum cancel_reason cancel_reason;
+    enum stop_reason cancel_reason;
     int cancel_slot;
     struct engine_run runs[16]; /* by slot; count 0 = free */
     struct engine_report reports[64];

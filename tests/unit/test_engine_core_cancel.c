@@ -26,7 +26,7 @@ static void test_running(void **state) {
     ask(&d, item);
     ask(&d, item); /* the wish is there until the message has ended: it is carried out once */
     assert_int_equal(d.cancels, 1);
-    assert_int_equal(d.cancel_reason, CANCEL_ASKED);
+    assert_int_equal(d.cancel_reason, STOP_ASKED);
     driver_finish(&d, 0, (const enum outcome_type[]){OUTCOME_CANCELLED});
     const struct fail_item *fail = sent_failure(&d);
     assert_int_equal(fail->error_class, CLASS_PERMANENT);

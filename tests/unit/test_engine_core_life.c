@@ -196,7 +196,7 @@ static void test_evicted_drops_everything_and_comes_back_as_new(void **state) {
     driver_fail_batch(&d, PAWL_STALE);
     assert_int_equal(d.log_count[LOG_EVICTED], 1);
     assert_int_equal(d.cancels, 2);
-    assert_int_equal(d.cancel_reason, CANCEL_FENCE);
+    assert_int_equal(d.cancel_reason, STOP_FENCED);
     assert_int_equal(engine_metrics(d.core).state, ENGINE_ERROR);
     driver_ready(&d);
     assert_int_equal(d.registers, 2);
@@ -288,12 +288,12 @@ static void test_drain_has_a_deadline_and_a_second_stop_is_at_once(void **state)
         assert_int_equal(d.cancels, 0);
         if (twice) {
             driver_event(&d, EVENT_STOP);
-            assert_int_equal(d.cancel_reason, CANCEL_FENCE); /* no patience for SIGTERM */
+            assert_int_equal(d.cancel_reason, STOP_FENCED); /* no patience for SIGTERM */
         } else {
             driver_wait(&d, 9999);
             assert_int_equal(d.cancels, 0);
             driver_wait(&d, 1);
-            assert_int_equal(d.cancel_reason, CANCEL_STOP);
+            assert_int_equal(d.cancel_reason, STOP_LEAVING);
         }
         assert_int_equal(d.cancels, 1);
         enum outcome_type cancelled = OUTCOME_CANCELLED;

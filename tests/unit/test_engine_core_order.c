@@ -77,7 +77,7 @@ static void test_what_is_behind_a_conflict_does_not_run(void **state) {
     grant->answers[0] = ANSWER_CONFLICT;
     driver_answer(&d, grant);
     assert_int_equal(d.cancels, 1);
-    assert_int_equal(d.cancel_reason, CANCEL_FENCE);
+    assert_int_equal(d.cancel_reason, STOP_FENCED);
     int starts = d.starts;
     driver_done(&d, 0);
     driver_ready(&d);

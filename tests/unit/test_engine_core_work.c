@@ -347,7 +347,7 @@ static void test_what_runs_is_renewed_and_hung_work_is_not(void **state) {
     }
     assert_int_equal(renewed, ENGINE_RENEWALS_MAX);
     assert_int_equal(d.cancels, 1);
-    assert_int_equal(d.cancel_reason, CANCEL_FENCE);
+    assert_int_equal(d.cancel_reason, STOP_FENCED);
     driver_free(&d);
 }
 
@@ -376,7 +376,7 @@ static void test_effects_stop_before_the_lease_ends(void **state) {
     d.now_ms = sent_ms + 9000;
     driver_event(&d, EVENT_TICK);
     assert_int_equal(d.cancels, 2);
-    assert_int_equal(d.cancel_reason, CANCEL_FENCE);
+    assert_int_equal(d.cancel_reason, STOP_FENCED);
     /* Results of what was cancelled are dropped, and nothing waits any more. */
     driver_done(&d, 0);
     driver_done(&d, 1);

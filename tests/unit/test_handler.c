@@ -12,6 +12,7 @@
 #include "handler/pattern.h"
 #include "handler/table.h"
 #include "handler/wish.h"
+#include "process/program.h"
 
 static void test_pattern(void **state) {
     (void)state;

@@ -247,14 +247,14 @@ TEST(everything_has_an_end) {
 
 static void *cancel_soon(void *self) {
     nanosleep(&(struct timespec){0, 100000000}, NULL);
-    atomic_store((atomic_bool *)self, true);
+    stop_set((stop_flag *)self, STOP_ASKED);
     return NULL;
 }
 
 TEST(a_call_can_be_cancelled) {
     struct world world;
     open_world(&world);
-    atomic_bool cancel = false;
+    stop_flag cancel = false;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &cancel), 0);
     int64_t began_ms = clock_boot_ms();

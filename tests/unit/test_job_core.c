@@ -143,7 +143,7 @@ TEST(a_running_job_is_renewed_and_hears_of_a_cancellation) {
     struct renew_result result = {&applied, &cancel, 1};
     job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_OK, &result);
     struct job_action told = expect(&w, JOB_ACT_CANCEL);
-    assert_int_equal(told.reason, JOB_CANCEL_ASKED);
+    assert_int_equal(told.reason, STOP_ASKED);
     assert_int_equal(job_core_metrics(w.core).renewed, 1);
     finish(&w);
 }
@@ -158,7 +158,7 @@ TEST(a_lease_that_nobody_renews_fences_its_job) {
     expect(&w, JOB_ACT_START);
     w.now_ms += LEASE_MS; /* the process was stopped */
     struct job_action told = expect(&w, JOB_ACT_CANCEL);
-    assert_int_equal(told.reason, JOB_CANCEL_FENCE);
+    assert_int_equal(told.reason, STOP_FENCED);
     expect(&w, JOB_ACT_CANCEL);
     end_slot(&w, 0, JOB_END_DONE, 1);
     end_slot(&w, 1, JOB_END_DONE, 1);
@@ -244,7 +244,7 @@ TEST(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt) {
     job_core_stop(w.core, w.now_ms, false);
     w.now_ms += 2000;
     struct job_action told = expect(&w, JOB_ACT_CANCEL);
-    assert_int_equal(told.reason, JOB_CANCEL_STOP);
+    assert_int_equal(told.reason, STOP_LEAVING);
     end_slot(&w, 0, JOB_END_CANCELLED, 1);
     struct job_action back = expect(&w, JOB_ACT_FINISH);
     assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
@@ -261,7 +261,7 @@ TEST(an_evicted_instance_drops_everything) {
     expect(&w, JOB_ACT_START);
     job_core_instance(w.core, (pawl_uuid){{0}});
     struct job_action told = expect(&w, JOB_ACT_CANCEL);
-    assert_int_equal(told.reason, JOB_CANCEL_FENCE);
+    assert_int_equal(told.reason, STOP_FENCED);
     end_slot(&w, 0, JOB_END_DONE, 1);
     expect(&w, JOB_ACT_WAIT); /* nothing is reported, nothing is claimed */
     job_core_instance(w.core, (pawl_uuid){{2}});

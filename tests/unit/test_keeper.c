@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "handler/keeper.h"
+#include "process/keeper.h"
 
 enum { CHILDREN = 300 };
 
@@ -41,7 +41,7 @@ TEST(test_a_sweep_knows_a_child_that_just_started) {
     char program[] = "/bin/true", *argv[] = {program, NULL};
     struct child_request request = {.argv = argv};
     int wrong = 0;
-    assert_int_equal(keeper_create("test", &watch.keeper, NULL), PAWL_OK);
+    assert_int_equal(keeper_create("test", KEEPER_OWN_THREAD, &watch.keeper, NULL), PAWL_OK);
     assert_int_equal(pthread_create(&thread, NULL, watch_main, &watch), 0);
     for (int i = 0; i < CHILDREN; i++) {
         struct child child = {0};

@@ -25,7 +25,7 @@ TEST(no_program_is_started_after_the_fence) {
                               .failed_errors = failed_error};
     struct engine_run run = {.handler = 0, .items = items, .count = 1, .fence_ms = clock_boot_ms()};
     runtime_process_start(&runtime, 0, &run);
-    assert_int_equal(process.pid, 0);
+    assert_int_equal(process.child.pid, 0);
     assert_int_equal(runtime.live_processes, 0);
     assert_int_equal(runtime.failed_count, 1);
     assert_int_equal(failed_slot, 0);

@@ -1,5 +1,5 @@
 /* Starting a child process safely from a program with threads. */
-#include "handler/spawn.h"
+#include "process/spawn.h"
 
 #include <errno.h>
 #include <pthread.h>

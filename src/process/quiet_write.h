@@ -1,6 +1,6 @@
 /* Writing to a pipe whose reader may be gone. */
-#ifndef HANDLER_QUIET_WRITE_H
-#define HANDLER_QUIET_WRITE_H
+#ifndef PROCESS_QUIET_WRITE_H
+#define PROCESS_QUIET_WRITE_H
 
 #include <stddef.h>
 #include <sys/types.h>

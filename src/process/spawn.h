@@ -1,6 +1,6 @@
 /* Starting a child process safely from a program with threads. */
-#ifndef HANDLER_SPAWN_H
-#define HANDLER_SPAWN_H
+#ifndef PROCESS_SPAWN_H
+#define PROCESS_SPAWN_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* Descendants that left their handler's session: found because the worker is their subreaper, and ended. */
-#ifndef HANDLER_ORPHAN_H
-#define HANDLER_ORPHAN_H
+#ifndef PROCESS_ORPHAN_H
+#define PROCESS_ORPHAN_H
 
 #include <sys/types.h>
 

@@ -1,22 +1,23 @@
-/* Child processes that live longer than one message: started by one thread that stays, known by name, ended
- * for sure.
- */
-#ifndef HANDLER_KEEPER_H
-#define HANDLER_KEEPER_H
+/* Child processes: started by a thread that stays, known by name, ended for sure. */
+#ifndef PROCESS_KEEPER_H
+#define PROCESS_KEEPER_H
 
-#include "handler/environment.h"
-#include "handler/orphan.h"
+#include "process/environment.h"
+#include "process/orphan.h"
 
 enum { KEEPER_CHILDREN_MAX = 1024, CHILD_STDERR_KEPT = 4096 };
 
 /*
  * A child dies with the thread that started it (spawn.h), so that nothing survives a worker that is killed.
- * The threads that need children come and go; the keeper has a thread of its own for starting them.
+ * Where the threads that need children come and go, the keeper has a thread of its own for starting them.
  */
 struct keeper;
 
+enum keeper_thread { KEEPER_OWN_THREAD, KEEPER_CALLER /* one thread starts all, and stays */ };
+
 /* name is part of every child's PAWL_RUN. */
-PAWL_MUSTCHECK pawl_status keeper_create(const char *name, struct keeper **keeper, pawl_error *err);
+PAWL_MUSTCHECK pawl_status keeper_create(const char *name, enum keeper_thread thread, struct keeper **keeper,
+                                         pawl_error *err);
 /* The children must have ended. Takes NULL. */
 void keeper_free(struct keeper *keeper);
 
@@ -37,21 +38,25 @@ struct child_request {
     char *const *argv; /* argv[0] is a path */
     const struct environment_pair *pairs;
     size_t pair_count;
+    const pawl_str *input; /* all of its stdin; NULL = it is talked to through a pipe */
 };
 
-/* Starts a program with pipes to all three of its descriptors. Any thread. */
+/* Starts a program with pipes from its stdout and stderr. The keeper says in which threads. */
 PAWL_MUSTCHECK pawl_status child_start(struct keeper *keeper, const struct child_request *request,
                                        struct child *child, pawl_error *err);
 
-/* Reads what stands in its stderr and keeps the end of it. */
+/* Reads what is in its stderr and keeps the end of it. */
 void child_read_stderr(struct child *child);
 
-/* Closes its stdin and waits up to grace_ms for it to leave by itself, then kills it and its group. Returns
- * its exit as waitid tells it: code and status. Takes a child that was not started. */
 struct child_exit {
     bool exited; /* else killed by a signal */
     int status;
 };
+/* Kills it and its session, unless they have ended, and waits for its end; all its descriptors are closed. */
+struct child_exit child_reap(struct keeper *keeper, struct child *child);
+
+/* The same after closing its stdin and waiting up to grace_ms for it to leave by itself. Takes a child that
+ * was not started. */
 struct child_exit child_end(struct keeper *keeper, struct child *child, int64_t grace_ms);
 
 #endif

@@ -1,5 +1,5 @@
-/* Child processes that live longer than one message. */
-#include "handler/keeper.h"
+/* Child processes. */
+#include "process/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
-#include "handler/spawn.h"
+#include "process/spawn.h"
 
 struct order {
     const struct spawn_request *request;
@@ -28,7 +29,8 @@ struct order {
 };
 
 struct keeper {
-    pthread_t thread;
+    enum keeper_thread threads;
+    pthread_t thread; /* its own */
     pthread_mutex_t lock;
     pthread_cond_t asked, answered;
     struct order *order; /* the one that is wanted now */
@@ -62,7 +64,8 @@ static void *keeper_main(void *self) {
     return NULL;
 }
 
-pawl_status keeper_create(const char *name, struct keeper **keeper, pawl_error *err) {
+pawl_status keeper_create(const char *name, enum keeper_thread thread, struct keeper **keeper,
+                          pawl_error *err) {
     struct keeper *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return error_set(err, PAWL_NO_MEMORY, "keeper", "out of memory");
@@ -70,7 +73,8 @@ pawl_status keeper_create(const char *name, struct keeper **keeper, pawl_error *
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->asked, NULL);
     pthread_cond_init(&made->answered, NULL);
-    int code = thread_start(&made->thread, keeper_main, made);
+    made->threads = thread;
+    int code = thread == KEEPER_OWN_THREAD ? thread_start(&made->thread, keeper_main, made) : 0;
     if (code != 0) {
         free(made);
         return error_errno(err, PAWL_NO_MEMORY, "keeper", code, "no thread for child processes");
@@ -86,7 +90,8 @@ void keeper_free(struct keeper *keeper) {
     keeper->closing = true;
     pthread_cond_broadcast(&keeper->asked);
     pthread_mutex_unlock(&keeper->lock);
-    pthread_join(keeper->thread, NULL);
+    if (keeper->threads == KEEPER_OWN_THREAD)
+        pthread_join(keeper->thread, NULL);
     pthread_mutex_destroy(&keeper->lock);
     pthread_cond_destroy(&keeper->asked);
     pthread_cond_destroy(&keeper->answered);
@@ -118,12 +123,31 @@ static void close_fd(int *fd) {
 static int take_place(struct keeper *keeper) {
     for (int i = 0; i < KEEPER_CHILDREN_MAX; i++) {
         if (keeper->pids[i] == 0) {
-            snprintf(keeper->names[i], ORPHAN_RUN_BYTES, "%s-tool-%llu", keeper->name,
+            snprintf(keeper->names[i], ORPHAN_RUN_BYTES, "%s-%llu", keeper->name,
                      (unsigned long long)++keeper->runs);
             return i;
         }
     }
     return -1;
+}
+
+/* Has the keeper's thread, or does, what the order says. The lock is held. */
+static pawl_status carry_out(struct keeper *keeper, struct order *order, pawl_error *err) {
+    if (keeper->threads == KEEPER_CALLER) {
+        order->status = spawn(order->request, &order->pid, &order->pidfd, &order->error);
+        if (order->status == PAWL_OK)
+            keeper->pids[order->place] = order->pid;
+    } else {
+        keeper->order = order;
+        pthread_cond_signal(&keeper->asked);
+        while (!order->done)
+            pthread_cond_wait(&keeper->answered, &keeper->lock);
+        keeper->order = NULL;
+        pthread_cond_broadcast(&keeper->answered);
+    }
+    if (order->status != PAWL_OK && err != NULL)
+        *err = order->error;
+    return order->status;
 }
 
 static pawl_status ask(struct keeper *keeper, const struct child_request *request, const int fds[3],
@@ -142,15 +166,7 @@ static pawl_status ask(struct keeper *keeper, const struct child_request *reques
     if (status == PAWL_OK) {
         struct spawn_request wanted = {request->argv, env.list, fds[0], fds[1], fds[2]};
         struct order order = {.request = &wanted, .place = place};
-        keeper->order = &order;
-        pthread_cond_signal(&keeper->asked);
-        while (!order.done)
-            pthread_cond_wait(&keeper->answered, &keeper->lock);
-        keeper->order = NULL;
-        pthread_cond_broadcast(&keeper->answered);
-        status = order.status;
-        if (status != PAWL_OK && err != NULL)
-            *err = order.error;
+        status = carry_out(keeper, &order, err);
         if (status == PAWL_OK) {
             child->pid = order.pid;
             child->pidfd = order.pidfd;
@@ -162,13 +178,48 @@ static pawl_status ask(struct keeper *keeper, const struct child_request *reques
     return status;
 }
 
+/* A file without a name: the program can read it as slowly as it likes, and nobody has to pump. */
+static pawl_status input_file(pawl_str input, int *fd, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    int made = memfd_create("input", MFD_CLOEXEC);
+    if (made < 0)
+        return error_errno(err, PAWL_UNAVAILABLE, "keeper", errno, "no file for the input of a program");
+    for (size_t at = 0; status == PAWL_OK && at < input.len;) {
+        ssize_t wrote = write(made, input.ptr + at, input.len - at);
+        if (wrote <= 0 && errno != EINTR)
+            status = error_errno(err, PAWL_UNAVAILABLE, "keeper", errno,
+                                 "the input of a program cannot be written");
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (status == PAWL_OK && lseek(made, 0, SEEK_SET) != 0)
+        status = error_errno(err, PAWL_UNAVAILABLE, "keeper", errno, "no input for a program");
+    if (status == PAWL_OK)
+        *fd = made;
+    else
+        close(made);
+    return status;
+}
+
+static pawl_status open_input(const struct child_request *request, int in[2], pawl_error *err) {
+    if (request->input != NULL)
+        return input_file(*request->input, &in[0], err);
+    return pipe2(in, O_CLOEXEC) == 0
+               ? PAWL_OK
+               : error_errno(err, PAWL_UNAVAILABLE, "keeper", errno, "no pipe for a program");
+}
+
+static void unblock(int fd) {
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
 pawl_status child_start(struct keeper *keeper, const struct child_request *request, struct child *child,
                         pawl_error *err) {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, error_pipe[2] = {-1, -1};
     struct child made = {.pidfd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
-    pawl_status status = PAWL_OK;
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0)
-        status = error_errno(err, PAWL_UNAVAILABLE, "keeper", errno, "no pipes for a child process");
+    pawl_status status = open_input(request, in, err);
+    if (status == PAWL_OK && (pipe2(out, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0))
+        status = error_errno(err, PAWL_UNAVAILABLE, "keeper", errno, "no pipes for a program");
     if (status == PAWL_OK)
         status = ask(keeper, request, (int[3]){in[0], out[1], error_pipe[1]}, &made, err);
     close_fd(&in[0]);
@@ -183,9 +234,9 @@ pawl_status child_start(struct keeper *keeper, const struct child_request *reque
     made.in_fd = in[1];
     made.out_fd = out[0];
     made.err_fd = error_pipe[0];
-    fcntl(made.in_fd, F_SETFL, O_NONBLOCK);
-    fcntl(made.out_fd, F_SETFL, O_NONBLOCK);
-    fcntl(made.err_fd, F_SETFL, O_NONBLOCK);
+    unblock(made.in_fd);
+    unblock(made.out_fd);
+    unblock(made.err_fd);
     *child = made;
     return PAWL_OK;
 }
@@ -228,14 +279,9 @@ static void wait_for_end(struct child *child, int64_t wait_ms) {
     }
 }
 
-struct child_exit child_end(struct keeper *keeper, struct child *child, int64_t grace_ms) {
-    struct child_exit result = {0};
-    if (child->pid == 0)
-        return result;
-    close_fd(&child->in_fd);
-    wait_for_end(child, grace_ms);
-    /* Whoever of its session is still there; before it is reaped, or its number might be somebody else's by
-     * then. */
+struct child_exit child_reap(struct keeper *keeper, struct child *child) {
+    /* Whoever of its session is still there; before it is reaped, or its number might be another's by then.
+     */
     kill(-child->pid, SIGKILL);
     siginfo_t info = {0};
     pthread_mutex_lock(&keeper->lock);
@@ -244,11 +290,18 @@ struct child_exit child_end(struct keeper *keeper, struct child *child, int64_t 
     keeper->pids[child->slot] = 0;
     pthread_mutex_unlock(&keeper->lock);
     child_read_stderr(child);
+    close_fd(&child->in_fd);
     close_fd(&child->out_fd);
     close_fd(&child->err_fd);
     close_fd(&child->pidfd);
     child->pid = 0;
-    result.exited = info.si_code == CLD_EXITED;
-    result.status = info.si_status;
-    return result;
+    return (struct child_exit){info.si_code == CLD_EXITED, info.si_status};
+}
+
+struct child_exit child_end(struct keeper *keeper, struct child *child, int64_t grace_ms) {
+    if (child->pid == 0)
+        return (struct child_exit){0};
+    close_fd(&child->in_fd);
+    wait_for_end(child, grace_ms);
+    return child_reap(keeper, child);
 }

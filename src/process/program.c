@@ -1,5 +1,5 @@
 /* Programs named on a command line. */
-#include "handler/program.h"
+#include "process/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "handler/table.h"
 
 static pawl_status check(const char *path, pawl_error *err) {
     struct stat info;

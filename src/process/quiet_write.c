@@ -1,5 +1,5 @@
 /* Writing to a pipe whose reader may be gone. */
-#include "handler/quiet_write.h"
+#include "process/quiet_write.h"
 
 #include <errno.h>
 #include <pthread.h>

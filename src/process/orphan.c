@@ -1,5 +1,5 @@
 /* Descendants that left their handler's session. */
-#include "handler/orphan.h"
+#include "process/orphan.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,0 +1,26 @@
+/* Why work that runs is to end: a mark that one thread sets and the one that does the work looks at. */
+#ifndef BASE_STOP_H
+#define BASE_STOP_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+enum stop_reason {
+    STOP_NONE = 0,
+    STOP_TIMEOUT, /* its time is over */
+    STOP_ASKED,   /* a person wants it to end */
+    STOP_LEAVING, /* the worker stops */
+    STOP_FENCED   /* its lease is over: nothing it does counts any more */
+};
+
+/* Holds a stop_reason. */
+typedef atomic_int stop_flag;
+
+/* Takes NULL: nobody can stop it. */
+static inline enum stop_reason stop_read(const stop_flag *flag) {
+    return flag != NULL ? (enum stop_reason)atomic_load_explicit(flag, memory_order_relaxed) : STOP_NONE;
+}
+
+static inline void stop_set(stop_flag *flag, enum stop_reason reason) { atomic_store(flag, (int)reason); }
+
+#endif

@@ -1,0 +1,209 @@
+/* A program that runs. */
+#include "process/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "domain/errclass.h"
+
+enum { READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
+
+pawl_status process_start(struct process *process, struct keeper *keeper, const struct process_spec *spec,
+                          pawl_error *err) {
+    struct child_request request = {spec->argv, spec->pairs, spec->pair_count, &spec->input};
+    struct child child;
+    pawl_status status = child_start(keeper, &request, &child, err);
+    if (status != PAWL_OK)
+        return status;
+    size_t out_max = spec->out_max > 0 ? spec->out_max : PROCESS_STDOUT_BYTES_MAX;
+    struct buf out = process->out;
+    if (out.ptr == NULL)
+        buf_init(&out, 0);
+    buf_reset(&out);
+    *process = (struct process){.child = child,
+                                .keeper = keeper,
+                                .out_max = out_max,
+                                .out_kept = spec->out_kept > 0 ? spec->out_kept : out_max,
+                                .on_line = spec->on_line,
+                                .self = spec->self,
+                                .started_us = clock_boot_us(),
+                                .out = out};
+    return PAWL_OK;
+}
+
+static void tell_lines(struct process *process) {
+    while (process->on_line != NULL) {
+        const char *start = process->out.ptr + process->line_at;
+        const char *end = memchr(start, '\n', process->out.len - process->line_at);
+        if (end == NULL)
+            return;
+        process->on_line(process->self, (pawl_str){start, (size_t)(end - start)});
+        process->line_at += (size_t)(end - start) + 1;
+    }
+}
+
+static void kill_session(const struct process *process, int number) {
+    kill(-process->child.pid, number); /* the session it was started in */
+    kill(process->child.pid, number);
+}
+
+static void kill_now(struct process *process) {
+    process->kill_at_ms = INT64_MAX;
+    kill_session(process, SIGKILL);
+}
+
+static void keep(struct process *process, const char *bytes, size_t len) {
+    size_t room = process->out.len < process->out_kept ? process->out_kept - process->out.len : 0;
+    buf_append(&process->out, bytes, len < room ? len : room);
+    process->out_bytes += len;
+    tell_lines(process);
+}
+
+void process_read(struct process *process) {
+    struct child *child = &process->child;
+    char bytes[READ_BYTES];
+    child_read_stderr(child);
+    for (int turn = 0; turn < READ_TURNS && child->out_fd >= 0; turn++) {
+        ssize_t got = read(child->out_fd, bytes, sizeof(bytes));
+        if (got > 0) {
+            keep(process, bytes, (size_t)got);
+        } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+            close(child->out_fd);
+            child->out_fd = -1;
+        } else {
+            break;
+        }
+    }
+    if ((process->out_bytes > process->out_max || process->out.failed) && !process->flooded) {
+        process->flooded = true;
+        kill_now(process);
+    }
+}
+
+void process_stop(struct process *process, enum stop_reason why, int64_t now_ms) {
+    if (process->child.pid == 0 || why == STOP_NONE)
+        return;
+    if (process->stop == STOP_NONE)
+        process->stop = why;
+    if (process->kill_at_ms == INT64_MAX)
+        return;
+    if (why == STOP_FENCED) {
+        kill_now(process);
+    } else if (process->kill_at_ms == 0) {
+        process->kill_at_ms = now_ms + PROCESS_TERM_MS;
+        kill_session(process, SIGTERM);
+    }
+}
+
+void process_tick(struct process *process, int64_t now_ms) {
+    bool asked = process->kill_at_ms != 0 && process->kill_at_ms != INT64_MAX;
+    if (process->child.pid != 0 && asked && now_ms >= process->kill_at_ms)
+        kill_now(process);
+}
+
+/* What a stranger wrote becomes text that every store takes: UTF-8 without controls, in one line. */
+static void write_words(const char *bytes, size_t len, char *text, size_t size) {
+    size_t at = 0;
+    for (size_t i = 0; i < len;) {
+        uint32_t code = 0;
+        size_t width = utf8_decode(bytes + i, len - i, &code);
+        bool blank = width == 1 && (code == '\n' || code == '\t' || code == '\r');
+        bool strange = width == 0 || utf8_is_control(code);
+        if (at + (width > 0 ? width : 1) >= size)
+            break;
+        if (strange)
+            text[at++] = blank ? ' ' : '?';
+        else
+            memcpy(text + at, bytes + i, width);
+        at += strange ? 0 : width;
+        i += width > 0 ? width : 1;
+    }
+    text[at] = '\0';
+}
+
+static void take_words(const struct process *process, struct process_end *end) {
+    size_t most = sizeof(end->complaint) - 1;
+    pawl_str words = str_trim((pawl_str){process->child.err_tail, process->child.err_len});
+    if (words.len > most) {
+        words = (pawl_str){words.ptr + words.len - most, most};
+        while (words.len > 0 && ((unsigned char)words.ptr[0] & 0xc0) == 0x80)
+            words = (pawl_str){words.ptr + 1, words.len - 1};
+    }
+    if (words.len == 0)
+        words = str_trim(buf_str(&process->out));
+    write_words(words.ptr, words.len, end->complaint, sizeof(end->complaint));
+}
+
+static enum process_outcome outcome_of(const struct process *process, const struct child_exit *how) {
+    switch (process->flooded ? STOP_NONE : process->stop) {
+    case STOP_TIMEOUT:
+        return PROCESS_TIMED_OUT;
+    case STOP_ASKED:
+        return PROCESS_CANCELLED;
+    case STOP_LEAVING:
+        return PROCESS_STOPPED;
+    case STOP_FENCED:
+        return PROCESS_FENCED;
+    case STOP_NONE:
+        break;
+    }
+    return process->flooded ? PROCESS_FLOODED : how->exited ? PROCESS_EXITED : PROCESS_SIGNALLED;
+}
+
+void process_reap(struct process *process, struct process_end *end) {
+    struct child *child = &process->child;
+    /* What is left of its session goes first, or a descendant could go on writing. */
+    kill(-child->pid, SIGKILL);
+    process_read(process);
+    struct child_exit how = child_reap(process->keeper, child);
+    *end = (struct process_end){.outcome = outcome_of(process, &how),
+                                .status = how.status,
+                                .out_max = process->out_max,
+                                .elapsed_us = clock_boot_us() - process->started_us};
+    take_words(process, end);
+}
+
+void process_free(struct process *process) { buf_free(&process->out); }
+
+bool process_permanent(const struct process_end *end) {
+    return end->outcome == PROCESS_EXITED && end->status != 0 &&
+           errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
+}
+
+void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size) {
+    char what[128] = "";
+    switch (end->outcome) {
+    case PROCESS_EXITED:
+        snprintf(what, sizeof(what), "exit code %d", end->status);
+        break;
+    case PROCESS_SIGNALLED:
+        snprintf(what, sizeof(what), "ended by signal %d (%s)", end->status, strsignal(end->status));
+        break;
+    case PROCESS_TIMED_OUT:
+        snprintf(what, sizeof(what), "did not end within its time limit of %lld ms",
+                 (long long)(timeout_ms > 0 ? timeout_ms : end->elapsed_us / 1000));
+        break;
+    case PROCESS_CANCELLED:
+        snprintf(what, sizeof(what), "cancelled");
+        break;
+    case PROCESS_STOPPED:
+        snprintf(what, sizeof(what), "ended because the worker stops");
+        break;
+    case PROCESS_FENCED:
+        snprintf(what, sizeof(what), "killed because its lease is over");
+        break;
+    case PROCESS_FLOODED:
+        snprintf(what, sizeof(what), "wrote more than %zu bytes to stdout", end->out_max);
+        break;
+    case PROCESS_NOT_STARTED:
+        snprintf(what, sizeof(what), "could not be started");
+        break;
+    }
+    snprintf(text, size, "%s%s%s", what, end->complaint[0] != '\0' ? ": " : "", end->complaint);
+}

@@ -1,0 +1,91 @@
+/* A program that runs: fed, read, limited and ended. Whoever runs programs does it by these rules. */
+#ifndef PROCESS_PROCESS_H
+#define PROCESS_PROCESS_H
+
+#include "base/buf.h"
+#include "base/stop.h"
+#include "process/keeper.h"
+
+enum {
+    PROCESS_STDOUT_BYTES_MAX = 8388608, /* more is a flood: the program is killed */
+    PROCESS_STDOUT_KEPT = 4096,         /* of a program whose output is only looked at for wishes */
+    PROCESS_TERM_MS = 2000              /* from SIGTERM to SIGKILL */
+};
+
+struct process_spec {
+    char *const *argv; /* argv[0] is a path */
+    const struct environment_pair *pairs;
+    size_t pair_count;
+    pawl_str input;  /* its stdin */
+    size_t out_max;  /* of its stdout; 0 = PROCESS_STDOUT_BYTES_MAX */
+    size_t out_kept; /* the first so many are kept; 0 = all */
+    /* Told of every line of its stdout as it comes, without the line end; NULL = nobody. */
+    void (*on_line)(void *self, pawl_str line);
+    void *self;
+};
+
+/* How it ended; the first reason counts: a program that was told to end did not end by itself. */
+enum process_outcome {
+    PROCESS_EXITED = 1,
+    PROCESS_SIGNALLED,
+    PROCESS_TIMED_OUT,
+    PROCESS_CANCELLED,  /* a person wanted it */
+    PROCESS_STOPPED,    /* the worker stops */
+    PROCESS_FENCED,     /* the worker has lost the work */
+    PROCESS_FLOODED,    /* it wrote more than out_max */
+    PROCESS_NOT_STARTED /* the worker's trouble, not its own: descriptors, memory, a missing program */
+};
+
+struct process_end {
+    enum process_outcome outcome;
+    int status;           /* the exit code, or the signal */
+    int64_t elapsed_us;   /* since it began */
+    size_t out_max;       /* of its stdout */
+    char complaint[1024]; /* the end of its stderr, else the beginning of its stdout, as text of one line */
+};
+
+struct process {
+    struct child child; /* pid 0 = there is none */
+    struct keeper *keeper;
+    size_t out_max, out_kept;
+    void (*on_line)(void *self, pawl_str line);
+    void *self;
+    int64_t started_us;
+    int64_t kill_at_ms; /* 0 = not asked to end yet; INT64_MAX = killed */
+    enum stop_reason stop;
+    bool flooded;
+    size_t out_bytes, line_at;
+    struct buf out;
+};
+
+/* Starts it. Not PAWL_OK: PROCESS_NOT_STARTED, and *err says why. Memory of an earlier run is used again. */
+PAWL_MUSTCHECK pawl_status process_start(struct process *process, struct keeper *keeper,
+                                         const struct process_spec *spec, pawl_error *err);
+
+/* Reads what is there; a flood is killed. Closed descriptors become -1. */
+void process_read(struct process *process);
+
+/* Asks it to end: SIGTERM to its session, SIGKILL after PROCESS_TERM_MS; one whose work is lost is killed. */
+void process_stop(struct process *process, enum stop_reason why, int64_t now_ms);
+
+/* Kills what did not listen. */
+void process_tick(struct process *process, int64_t now_ms);
+
+/* The process has ended (or is killed now): reaps it, and kills the rest of its session. What it wrote stays
+ * in out. */
+void process_reap(struct process *process, struct process_end *end);
+
+void process_free(struct process *process);
+
+/* It ended by itself, with exit code 0. */
+static inline bool process_done(const struct process_end *end) {
+    return end->outcome == PROCESS_EXITED && end->status == 0;
+}
+
+/* Its exit code says that trying again is no use. */
+bool process_permanent(const struct process_end *end);
+
+/* What happened to it, in words, with its complaint; timeout_ms as it was meant, 0 = not known. */
+void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size);
+
+#endif

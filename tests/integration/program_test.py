@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Programs from outside: whoever runs one (messages, receptors, jobs, tools, perspectives) ends it by the same rules."""
+import json
+import sys
+import time
+import uuid
+
+import cli_support
+from worker_test import WorkerTest, alive
+
+USERS = ("message", "receptor", "job", "tool", "perspective")
+
+
+class ProgramTest(WorkerTest):
+    """One worker and one piece of work for each of those who run programs; the program is told for whom it runs."""
+
+    def setUp(self):
+        super().setUp()
+        self.marker = "6" + str(uuid.uuid4().int)[:9]  # of the processes that this test leaves running: sleep MARKER
+        self.addCleanup(self.nothing_is_left)
+
+    def nothing_is_left(self):
+        self.end()
+        self.wait(lambda: not alive(f"sleep\0{self.marker}"), what="the end of what the programs started")
+
+    def put(self, text):
+        """Work for everybody; text is the program, which has its user's name as $1."""
+        program = self.script(f'echo $1 >> {self.log}\n{text}')
+        full = str(self.dir / program)
+        (self.dir / "tools.json").write_text(json.dumps({"tools": {"hang": {"exec": f"{full} tool"}}}))
+        self.env["PAWL_TOOLS"] = str(self.dir / "tools.json")
+        pipeline = self.dir / "pipeline.json"
+        pipeline.write_text(json.dumps({"steps": [{"id": "a", "uses": "hang", "with": {}}]}))
+        perspective = self.dir / "perspective.json"
+        perspective.write_text(json.dumps({"name": "hang", "version": 1, "on": ["*"], "exec": f"{full} perspective"}))
+        self.ok("perspectives", "register", str(perspective))
+        self.ids = {"message": self.ok("send", "plain")["id"],
+                    "receptor": self.ok("send", "several", "--kind", "inbox", "--consumer", "c")["id"],
+                    "job": self.ok("job", "enqueue", "work")[0]["id"],
+                    "tool": self.ok("job", "enqueue", "--pipeline", str(pipeline))[0]["id"]}
+        self.ok("events", "append", "s-1", "Happened", "{}")
+        self.start("--kinds", "outbox,inbox,jobs,perspectives", "--perspectives-outside", "--on",
+                   f"plain=exec:{program} message", "--on", f"one@several=exec:{program} receptor", "--on",
+                   f"work=exec:{program} job", *self.more)
+
+    more = ()
+
+    def began(self, user):
+        return self.log.read_text().split().count(user) if self.log.exists() else 0
+
+    def all_began(self, times=1, users=USERS, seconds=40):
+        self.wait(lambda: all(self.began(user) >= times for user in users), seconds,
+                  f"the start number {times} of every program ({[(user, self.began(user)) for user in USERS]})")
+
+
+HIDDEN = "exec > /dev/null 2>&1 < /dev/null; exec sleep {marker}"
+
+
+class HiddenOutput(ProgramTest):
+    """A program that has redirected everything: nothing is to be read from it, so only its end tells of it."""
+
+    def test_its_time_limit_holds(self):
+        self.more = ("--processing-timeout", "1s")
+        self.put(HIDDEN.format(marker=self.marker))
+        self.all_began(times=2)
+
+    def test_a_stop_ends_it(self):
+        self.more = ("--drain", "200ms")
+        self.put(HIDDEN.format(marker=self.marker))
+        self.all_began()
+        began = time.monotonic()
+        self.stop(code=75, seconds=40)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(alive(f"sleep\0{self.marker}"), [])
+
+    def test_a_person_ends_it(self):
+        self.put(HIDDEN.format(marker=self.marker))
+        self.all_began()
+        for user in ("message", "receptor"):
+            self.assertEqual(self.run_pawl("messages", "cancel", self.ids[user]).code, 0)
+        self.ok("job", "cancel", str(self.ids["job"]), str(self.ids["tool"]))
+        self.wait(lambda: not self.ok("job", "list") and self.ok("status")["kinds"][0]["dead"] == 1
+                  and self.ok("status")["kinds"][1]["dead"] == 1, 40, "the end of what was cancelled")
+        self.wait(lambda: len(alive(f"sleep\0{self.marker}")) <= 1, 10, "the end of their programs")
+
+
+class LastingOutput(ProgramTest):
+    """A program that ends, and whose child keeps its output open, has ended."""
+
+    def test_its_end_counts(self):
+        self.put(f"sleep {self.marker} &\nexit 0")
+        self.all_began()
+        self.wait(lambda: not self.ok("job", "list") and self.ok("status")["kinds"][0]["done"] == 1
+                  and self.ok("status")["kinds"][1]["done"] == 1, 40, "the end of all work")
+        self.wait(lambda: not alive(f"sleep\0{self.marker}"), what="the end of the children")
+        self.assertEqual([self.began(user) for user in USERS], [1] * len(USERS))
+        self.stop()
+
+    def test_one_that_left_its_session_does_not_hold_it_up(self):
+        self.put(f"setsid sleep {self.marker} &\nexit 0")
+        self.all_began()
+        self.wait(lambda: not self.ok("job", "list") and self.ok("status")["kinds"][0]["done"] == 1
+                  and self.ok("status")["kinds"][1]["done"] == 1, 40, "the end of all work")
+        self.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(cli_support.main(sys.modules[__name__]))
