@@ -106,18 +106,20 @@ pawl_status sha256(pawl_str text, uint8_t digest[static SHA256_BYTES], pawl_erro
     return PAWL_OK;
 }
 
+void sha256_text(const uint8_t digest[static SHA256_BYTES], char text[static SHA256_TEXT_BYTES]) {
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    text[SHA256_TEXT_BYTES - 1] = '\0';
+}
+
 pawl_status sha256_hex(pawl_str text, char digest[static SHA256_TEXT_BYTES], pawl_error *err) {
-    const char *hex = "0123456789abcdef";
     uint8_t bytes[SHA256_BYTES] = {0};
     pawl_status status = sha256(text, bytes, err);
-    if (status != PAWL_OK)
-        return status;
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        digest[2 * i] = hex[bytes[i] >> 4];
-        digest[2 * i + 1] = hex[bytes[i] & 15];
-    }
-    digest[SHA256_TEXT_BYTES - 1] = '\0';
-    return PAWL_OK;
+    if (status == PAWL_OK)
+        sha256_text(bytes, digest);
+    return status;
 }
 
 pawl_status hash_payload(pawl_str payload, int64_t *hash, pawl_error *err) {

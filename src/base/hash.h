@@ -21,6 +21,8 @@ enum { SHA256_BYTES = 32, SHA256_TEXT_BYTES = 65 };
 PAWL_MUSTCHECK pawl_status sha256(pawl_str text, uint8_t digest[static SHA256_BYTES], pawl_error *err);
 PAWL_MUSTCHECK pawl_status sha256_hex(pawl_str text, char digest[static SHA256_TEXT_BYTES], pawl_error *err);
 
+void sha256_text(const uint8_t digest[static SHA256_BYTES], char text[static SHA256_TEXT_BYTES]);
+
 /* The first 8 bytes of the SHA-256, big-endian, as a signed number that SQL can store. */
 PAWL_MUSTCHECK pawl_status hash_payload(pawl_str payload, int64_t *hash, pawl_error *err);
 

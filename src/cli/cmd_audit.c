@@ -24,17 +24,35 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 
 static pawl_status verify(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
-        {.key = "sound", .type = CELL_BOOL},  {.key = "chains", .type = CELL_INT},
-        {.key = "blocks", .type = CELL_INT},  {.key = "rows", .type = CELL_INT},
-        {.key = "removed", .type = CELL_INT}, {.key = "fault", .type = CELL_TEXT}};
+        {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
+        {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
+        {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
+        {.key = "fault", .type = CELL_TEXT}};
     struct audit_report report = {0};
-    pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, cli->arena, &report, err);
+    pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, cli_flag(cli, FLAG_HEAD)->text,
+                                                             cli->arena, &report, err);
     if (status != PAWL_OK)
         return status;
-    struct cell cells[] = {cell_bool(report.sound), cell_int(report.chains),  cell_int(report.blocks),
-                           cell_int(report.rows),   cell_int(report.removed), cell_text(report.fault)};
+    struct cell cells[] = {cell_bool(report.sound),  cell_int(report.chains), cell_int(report.blocks),
+                           cell_int(report.anchors), cell_int(report.rows),   cell_int(report.removed),
+                           cell_text(report.fault)};
     if (!report.sound)
         cli->exit_code = error_exit_code(PAWL_CONFLICT);
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+static pawl_status head(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "number", .type = CELL_INT},
+                                            {.key = "made_at", .type = CELL_TIME},
+                                            {.key = "hash", .type = CELL_TEXT}};
+    struct audit_head last = {0};
+    pawl_status status = cli->store->ops->jobs->audit_anchor(cli->store, 0, &last, err);
+    if (status != PAWL_OK)
+        return status;
+    if (last.number == 0)
+        return error_set(err, PAWL_NOT_FOUND, "audit",
+                         "nothing was executed that is audited, so there is no head");
+    struct cell cells[] = {cell_int(last.number), cell_time(last.made_ms), cell_text(str_from(last.hash))};
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
@@ -51,7 +69,21 @@ const struct command command_audit_list = {
 const struct command command_audit_verify = {
     .path = "audit verify",
     .summary = "Recompute the hashes of the audit and say whether a row was changed or removed",
+    .flags = FLAG_BIT(FLAG_HEAD),
     .database = DATABASE_OPEN,
-    .details = "The exit code is 73 when something does not fit.",
+    .details =
+        "The exit code is 73 when something does not fit. Rows that retention took are counted as removed; a "
+        "row that is gone before its time is a fault. Who may write everything in the database can also "
+        "compute every hash anew: --head with a hash that pawl audit head, the log or /metrics showed "
+        "earlier finds that as well.",
     .run = verify,
+};
+
+const struct command command_audit_head = {
+    .path = "audit head",
+    .summary = "Anchor the audit: one hash over everything that was executed so far, to be kept elsewhere",
+    .database = DATABASE_OPEN,
+    .details = "Workers do the same with their housekeeping and log the hash. Give it to pawl "
+               "audit verify --head later.",
+    .run = head,
 };

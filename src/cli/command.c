@@ -106,6 +106,7 @@ const struct command *const commands[] = {
     &command_agent_refusals,
     &command_audit_list,
     &command_audit_verify,
+    &command_audit_head,
     &command_tool_list,
     &command_tool_call,
     &command_tool_ping,

@@ -22,6 +22,7 @@ extern const struct command command_agent_disable;
 extern const struct command command_agent_list;
 extern const struct command command_agent_refusals;
 extern const struct command command_agent_set;
+extern const struct command command_audit_head;
 extern const struct command command_audit_list;
 extern const struct command command_audit_verify;
 extern const struct command command_check;

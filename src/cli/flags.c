@@ -308,6 +308,11 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
                          .type = FLAG_SWITCH,
                          .help =
                              "Stop when nothing is left to do; what is to be tried again later may stay."},
+    [FLAG_HEAD] =
+        {.name = "head",
+         .type = FLAG_TEXT,
+         .value = "HASH",
+         .help = "An anchor that must still be there, as pawl audit head, the log or /metrics showed it."},
     [FLAG_REASON] = {.name = "reason",
                      .type = FLAG_TEXT,
                      .value = "TEXT",

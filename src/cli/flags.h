@@ -100,6 +100,7 @@ enum flag_id {
     FLAG_STARTS,
     FLAG_PER,
     FLAG_WEIGHT,
+    FLAG_HEAD,
     FLAG_TOTAL
 };
 

@@ -60,6 +60,7 @@ struct runtime {
     struct orphan_others others; /* children of this process that are not ours */
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
     unsigned left_kinds;   /* not claimed for now */
+    int64_t audit_number;  /* the anchor of the audit that was logged last */
     int64_t maintain_done; /* messages and jobs that had ended at the last housekeeping */
     bool ready_inline;     /* a check that can be answered without asking anybody */
     int *failed_slots;     /* whose program could not be started; as many as there are slots */

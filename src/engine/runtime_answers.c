@@ -1,4 +1,6 @@
 /* What the store has answered, as events of the core. */
+#include <inttypes.h>
+
 #include "base/clock.h"
 #include "engine/runtime.h"
 
@@ -22,6 +24,12 @@ static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
 
 /* A round that was full is followed by another; beats come between. */
 static void maintained(struct runtime *runtime, const struct call *call) {
+    /* The log is a place that who changes the database does not reach. */
+    if (call->status == PAWL_OK && call->head.number != runtime->audit_number) {
+        log_event(&runtime->config.log, LOG_LEVEL_INFO, "audit_head", "number=%" PRId64 " hash=%s",
+                  call->head.number, call->head.hash);
+        runtime->audit_number = call->head.number;
+    }
     if (call->status == PAWL_OK && call->more && !runtime->exiting)
         runtime_ask_control(runtime, CALL_MAINTAIN);
 }

@@ -161,6 +161,7 @@ static pawl_status run_maintain(struct store_thread *thread, struct call *call) 
     pawl_status status =
         housekeeping_round(thread->store, thread->instance, MAINTAIN_ROWS, &round, &call->error);
     call->more = round.more;
+    call->head = round.head;
     return status;
 }
 

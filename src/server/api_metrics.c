@@ -319,11 +319,14 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     struct fleet_facts facts;
     struct alert_rows alerts = {.count = 0};
     struct rollup_cells rollups = {.count = 0};
+    struct audit_head head;
     pawl_status status = fleet_facts_read(call->store, call->arena, &facts, err);
     if (status == PAWL_OK)
         status = ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err);
     if (status == PAWL_OK)
         status = ops->view.rollups(call->store, call->arena, &rollups, err);
+    if (status == PAWL_OK)
+        status = ops->jobs->audit_head(call->store, &head, err);
     if (status != PAWL_OK)
         return status;
     struct metrics metrics = {.buf = &call->out};
@@ -333,6 +336,9 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     write_jobs(&metrics, &facts.queues);
     write_perspectives(&metrics, &facts.perspectives);
     write_alerts(&metrics, &alerts);
+    metrics_family(&metrics, "pawl_audit_head", "gauge",
+                   "Number of the last anchor of the audit; the label is its hash.");
+    metrics_int(&metrics, LABELS({"hash", str_from(head.hash)}), head.number);
     write_latency(&metrics, &rollups);
     write_spans(&metrics, &rollups, call->server);
     write_server(&metrics, call->server, call->store);

@@ -268,17 +268,33 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
 }
 
 static const struct column verify_columns[] = {
-    {.key = "sound", .type = CELL_BOOL},  {.key = "chains", .type = CELL_INT},
-    {.key = "blocks", .type = CELL_INT},  {.key = "rows", .type = CELL_INT},
-    {.key = "removed", .type = CELL_INT}, {.key = "fault", .type = CELL_TEXT}};
+    {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
+    {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
+    {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
+    {.key = "fault", .type = CELL_TEXT}};
 
 static pawl_status verify(struct call *call, pawl_error *err) {
     struct audit_report report;
-    pawl_status status = call->store->ops->jobs->audit_verify(call->store, call->arena, &report, err);
+    pawl_status status =
+        call->store->ops->jobs->audit_verify(call->store, call_text(call, "head"), call->arena, &report, err);
     if (status == PAWL_OK)
-        call_record(call, (struct cell[]){cell_bool(report.sound), cell_int(report.chains),
-                                          cell_int(report.blocks), cell_int(report.rows),
-                                          cell_int(report.removed), cell_text(report.fault)});
+        call_record(call,
+                    (struct cell[]){cell_bool(report.sound), cell_int(report.chains), cell_int(report.blocks),
+                                    cell_int(report.anchors), cell_int(report.rows), cell_int(report.removed),
+                                    cell_text(report.fault)});
+    return status;
+}
+
+static const struct column head_columns[] = {{.key = "number", .type = CELL_INT},
+                                             {.key = "made_at", .type = CELL_TIME},
+                                             {.key = "hash", .type = CELL_TEXT}};
+
+static pawl_status head(struct call *call, pawl_error *err) {
+    struct audit_head last;
+    pawl_status status = call->store->ops->jobs->audit_head(call->store, &last, err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_int(last.number), cell_time(last.made_ms),
+                                          cell_text(str_from(last.number > 0 ? last.hash : NULL))});
     return status;
 }
 
@@ -339,6 +355,10 @@ static const struct field agent_fields[] = {
      .max = 256,
      .help = "What it may have used; may end in *."},
     {.name = "disabled", .in = IN_BODY, .type = FIELD_BOOL, .help = "Take all scopes away."}};
+static const struct field verify_fields[] = {{.name = "head",
+                                              .type = FIELD_TEXT,
+                                              .max = SHA256_TEXT_BYTES - 1,
+                                              .help = "The hash of an anchor that must still be there."}};
 static const struct field execution_fields[] = {
     {.name = "task", .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Only of this task."},
     {.name = "job_id", .type = FIELD_INT, .min = 1, .help = "Only of this job."},
@@ -380,7 +400,10 @@ static const struct route routes[] = {
      .columns = execution_columns, .column_count = EXECUTION_COLUMNS, .run = list_executions},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     .shape = ANSWER_RECORD, COLUMNS(verify_columns), .run = verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(verify_columns), .run = verify},
+    {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
+     .summary = "The last anchor of the audit: one hash over everything that was executed until then",
+     .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},
 };
 
 const struct route_table task_routes = ROUTE_TABLE(routes);

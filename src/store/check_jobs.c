@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -215,6 +216,24 @@ pawl_status check_job_limit(const struct job_limit *in, pawl_error *err) {
                                         {"weight", in->weight, 1, PAWL_JOB_WEIGHT_MAX}};
     pawl_status status = place_text(&at, &key, in->key);
     return status == PAWL_OK ? place_numbers(&at, numbers, COUNT(numbers)) : status;
+}
+
+pawl_status check_audit_expect(pawl_str hash, pawl_error *err) {
+    if (str_absent(hash))
+        return PAWL_OK;
+    size_t digits = 0;
+    while (digits < hash.len && hex_digit(hash.ptr[digits]) >= 0)
+        digits++;
+    return hash.len == SHA256_TEXT_BYTES - 1 && digits == hash.len
+               ? PAWL_OK
+               : error_set(err, PAWL_INVALID, "audit_verify",
+                           "the hash of an anchor has %d hexadecimal digits, as pawl audit head prints it",
+                           SHA256_TEXT_BYTES - 1);
+}
+
+pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena) {
+    return str_from(arena_printf(
+        arena, "no anchor has the hash %.*s: what it named was removed or written anew", STR_ARG(expect)));
 }
 
 pawl_status check_list_limit(const char *op, int limit, pawl_error *err) {

@@ -354,8 +354,14 @@ struct store_jobs_ops {
 
     pawl_status (*runs)(struct store *store, const struct run_filter *filter, struct arena *arena,
                         struct task_run_list *out, pawl_error *err);
-    pawl_status (*audit_verify)(struct store *store, struct arena *arena, struct audit_report *out,
+    /* expect: the hash of an anchor in hex, which must be there; absent = none. */
+    pawl_status (*audit_verify)(struct store *store, pawl_str expect, struct arena *arena,
+                                struct audit_report *out, pawl_error *err);
+    /* Makes an anchor when a chain has moved and the last one is at least older_ms old; *out is the last one.
+     */
+    pawl_status (*audit_anchor)(struct store *store, int64_t older_ms, struct audit_head *out,
                                 pawl_error *err);
+    pawl_status (*audit_head)(struct store *store, struct audit_head *out, pawl_error *err);
     /* The oldest events, by id; removing what was passed on is what moves a reader forward, so that an event
      * whose transaction commits late is never skipped. */
     pawl_status (*spine_read)(struct store *store, int limit, struct arena *arena, struct spine_events *out,

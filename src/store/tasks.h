@@ -2,6 +2,7 @@
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "store/types.h"
 
@@ -152,9 +153,16 @@ static inline int run_filter_scan(const struct run_filter *filter) {
 }
 
 struct audit_report {
-    int64_t chains, blocks, rows, removed; /* removed: rows that retention took; their hashes are there */
+    int64_t chains, blocks, anchors, rows, removed; /* removed: rows that retention took; their hashes stay */
     bool sound;
     pawl_str fault; /* the first one */
+};
+
+/* The last anchor: the heads of all chains under one hash, to be kept where the database's owner cannot
+ * reach. */
+struct audit_head {
+    int64_t number, made_ms; /* 0 = there is none yet */
+    char hash[SHA256_TEXT_BYTES];
 };
 
 struct spine_event {

@@ -2,7 +2,7 @@
 #include "work/housekeeping.h"
 
 /* The counts of a round, so that they can be compared and summed up. */
-enum { COUNTS = 18 };
+enum { COUNTS = 18, ANCHOR_OLDER_MS = 60000 };
 
 static void counts_of(struct housekeeping *of, int64_t *counts[static COUNTS]) {
     int64_t *all[COUNTS] = {
@@ -25,6 +25,8 @@ pawl_status housekeeping_round(struct store *store, pawl_uuid caller, int rows_m
         status = store->ops->jobs->maintain(store, rows_max, &round.jobs, err);
     if (status == PAWL_OK)
         status = store->ops->runs->maintain(store, rows_max, &round.runs, err);
+    if (status == PAWL_OK)
+        status = store->ops->jobs->audit_anchor(store, ANCHOR_OLDER_MS, &round.head, err);
     if (status != PAWL_OK)
         return status;
     int64_t *counts[COUNTS];

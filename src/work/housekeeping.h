@@ -8,7 +8,8 @@ struct housekeeping {
     struct maintain_result core;
     struct jobs_maintain_result jobs;
     struct runs_maintain_result runs;
-    bool more; /* a deletion reached its bound: another round finds more */
+    struct audit_head head; /* the last anchor of the audit */
+    bool more;              /* a deletion reached its bound: another round finds more */
 };
 
 /* One round of short transactions; each deletion takes at most rows_max. caller (nil: nobody) is never

@@ -322,7 +322,7 @@ static void an_execution_leaves_one_row_one_event_and_a_chain(void **state) {
     assert_string_equal(run.input_hash.ptr, "abc");
     assert_int_equal(run.hash.len, 64);
     struct audit_report report;
-    ok(c, c->jobs->audit_verify(c->store, c->arena, &report, &c->err));
+    ok(c, c->jobs->audit_verify(c->store, (pawl_str){NULL, 0}, c->arena, &report, &c->err));
     assert_true(report.sound);
     assert_int_equal(report.rows, 1);
     assert_int_equal(report.blocks, 1);
@@ -371,17 +371,53 @@ static void the_audit_outlives_its_rows(void **state) {
     }
     struct audit_report report;
     struct jobs_maintain_result swept;
-    ok(c, c->jobs->audit_verify(c->store, c->arena, &report, &c->err));
+    ok(c, c->jobs->audit_verify(c->store, (pawl_str){NULL, 0}, c->arena, &report, &c->err));
     assert_int_equal(report.blocks, 3);
     assert_int_equal(report.removed, 0);
     advance(c, INT64_C(2592000001));
     ok(c, c->jobs->maintain(c->store, 2, &swept, &c->err));
     assert_int_equal(swept.runs_removed, 2);
     assert_int_equal(swept.claims_removed, 2);
-    ok(c, c->jobs->audit_verify(c->store, c->arena, &report, &c->err));
+    ok(c, c->jobs->audit_verify(c->store, (pawl_str){NULL, 0}, c->arena, &report, &c->err));
     assert_true(report.sound);
     assert_int_equal(report.rows, 1);
     assert_int_equal(report.removed, 2);
+}
+
+static void an_anchor_names_what_was_executed(void **state) {
+    struct conf *c = *state;
+    struct audit_head head, again;
+    struct audit_report report;
+    pawl_str unknown = STR("00000000000000000000000000000000000000000000000000000000000000aa");
+    ok(c, c->jobs->audit_anchor(c->store, 0, &head, &c->err));
+    assert_int_equal(head.number, 0);
+    for (int i = 1; i <= 2; i++) {
+        join_jobs(c, i);
+        add(c, (struct job_new){.type = STR("a"), .flags = JOB_AUDIT});
+        struct job_list got = take(c, i, 1);
+        assert_int_equal(job_done(c, i, &got.jobs[0]), ANSWER_APPLIED);
+        ok(c, c->jobs->audit_anchor(c->store, 0, &head, &c->err));
+        assert_int_equal(head.number, i);
+        assert_int_equal(head.hash[63] != 0 && head.hash[64] == 0, 1);
+        ok(c, c->jobs->audit_anchor(c->store, 0, &again, &c->err)); /* nothing new */
+        assert_int_equal(again.number, i);
+        assert_string_equal(again.hash, head.hash);
+    }
+    add(c, (struct job_new){.type = STR("a"), .flags = JOB_AUDIT});
+    struct job_list got = take(c, 1, 1);
+    assert_int_equal(job_done(c, 1, &got.jobs[0]), ANSWER_APPLIED);
+    ok(c, c->jobs->audit_anchor(c->store, 1000, &again, &c->err)); /* too soon */
+    assert_int_equal(again.number, 2);
+    advance(c, 1000);
+    ok(c, c->jobs->audit_anchor(c->store, 1000, &again, &c->err));
+    assert_int_equal(again.number, 3);
+    ok(c, c->jobs->audit_verify(c->store, str_from(head.hash), c->arena, &report, &c->err));
+    assert_true(report.sound);
+    assert_int_equal(report.anchors, 3);
+    ok(c, c->jobs->audit_head(c->store, &head, &c->err));
+    assert_string_equal(again.hash, head.hash);
+    ok(c, c->jobs->audit_verify(c->store, unknown, c->arena, &report, &c->err));
+    assert_false(report.sound);
 }
 
 static const struct CMUnitTest tests[] = {
@@ -397,6 +433,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(an_execution_leaves_one_row_one_event_and_a_chain),
     CONF_TEST(an_event_that_nobody_passes_on_is_kept_for_a_week),
     CONF_TEST(the_audit_outlives_its_rows),
+    CONF_TEST(an_anchor_names_what_was_executed),
 };
 
 CONF_GROUP(jobs_end, tests);

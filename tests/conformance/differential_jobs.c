@@ -397,7 +397,8 @@ static void say_runs(struct world *w, int s) {
     assert_int_equal(w->ops[s]->refusals(w->store[s], 20, w->arena, &refusals, &err), PAWL_OK);
     for (size_t i = 0; i < refusals.count; i++)
         say_text(w, s, "refused", refusals.refusals[i].missing);
-    assert_int_equal(w->ops[s]->audit_verify(w->store[s], w->arena, &report, &err), PAWL_OK);
+    assert_int_equal(w->ops[s]->audit_verify(w->store[s], (pawl_str){NULL, 0}, w->arena, &report, &err),
+                     PAWL_OK);
     buf_printf(&w->said[s], "\n audit %" PRId64 " %" PRId64 " %" PRId64 " %d", report.chains, report.blocks,
                report.rows, report.sound);
 }

@@ -126,6 +126,11 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.counts(), {"1": 1, "2": 1, "3": 1})
         self.assertEqual(len(run["steps"]), 5)
         self.assertTrue(self.pawl("audit", "verify")["sound"])
+        head = self.pawl("audit", "head")["hash"]
+        self.assertTrue(self.pawl("audit", "verify", "--head", head)["sound"])
+        self.sql("DELETE FROM pawl_task_run" if ARGS.dialect == "sqlite" else
+                 f"DELETE FROM {self.environment['PAWL_SCHEMA']}.task_run")
+        self.assertIn("removed before its time", self.pawl("audit", "verify", "--head", head, code=73)["fault"])
 
     def stop_when_idle(self):
         process = self.worker("--until-idle")

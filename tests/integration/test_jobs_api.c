@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 
+#include "base/limits.h"
 #include "domain/audit.h"
 #include "integration/postgres_fixture.h"
 #include "pawl_jobs.h"
@@ -152,10 +153,11 @@ static void inside(struct place *p) {
     run(p, "ROLLBACK");
 }
 
-/* Four executions of all kinds in two blocks. */
-static void executions(struct place *p) {
+/* Four executions of all kinds in two blocks, an anchor after each. */
+static struct audit_head executions(struct place *p) {
     struct job_new new[4];
     struct enqueue_result made;
+    struct audit_head head = {0};
     for (int i = 0; i < 4; i++)
         new[i] = (struct job_new){.type = STR("b\xc3\xa4h|"), .flags = JOB_AUDIT, .max_attempts = 1};
     struct jobs_enqueue put = {.jobs = new, .count = 4};
@@ -177,78 +179,168 @@ static void executions(struct place *p) {
         struct jobs_finish in = {.instance = p->instance, .items = items, .count = 2};
         struct finish_result result;
         must(p->store->ops->jobs->finish(p->store, &in, p->arena, &result, &p->err), &p->err);
+        must(p->store->ops->jobs->audit_anchor(p->store, 0, &head, &p->err), &p->err);
+        assert_int_equal(head.number, half + 1);
     }
+    return head;
 }
 
-static const char *fault(struct place *p) {
+/* "" = none. */
+static const char *fault(struct place *p, pawl_str head) {
     struct audit_report report;
-    must(p->store->ops->jobs->audit_verify(p->store, p->arena, &report, &p->err), &p->err);
+    must(p->store->ops->jobs->audit_verify(p->store, head, p->arena, &report, &p->err), &p->err);
     assert_int_equal(report.sound, str_absent(report.fault));
     return report.sound ? "" : arena_printf(p->arena, "%.*s", STR_ARG(report.fault));
 }
 
-/* "" = none. */
-static void expect_fault(struct place *p, const char *change, const char *expected) {
-    run(p, change);
-    const char *found = fault(p);
+/* The same text in both dialects: a table is named with @ before it. */
+static void run_here(struct place *p, const char *sql) {
+    struct buf text;
+    buf_init(&text, 0);
+    for (; *sql != '\0'; sql++) {
+        if (*sql != '@')
+            buf_append_char(&text, *sql);
+        else
+            buf_append_cstr(&text, p->pg != NULL ? "pawl." : "pawl_");
+    }
+    buf_append_char(&text, '\0');
+    run(p, text.ptr);
+    buf_free(&text);
+}
+
+static const char *const audit_tables[] = {"task_run", "audit_block", "audit_chain", "audit_anchor",
+                                           "audit_anchor_head"};
+enum { AUDIT_TABLES = sizeof audit_tables / sizeof *audit_tables };
+
+static void keep_audit(struct place *p) {
+    for (int i = 0; i < AUDIT_TABLES; i++)
+        run_here(p, arena_printf(p->arena, "CREATE TABLE kept_%s AS SELECT * FROM @%s", audit_tables[i],
+                                 audit_tables[i]));
+}
+
+static void restore_audit(struct place *p) {
+    for (int i = 0; i < AUDIT_TABLES; i++)
+        run_here(p, arena_printf(p->arena, "DELETE FROM @%s; INSERT INTO @%s SELECT * FROM kept_%s",
+                                 audit_tables[i], audit_tables[i], audit_tables[i]));
+}
+
+#define NEWEST "(SELECT max(id) FROM @audit_block)"
+#define SECOND_OF "SELECT max(id) FROM @task_run"
+
+/* What somebody does who may write to the tables, and what is found. */
+static const struct attack {
+    const char *sql;
+    bool sweep;           /* retention runs after it */
+    const char *expected; /* without an anchor from outside; "" = nothing is found */
+    const char *outside;  /* with one; NULL = the same */
+} attacks[] = {
+    {"SELECT 1", false, "", NULL},
+    {"SELECT 1", true, "", NULL},
+    {"DELETE FROM @task_run WHERE id = (SELECT min(id) FROM @task_run)", false,
+     "removed before its time: place 0 of block 1", NULL},
+    {"DELETE FROM @task_run WHERE id = (" SECOND_OF ")", false, "removed before its time: place 1 of block 2",
+     NULL},
+    {"DELETE FROM @task_run", false, "removed before its time", NULL},
+    {"UPDATE @task_run SET error = 'fine' WHERE id = (" SECOND_OF ")", false, "was changed", NULL},
+    {"UPDATE @task_run SET expires_ms = 1 WHERE id = (" SECOND_OF ")", false, "was changed", NULL},
+    {"UPDATE @task_run SET expires_ms = 1", true, "removed before its time", NULL},
+    {"UPDATE @task_run SET place = 1 - place", false, "is not in its block", NULL},
+    {"UPDATE @task_run SET place = -1 WHERE id = (" SECOND_OF ")", false, "is not in its block", NULL},
+    {"UPDATE @task_run SET id = id + 1000 WHERE id = (" SECOND_OF ")", false, "was changed", NULL},
+    {"UPDATE @audit_block SET number = 5 - number; UPDATE @audit_block SET number = number - 2", false,
+     "block 1", NULL},
+    {"UPDATE @audit_block SET made_ms = made_ms + 1 WHERE number = 1", false, "block 1", NULL},
+    {"DELETE FROM @audit_block WHERE number = 1", false, "task_run", NULL},
+    {"DELETE FROM @task_run WHERE block = " NEWEST "; DELETE FROM @audit_block WHERE id = " NEWEST, false,
+     "the last block of", NULL},
+    {"DELETE FROM @task_run WHERE block = " NEWEST "; DELETE FROM @audit_block WHERE id = " NEWEST
+     "; UPDATE @audit_chain SET number = 1, hash = (SELECT hash FROM @audit_block)",
+     false, "which anchor 2 names", NULL},
+    {"DELETE FROM @task_run; DELETE FROM @audit_block", false, "the last block of", NULL},
+    {"DELETE FROM @audit_chain", false, "the last block of", NULL},
+    {"DELETE FROM @task_run; DELETE FROM @audit_block; DELETE FROM @audit_chain", false,
+     "which anchor 1 names", NULL},
+    {"DELETE FROM @audit_anchor WHERE number = 1", false, "anchor 2 does not follow", NULL},
+    {"DELETE FROM @audit_anchor WHERE number = 2", false, "anchor 2 is missing", NULL},
+    {"DELETE FROM @audit_anchor_head WHERE anchor = 2", false, "anchor 2 was changed", NULL},
+    {"DELETE FROM @task_run WHERE block = " NEWEST "; DELETE FROM @audit_block WHERE id = " NEWEST
+     "; UPDATE @audit_chain SET number = 1, hash = (SELECT hash FROM @audit_block)"
+     "; DELETE FROM @audit_anchor WHERE number = 2; DELETE FROM @audit_anchor_head WHERE anchor = 2",
+     false, "", "no anchor has the hash"},
+    {"DELETE FROM @task_run; DELETE FROM @audit_block; DELETE FROM @audit_chain; DELETE FROM @audit_anchor; "
+     "DELETE FROM @audit_anchor_head",
+     false, "", "no anchor has the hash"},
+};
+
+/* Whoever knows the functions writes the newest block anew without its last row; the head follows. */
+static const char rewrite_postgres[] =
+    "DELETE FROM pawl.task_run WHERE id = (SELECT max(id) FROM pawl.task_run);"
+    "UPDATE pawl.audit_block SET rows = 1, entries = substr(entries, 1, 40),"
+    " hash = pawl.audit_block_hash(previous, chain, number, id, made_ms, substr(entries, 1, 40)) WHERE "
+    "number = 2;"
+    "UPDATE pawl.audit_chain c SET hash = b.hash FROM pawl.audit_block b WHERE b.chain = c.chain AND "
+    "b.number = 2";
+
+static void expect_fault(struct place *p, const char *after, pawl_str head, const char *expected) {
+    const char *found = fault(p, head);
     if (found == NULL || (expected[0] == '\0' ? found[0] != '\0' : strstr(found, expected) == NULL))
-        fail_msg("after %s: '%s' instead of '%s'", change, found, expected);
+        fail_msg("after %s: '%s' instead of '%s'", after, found, expected);
 }
 
 static void hashes_and_tampering(struct place *p) {
     struct task_run_list runs;
-    executions(p);
+    struct audit_head head = executions(p), again;
+    pawl_str outside = str_from(head.hash), none = {NULL, 0};
     must(p->store->ops->jobs->runs(p->store, &(struct run_filter){.limit = 10}, p->arena, &runs, &p->err),
          &p->err);
     assert_int_equal(runs.count, 4);
     for (size_t i = 0; i < runs.count; i++) {
         const struct task_run *r = &runs.runs[i];
-        struct audit_run row = {r->id,          r->job_id,      r->task,         r->type,
-                                r->queue,       r->attempt,     r->instance,     r->token,
-                                r->started_ms,  r->finished_ms, (int)r->outcome, r->input_hash,
-                                r->output_hash, r->output,      r->error,        r->steps};
+        struct audit_run row = {r->id,
+                                r->job_id,
+                                r->task,
+                                r->type,
+                                r->queue,
+                                r->attempt,
+                                r->instance,
+                                r->token,
+                                r->started_ms,
+                                r->finished_ms,
+                                (int)r->outcome,
+                                r->input_hash,
+                                r->output_hash,
+                                r->output,
+                                r->error,
+                                r->steps,
+                                r->finished_ms + PAWL_RUN_RETENTION_MS_DEFAULT};
         uint8_t hash[SHA256_BYTES];
-        char hex[SHA256_BYTES * 2 + 1];
+        char hex[SHA256_TEXT_BYTES];
         must(audit_run_hash(&row, hash, &p->err), &p->err);
-        for (size_t k = 0; k < SHA256_BYTES; k++)
-            snprintf(hex + 2 * k, 3, "%02x", hash[k]);
+        sha256_text(hash, hex);
         assert_string_equal(r->hash.ptr, hex);
     }
-    assert_string_equal(fault(p), "");
-
-    bool postgres = p->pg != NULL;
-    int64_t last = runs.runs[0].id;
-    char sql[400], named[64];
-    snprintf(named, sizeof named, "task_run %" PRId64 " was changed", last);
-    snprintf(sql, sizeof sql, "UPDATE %stask_run SET error = 'fine' WHERE id = %" PRId64,
-             postgres ? "pawl." : "pawl_", last);
-    expect_fault(p, sql, named);
-    /* Whoever writes a new hash to it as well is found in the block. */
-    snprintf(named, sizeof named, "task_run %" PRId64 " is not in its block", last);
-    if (postgres) {
-        snprintf(sql, sizeof sql,
-                 "UPDATE pawl.task_run r SET hash = pawl.run_hash(r.id, r.job, r.task, r.type, r.queue, "
-                 "r.attempt, "
-                 "r.instance, r.token, r.started_ms, r.finished_ms, r.outcome, r.input_hash, r.output_hash, "
-                 "r.output, r.error, r.steps) WHERE r.id = %" PRId64,
-                 last);
-        expect_fault(p, sql, named);
+    must(p->store->ops->jobs->audit_head(p->store, &again, &p->err), &p->err);
+    assert_string_equal(again.hash, head.hash);
+    keep_audit(p);
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        struct jobs_maintain_result swept;
+        run_here(p, attacks[i].sql);
+        if (attacks[i].sweep)
+            must(p->store->ops->jobs->maintain(p->store, 100, &swept, &p->err), &p->err);
+        expect_fault(p, attacks[i].sql, none, attacks[i].expected);
+        expect_fault(p, attacks[i].sql, outside,
+                     attacks[i].outside != NULL ? attacks[i].outside : attacks[i].expected);
+        restore_audit(p);
     }
-    /* Without the row the blocks still fit: that is what retention leaves. */
-    snprintf(sql, sizeof sql, "DELETE FROM %stask_run WHERE id = %" PRId64, postgres ? "pawl." : "pawl_",
-             last);
-    expect_fault(p, sql, "");
-    expect_fault(
-        p,
-        postgres ? "UPDATE pawl.audit_block SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) "
-                   "WHERE number = 2"
-                 : "UPDATE pawl_audit_block SET hashes = zeroblob(64) WHERE number = 2",
-        postgres ? "block 2" : "task_run");
-    expect_fault(p, postgres ? "DELETE FROM pawl.task_run" : "DELETE FROM pawl_task_run", "block 2");
-    expect_fault(p,
-                 postgres ? "DELETE FROM pawl.audit_block WHERE number = 2"
-                          : "DELETE FROM pawl_audit_block WHERE number = 2",
-                 "the last block of");
+    if (p->pg != NULL) {
+        run(p, rewrite_postgres);
+        expect_fault(p, "a block written anew", none, "which anchor 2 names");
+        restore_audit(p);
+    }
+    expect_fault(p, "everything restored", outside, "");
+    struct audit_report report;
+    assert_int_equal(p->store->ops->jobs->audit_verify(p->store, STR("abc"), p->arena, &report, &p->err),
+                     PAWL_INVALID);
 }
 
 /* covers: J07 B4.4 B4.5 */

@@ -223,6 +223,12 @@ class Routes(ServerTest):
         self.assertEqual(self.call("GET", "/v1/jobs")["items"], [])
         self.assertEqual(len(self.call("GET", "/v1/executions", query="?outcome=dead")["items"]), 4)
         self.assertTrue(self.call("GET", "/v1/executions/verify")["sound"])
+        self.post("/v1/maintain", {})
+        head = self.call("GET", "/v1/executions/head")
+        self.assertEqual(head["number"], 1)
+        self.assertTrue(self.call("GET", "/v1/executions/verify", query="?head=" + head["hash"])["sound"])
+        self.assertFalse(self.call("GET", "/v1/executions/verify", query="?head=" + "0" * 64)["sound"])
+        self.assertIn(f'pawl_audit_head{{hash="{head["hash"]}"}} 1', self.call("GET", "/metrics").decode())
         self.call("POST", "/v1/jobs/wake", {"wait_key": "w", "payload": 1})
         self.call("PUT", "/v1/limits/{name}", {"concurrency": 2}, name="tenant:*")
         limits = {row["key"]: row["concurrency"] for row in self.call("GET", "/v1/limits")["items"]}

@@ -15,7 +15,7 @@ DECLARE
     v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
     v_keys text[] := '{}';
     v_ids bigint[] := '{}';
-    v_hashes bytea := '';
+    v_entries bytea := '';
     v_block bigint := nextval('pawl.run_seq');
     v_end record;
     v_check bigint;
@@ -35,20 +35,20 @@ BEGIN
             v_sums[1] := v_sums[1] + 1;
             CONTINUE;
         END IF;
-        SELECT e.slot, e.counter, e.hash INTO v_end
-          FROM pawl.job_lost(v_job, p_claim.instance, v_block, octet_length(v_hashes) / 32, p_now) e;
+        SELECT e.slot, e.counter, e.entry INTO v_end
+          FROM pawl.job_lost(v_job, p_claim.instance, v_block, octet_length(v_entries) / 40, p_now) e;
         v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
         IF v_end.counter > 0 THEN
             v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
         END IF;
         v_sums[7] := v_sums[7] + 1;
-        v_hashes := v_hashes || coalesce(v_end.hash, '');
+        v_entries := v_entries || coalesce(v_end.entry, '');
     END LOOP;
     IF cardinality(v_ids) > 0 THEN
         PERFORM pawl.job_claim_leave(p_claim, v_ids, false);
         PERFORM pawl.job_tally_add(p_claim.queue, v_sums);
         PERFORM pawl.job_keys_free(v_keys);
-        PERFORM pawl.audit_seal(v_block, p_caller, v_hashes, p_now);
+        PERFORM pawl.audit_seal(v_block, p_caller, v_entries, p_now);
     END IF;
     IF cardinality(v_ids) < cardinality(p_claim.ids) THEN
         SELECT min(coalesce(j.lease_until_ms, p_claim.lease_until_ms)) INTO v_check FROM pawl.job j

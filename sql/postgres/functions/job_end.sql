@@ -1,12 +1,12 @@
 -- job_end: one execution of a running job ends by report, other than by completion: the row leaves the table of running work.
 -- params: p_job pawl.job (locked), p_instance, and the item as in jobs_report; p_block, p_place: where its audit row goes; p_now
--- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; slot, counter: members of the sums of job_tally_add; hash of the audit row
+-- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; slot, counter: members of the sums of job_tally_add; entry of the audit row
 -- tables: job (deleted or updated), job_aside, job_step, job_signal, those of job_record, job_dies, job_gone
 -- locks: unique and wait keys
 CREATE OR REPLACE FUNCTION pawl.job_end(
     p_job pawl.job, p_instance uuid, p_outcome smallint, p_class smallint, p_delay bigint, p_duration bigint,
     p_error text, p_steps json, p_in text, p_out text, p_wait_key text, p_wait_step text, p_block bigint, p_place integer,
-    p_now bigint, OUT result smallint, OUT slot integer, OUT counter integer, OUT hash bytea)
+    p_now bigint, OUT result smallint, OUT slot integer, OUT counter integer, OUT entry bytea)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -19,7 +19,7 @@ BEGIN
     counter := 0;
     DELETE FROM pawl.job j WHERE j.id = p_job.id;
     IF p_job.cancel_ms IS NOT NULL THEN
-        hash := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
+        entry := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
                                 p_place);
         PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
         result := 3;
@@ -30,7 +30,7 @@ BEGIN
         v_due := p_now + CASE WHEN coalesce(p_delay, -1) < 0 THEN pawl.retry_wait_ms(p_job.attempts) ELSE p_delay END;
         v_reason := CASE WHEN p_class = 3 THEN 5 WHEN p_class = 2 THEN 2 WHEN p_job.attempts >= p_job.max_attempts THEN 1
                          WHEN v_due >= p_job.deadline_ms THEN 4 END;
-        hash := pawl.job_record(p_job, CASE WHEN v_reason IS NULL THEN 2 ELSE 3 END::smallint, p_instance, p_now, p_duration, NULL,
+        entry := pawl.job_record(p_job, CASE WHEN v_reason IS NULL THEN 2 ELSE 3 END::smallint, p_instance, p_now, p_duration, NULL,
                                 v_error, p_steps, p_in, p_out, p_block, p_place);
         IF v_reason = 5 THEN
             INSERT INTO pawl.refusal (agent, task, missing, job, made_ms)

@@ -13,7 +13,7 @@ DECLARE
     v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     v_job pawl.job;
     v_aside pawl.job_aside;
-    v_hashes bytea := '';
+    v_entries bytea := '';
     v_block bigint := nextval('pawl.run_seq');
     v_n integer;
 BEGIN
@@ -43,11 +43,11 @@ BEGIN
             v_job := ROW(v_aside.*)::pawl.job;
         END IF;
         v_answers[v_n] := 1;
-        v_hashes := v_hashes || coalesce(pawl.job_record(v_job, 4::smallint, NULL, v_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
-                                                         octet_length(v_hashes) / 32), '');
+        v_entries := v_entries || coalesce(pawl.job_record(v_job, 4::smallint, NULL, v_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+                                                         octet_length(v_entries) / 40), '');
         PERFORM pawl.job_gone(v_job, 2::smallint, v_now);
     END LOOP;
-    PERFORM pawl.audit_seal(v_block, NULL, v_hashes, v_now);
+    PERFORM pawl.audit_seal(v_block, NULL, v_entries, v_now);
     RETURN v_answers;
 END
 $$;

@@ -2,13 +2,13 @@
 -- params: those of jobs_report; p_gone, p_gone_tokens bigint[]: what is completed already; p_block bigint, p_now bigint. The
 --         caller has locked the claims.
 -- returns: places of the items that were completed, and of those and of p_gone where they are named first; ids, tokens, keys (one
---          per lease) of the completed jobs; hashes of their audit rows
+--          per lease) of the completed jobs; entries of their audit rows
 -- tables: job, job_unique, job_step (deleted), task_run, spine, job_tally (inserted), those of run_job_ended for jobs of runs
 -- locks: the jobs by id, their unique keys, those of run_job_ended
 CREATE OR REPLACE FUNCTION pawl.jobs_complete(
     p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_durations bigint[], p_outputs json[],
     p_steps json[], p_ins text[], p_outs text[], p_gone bigint[], p_gone_tokens bigint[], p_block bigint, p_now bigint,
-    OUT places integer[], OUT ids bigint[], OUT tokens bigint[], OUT keys text[], OUT hashes bytea)
+    OUT places integer[], OUT ids bigint[], OUT tokens bigint[], OUT keys text[], OUT entries bytea)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
@@ -31,19 +31,19 @@ BEGIN
                   CASE WHEN j.flags & 4 <> 0 THEN j END AS whole),
     run AS MATERIALIZED (
         SELECT g.*, nextval('pawl.run_seq') AS run_id
-          FROM (SELECT * FROM gone a WHERE a.flags & 1 <> 0 ORDER BY a.place) g),
+          FROM (SELECT a.*, p_now + coalesce(nullif(t.retention_ms, 0), 2592000000) AS expires
+                  FROM gone a LEFT JOIN pawl.task t ON t.name = a.task WHERE a.flags & 1 <> 0 ORDER BY a.place) g),
     hashed AS MATERIALIZED (
         SELECT r.*, row_number() OVER (ORDER BY r.place) - 1 AS row,
                pawl.run_hash(r.run_id, r.id, r.task, r.type, r.queue, r.attempts, p_instance, r.token, p_now - r.duration, p_now,
-                             1::smallint, r.input_hash, r.output_hash, r.output, NULL, r.steps) AS hash
+                             1::smallint, r.input_hash, r.output_hash, r.output, NULL, r.steps, r.expires) AS hash
           FROM run r),
     recorded AS (
         INSERT INTO pawl.task_run (id, job, attempt, outcome, place, token, started_ms, finished_ms, expires_ms, block, instance,
                                    queue, type, task, input_hash, output_hash, output, steps, hash)
-        SELECT h.run_id, h.id, h.attempts, 1, h.row, h.token, p_now - h.duration, p_now,
-               p_now + coalesce(nullif(t.retention_ms, 0), 2592000000), p_block, p_instance, h.queue, h.type, h.task, h.input_hash,
-               h.output_hash, h.output, h.steps, h.hash
-          FROM hashed h LEFT JOIN pawl.task t ON t.name = h.task),
+        SELECT h.run_id, h.id, h.attempts, 1, h.row, h.token, p_now - h.duration, p_now, h.expires, p_block, p_instance, h.queue,
+               h.type, h.task, h.input_hash, h.output_hash, h.output, h.steps, h.hash
+          FROM hashed h),
     told AS (
         INSERT INTO pawl.spine (job, event, attempt, made_ms, instance, task, type, payload)
         SELECT g.id, 1, g.attempts, p_now, p_instance, g.task, g.type, g.output FROM gone g WHERE g.flags & 2 <> 0
@@ -56,9 +56,9 @@ BEGIN
         INSERT INTO pawl.job_tally (queue, running, done) SELECT g.queue, -count(*), count(*) FROM gone g GROUP BY g.queue)
     SELECT coalesce(array_agg(g.place::integer), '{}'), coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.token), '{}'),
            coalesce(array_agg(g.key) FILTER (WHERE g.key IS NOT NULL), '{}'),
-           coalesce((SELECT string_agg(h.hash, '' ORDER BY h.row) FROM hashed h), ''),
+           coalesce((SELECT string_agg(h.hash || int8send(h.expires), '' ORDER BY h.row) FROM hashed h), ''),
            array_agg(g.whole ORDER BY g.place) FILTER (WHERE g.flags & 4 <> 0)
-      INTO places, ids, tokens, keys, hashes, v_runs
+      INTO places, ids, tokens, keys, entries, v_runs
       FROM gone g;
     IF v_runs IS NOT NULL THEN
         FOREACH v_job IN ARRAY v_runs LOOP

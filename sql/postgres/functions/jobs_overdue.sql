@@ -10,17 +10,17 @@ SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off
 AS $$
 DECLARE
     v_job pawl.job;
-    v_hashes bytea := '';
+    v_entries bytea := '';
     v_block bigint := nextval('pawl.run_seq');
 BEGIN
     FOR v_job IN SELECT j.* FROM pawl.job j WHERE j.deadline_ms <= p_now AND j.token = 0
                   ORDER BY j.deadline_ms, j.id LIMIT 1000 FOR UPDATE SKIP LOCKED LOOP
         DELETE FROM pawl.job j WHERE j.id = v_job.id;
-        v_hashes := v_hashes || coalesce(pawl.job_record(v_job, 3::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
-                                                         octet_length(v_hashes) / 32), '');
+        v_entries := v_entries || coalesce(pawl.job_record(v_job, 3::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+                                                         octet_length(v_entries) / 40), '');
         PERFORM pawl.job_dies(v_job, 4::smallint, NULL, p_now);
         INSERT INTO pawl.job_tally (queue, ready, dead, died) VALUES (v_job.queue, -1, 1, 1);
     END LOOP;
-    PERFORM pawl.audit_seal(v_block, p_caller, v_hashes, p_now);
+    PERFORM pawl.audit_seal(v_block, p_caller, v_entries, p_now);
 END
 $$;

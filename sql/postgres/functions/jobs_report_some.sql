@@ -18,7 +18,7 @@ DECLARE
     v_keys text[];
     v_ended bigint[];
     v_ended_tokens bigint[];
-    v_hashes bytea;
+    v_entries bytea;
     v_block bigint := nextval('pawl.run_seq');
     v_claim pawl.job_claim;
     v_places integer[];
@@ -36,8 +36,8 @@ BEGIN
            AND (coalesce(u.outcome, 1) = 1 OR j.cancel_ms IS NOT NULL
                OR u.outcome = 2 AND (u.class >= 2 OR j.attempts >= j.max_attempts))
          ORDER BY j.id FOR UPDATE OF j));
-    SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.hashes
-      INTO v_places, v_ended, v_ended_tokens, v_keys, v_hashes
+    SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.entries
+      INTO v_places, v_ended, v_ended_tokens, v_keys, v_entries
       FROM pawl.jobs_complete(p_instance, p_tokens, p_ids, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs, p_gone,
                               p_gone_tokens, v_block, p_now) c;
     FOREACH i IN ARRAY v_places LOOP
@@ -72,16 +72,16 @@ BEGIN
         IF v_job.key IS NOT NULL THEN
             v_keys := v_keys || v_job.key;
         END IF;
-        SELECT e.result, e.slot, e.counter, e.hash INTO v_end
+        SELECT e.result, e.slot, e.counter, e.entry INTO v_end
           FROM pawl.job_end(v_job, p_instance, p_outcomes[i], p_classes[i], p_delays[i], p_durations[i],
                             p_errors[i], p_steps[i], p_ins[i], p_outs[i], p_wait_keys[i], p_wait_steps[i], v_block,
-                            octet_length(v_hashes) / 32, p_now) e;
+                            octet_length(v_entries) / 40, p_now) e;
         results[i] := v_end.result;
         v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
         IF v_end.counter > 0 THEN
             v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
         END IF;
-        v_hashes := v_hashes || coalesce(v_end.hash, '');
+        v_entries := v_entries || coalesce(v_end.entry, '');
     END LOOP;
     PERFORM pawl.job_tally_add(v_queue, v_sums);
     FOR v_claim IN SELECT * FROM pawl.job_claim c WHERE c.token = ANY (v_ended_tokens) ORDER BY c.token LOOP
@@ -89,6 +89,6 @@ BEGIN
                                                      WHERE u.token = v_claim.token), true);
     END LOOP;
     PERFORM pawl.job_keys_free(v_keys);
-    PERFORM pawl.audit_seal(v_block, p_instance, v_hashes, p_now);
+    PERFORM pawl.audit_seal(v_block, p_instance, v_entries, p_now);
 END
 $$;

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION pawl.run_hash(
     p_id bigint, p_job bigint, p_task text, p_type text, p_queue text, p_attempt integer, p_instance uuid, p_token bigint,
     p_started bigint, p_finished bigint, p_outcome smallint, p_in text, p_out text, p_output json, p_error text,
-    p_steps json) RETURNS bytea
+    p_steps json, p_expires bigint) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -15,6 +15,6 @@ BEGIN
         coalesce(p_instance::text, ''), p_token, p_started, p_finished, p_outcome, coalesce(p_in, ''), coalesce(p_out, ''),
         coalesce(encode(sha256(convert_to(p_output::text, 'UTF8')), 'hex'), ''),
         coalesce(encode(sha256(convert_to(p_error, 'UTF8')), 'hex'), ''),
-        coalesce(encode(sha256(convert_to(p_steps::text, 'UTF8')), 'hex'), '')), 'UTF8'));
+        coalesce(encode(sha256(convert_to(p_steps::text, 'UTF8')), 'hex'), ''), p_expires), 'UTF8'));
 END
 $$;

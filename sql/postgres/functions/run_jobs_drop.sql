@@ -11,7 +11,7 @@ AS $$
 DECLARE
     v_job pawl.job;
     v_gone bigint[] := '{}';
-    v_hashes bytea := '';
+    v_entries bytea := '';
     v_block bigint := nextval('pawl.run_seq');
 BEGIN
     IF coalesce(cardinality(p_ids), 0) = 0 THEN
@@ -33,15 +33,15 @@ BEGIN
         VALUES (v_job.queue, -(v_job.state = 1)::integer, -(v_job.state = 3)::integer, -(v_job.state = 4)::integer,
                 -(v_job.state = 5)::integer, (v_job.state <> 5)::integer, (v_job.state = 5)::integer);
         IF v_job.state <> 5 THEN
-            v_hashes := v_hashes || coalesce(pawl.job_record(v_job, 4::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
-                                                             octet_length(v_hashes) / 32), '');
+            v_entries := v_entries || coalesce(pawl.job_record(v_job, 4::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+                                                             octet_length(v_entries) / 40), '');
         END IF;
     END LOOP;
     IF p_all THEN
         UPDATE pawl.job j SET cancel_ms = coalesce(j.cancel_ms, p_now), special = true WHERE j.id = ANY (ARRAY(
             SELECT o.id FROM pawl.job o WHERE o.id = ANY (p_ids) AND o.token > 0 ORDER BY o.id FOR UPDATE SKIP LOCKED));
     END IF;
-    PERFORM pawl.audit_seal(v_block, NULL, v_hashes, p_now);
+    PERFORM pawl.audit_seal(v_block, NULL, v_entries, p_now);
     RETURN v_gone;
 END
 $$;

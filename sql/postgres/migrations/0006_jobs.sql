@@ -240,15 +240,29 @@ CREATE TABLE pawl.audit_block (
     made_ms bigint NOT NULL,
     previous bytea NOT NULL,
     hash bytea NOT NULL,
-    hashes bytea NOT NULL,
+    entries bytea NOT NULL, -- per row its hash and expires_ms: 40 bytes
     UNIQUE (chain, number)
 );
-ALTER TABLE pawl.audit_block ALTER COLUMN hashes SET STORAGE EXTERNAL;
+ALTER TABLE pawl.audit_block ALTER COLUMN entries SET STORAGE EXTERNAL;
 CREATE TABLE pawl.audit_chain (
     chain uuid PRIMARY KEY,
     number bigint NOT NULL,
     hash bytea NOT NULL
 ) WITH (fillfactor = 50);
+-- Heads of the chains under one hash, which is kept outside of the database as well.
+CREATE TABLE pawl.audit_anchor (
+    number bigint PRIMARY KEY,
+    made_ms bigint NOT NULL,
+    previous bytea NOT NULL,
+    hash bytea NOT NULL
+);
+CREATE TABLE pawl.audit_anchor_head (
+    chain uuid NOT NULL,
+    number bigint NOT NULL,
+    anchor bigint NOT NULL,
+    hash bytea NOT NULL,
+    PRIMARY KEY (chain, number)
+);
 
 CREATE TABLE pawl.spine (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

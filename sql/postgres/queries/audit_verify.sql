@@ -1,2 +1,2 @@
 -- audit_verify: see functions/audit_verify.sql
-SELECT * FROM pawl.audit_verify()
+SELECT * FROM pawl.audit_verify($1)

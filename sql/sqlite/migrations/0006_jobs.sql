@@ -209,13 +209,28 @@ CREATE TABLE pawl_audit_block (
     made_ms  INTEGER NOT NULL,
     previous BLOB NOT NULL,
     hash     BLOB NOT NULL,
-    hashes   BLOB NOT NULL, -- 32 bytes per row
+    entries  BLOB NOT NULL, -- per row its hash and expires_ms: 40 bytes
     PRIMARY KEY (chain, number)
 ) STRICT;
 CREATE TABLE pawl_audit_chain (
     chain  BLOB PRIMARY KEY,
     number INTEGER NOT NULL,
     hash   BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Heads of the chains under one hash, which is kept outside of the file as well.
+CREATE TABLE pawl_audit_anchor (
+    number   INTEGER PRIMARY KEY,
+    made_ms  INTEGER NOT NULL,
+    previous BLOB NOT NULL,
+    hash     BLOB NOT NULL
+) STRICT;
+CREATE TABLE pawl_audit_anchor_head (
+    chain  BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    anchor INTEGER NOT NULL,
+    hash   BLOB NOT NULL,
+    PRIMARY KEY (chain, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pawl_spine (

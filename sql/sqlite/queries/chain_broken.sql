@@ -1,3 +1,7 @@
--- chain_broken: a chain whose head is not its last block.
-SELECT c.chain FROM pawl_audit_chain c LEFT JOIN pawl_audit_block b ON b.chain = c.chain AND b.number = c.number
- WHERE b.hash IS NOT c.hash ORDER BY c.chain LIMIT 1
+-- chain_broken: a chain whose head is not its last block, or that has no head.
+SELECT 1 FROM pawl_audit_chain c
+ WHERE c.hash IS NOT (SELECT b.hash FROM pawl_audit_block b WHERE b.chain = c.chain ORDER BY b.number DESC LIMIT 1)
+    OR c.number IS NOT (SELECT max(b.number) FROM pawl_audit_block b WHERE b.chain = c.chain)
+UNION ALL
+SELECT 1 FROM pawl_audit_block b WHERE NOT EXISTS (SELECT 1 FROM pawl_audit_chain c WHERE c.chain = b.chain)
+ LIMIT 1

@@ -42,6 +42,7 @@ struct model_jobs *model_jobs_new(void) {
                        {&jobs->refusals, sizeof(struct refusal)},
                        {&jobs->runs, sizeof(struct mrun)},
                        {&jobs->blocks, sizeof(struct mblock)},
+                       {&jobs->anchors, sizeof(struct manchor)},
                        {&jobs->spine, sizeof(struct spine_event)},
                        {&jobs->counts, sizeof(struct job_counts)}};
     for (size_t i = 0; i < sizeof piles / sizeof piles[0]; i++)
@@ -62,11 +63,11 @@ void model_jobs_free(struct model_jobs *jobs) {
         free(PILE(jobs->claims, struct mclaim, i)->done.items);
     }
     for (size_t i = 0; i < jobs->blocks.count; i++)
-        free(PILE(jobs->blocks, struct mblock, i)->hashes.items);
-    struct pile *const piles[] = {&jobs->jobs,      &jobs->claims,  &jobs->keys,    &jobs->limits,
-                                  &jobs->steps,     &jobs->signals, &jobs->agents,  &jobs->tasks,
-                                  &jobs->fires,     &jobs->runs,    &jobs->blocks,  &jobs->spine,
-                                  &jobs->schedules, &jobs->counts,  &jobs->refusals};
+        buf_free(&PILE(jobs->blocks, struct mblock, i)->entries);
+    struct pile *const piles[] = {&jobs->jobs,  &jobs->claims,    &jobs->keys,   &jobs->limits,
+                                  &jobs->steps, &jobs->signals,   &jobs->agents, &jobs->tasks,
+                                  &jobs->fires, &jobs->runs,      &jobs->blocks, &jobs->anchors,
+                                  &jobs->spine, &jobs->schedules, &jobs->counts, &jobs->refusals};
     for (size_t i = 0; i < sizeof piles / sizeof piles[0]; i++)
         free(piles[i]->items);
     arena_free(jobs->texts);
@@ -311,6 +312,8 @@ const struct store_jobs_ops model_jobs_ops = {
     .refusals = model_refusals,
     .runs = model_task_runs,
     .audit_verify = model_audit_verify,
+    .audit_anchor = model_audit_anchor,
+    .audit_head = model_audit_head,
     .spine_read = model_spine_read,
     .spine_remove = model_spine_remove,
     .maintain = model_jobs_maintain,

@@ -58,10 +58,16 @@ struct mrun {
 };
 
 struct mblock {
-    int64_t id, number;
+    int64_t id, number, made_ms;
     pawl_uuid chain;
+    bool anchored; /* an anchor names it */
     uint8_t previous[SHA256_BYTES], hash[SHA256_BYTES];
-    struct pile hashes; /* of SHA256_BYTES */
+    struct buf entries;
+};
+
+struct manchor {
+    struct audit_head head;
+    uint8_t hash[SHA256_BYTES];
 };
 
 struct model_jobs {
@@ -70,8 +76,8 @@ struct model_jobs {
     int64_t swept_ms, vtime;
     bool turn;
     struct pile jobs, claims, keys, limits, steps, signals, agents, tasks, schedules, fires, refusals, runs,
-        blocks, spine, counts;
-    struct mblock *open; /* the block of the call that runs; NULL = none yet */
+        blocks, anchors, spine, counts; /* anchors: struct manchor */
+    struct mblock *open;                /* the block of the call that runs; NULL = none yet */
 };
 
 struct model_jobs *model_jobs_new(void);
@@ -178,8 +184,11 @@ pawl_status model_refusals(struct store *store, int limit, struct arena *arena, 
                            pawl_error *err);
 pawl_status model_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                             struct task_run_list *out, pawl_error *err);
-pawl_status model_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+pawl_status model_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                pawl_error *err);
+pawl_status model_audit_head(struct store *store, struct audit_head *out, pawl_error *err);
+pawl_status model_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                               struct audit_report *out, pawl_error *err);
 pawl_status model_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
                              pawl_error *err);
 pawl_status model_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -10,7 +11,7 @@
 #include "base/uuid.h"
 #include "store/model/jobs.h"
 
-static struct audit_run audit_run_of(const struct task_run *run) {
+static struct audit_run audit_run_of(const struct task_run *run, int64_t expires_ms) {
     return (struct audit_run){.id = run->id,
                               .job_id = run->job_id,
                               .task = run->task,
@@ -26,7 +27,8 @@ static struct audit_run audit_run_of(const struct task_run *run) {
                               .output_hash = run->output_hash,
                               .output = run->output,
                               .error = run->error,
-                              .steps = run->steps};
+                              .steps = run->steps,
+                              .expires_ms = expires_ms};
 }
 
 static void note_event(struct model *model, const struct mjob *job, const struct mend *end) {
@@ -54,7 +56,7 @@ void model_record_run(struct model *model, const struct mjob *job, const struct 
     if (jobs->open == NULL) {
         jobs->open = model_alloc(sizeof *jobs->open);
         jobs->open->id = ++jobs->last_run;
-        jobs->open->hashes.size = SHA256_BYTES;
+        buf_init(&jobs->open->entries, 0);
     }
     const struct task *task = str_absent(j->task) ? NULL : model_task_find(jobs, j->task);
     int64_t keep_ms = task != NULL && task->retention_ms > 0 ? task->retention_ms
@@ -77,12 +79,12 @@ void model_record_run(struct model *model, const struct mjob *job, const struct 
                                  .output_hash = model_keep(jobs, end->output_hash)},
                          .expires_ms = model->now_ms + keep_ms,
                          .block = jobs->open->id,
-                         .place = (int)jobs->open->hashes.count};
-    struct audit_run row = audit_run_of(&fresh.run);
+                         .place = (int)(jobs->open->entries.len / AUDIT_ENTRY_BYTES)};
+    struct audit_run row = audit_run_of(&fresh.run, fresh.expires_ms);
     pawl_status status = audit_run_hash(&row, fresh.hash, NULL);
     assert(status == PAWL_OK);
     (void)status;
-    pile_add(&jobs->open->hashes, fresh.hash);
+    audit_entry_append(&jobs->open->entries, fresh.hash, fresh.expires_ms);
     pile_add(&jobs->runs, &fresh);
 }
 
@@ -94,8 +96,9 @@ static const struct mblock *last_block(const struct model_jobs *jobs, pawl_uuid 
     return last;
 }
 
-static pawl_str hashes_of(const struct mblock *block) {
-    return (pawl_str){block->hashes.items, block->hashes.count * SHA256_BYTES};
+static struct audit_block block_of(const struct mblock *block) {
+    return (struct audit_block){block->chain, block->number, block->id, block->made_ms,
+                                buf_str(&block->entries)};
 }
 
 void model_audit_seal(struct model *model, pawl_uuid chain) {
@@ -107,10 +110,12 @@ void model_audit_seal(struct model *model, pawl_uuid chain) {
     jobs->open = NULL;
     const struct mblock *last = last_block(jobs, chain);
     block.chain = chain;
+    block.made_ms = model->now_ms;
     block.number = last != NULL ? last->number + 1 : 1;
     if (last != NULL)
         memcpy(block.previous, last->hash, sizeof block.previous);
-    pawl_status status = audit_block_hash(block.previous, hashes_of(&block), block.hash, NULL);
+    struct audit_block sealed = block_of(&block);
+    pawl_status status = audit_block_hash(block.previous, &sealed, block.hash, NULL);
     assert(status == PAWL_OK);
     (void)status;
     pile_add(&jobs->blocks, &block);
@@ -123,10 +128,7 @@ static struct task_run run_give(const struct mrun *run, struct arena *arena) {
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         *texts[i] = model_give(arena, *texts[i]);
     char hex[SHA256_TEXT_BYTES];
-    for (int i = 0; i < SHA256_BYTES; i++) {
-        hex[2 * i] = "0123456789abcdef"[run->hash[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[run->hash[i] & 15];
-    }
+    sha256_text(run->hash, hex);
     copy.hash = model_give(arena, (pawl_str){hex, SHA256_TEXT_BYTES - 1});
     return copy;
 }
@@ -164,32 +166,107 @@ static pawl_str first_fault(struct model_jobs *jobs, struct arena *arena) {
     uint8_t hash[SHA256_BYTES];
     for (size_t i = 0; i < jobs->runs.count; i++) {
         const struct mrun *run = PILE(jobs->runs, struct mrun, i);
-        struct audit_run row = audit_run_of(&run->run);
+        struct audit_run row = audit_run_of(&run->run, run->expires_ms);
         if (audit_run_hash(&row, hash, NULL) != PAWL_OK || memcmp(hash, run->hash, sizeof hash) != 0)
             return str_from(arena_printf(arena, "task_run %" PRId64 " was changed", run->run.id));
     }
     for (size_t i = 0; i < jobs->blocks.count; i++) {
         const struct mblock *block = PILE(jobs->blocks, struct mblock, i);
-        if (audit_block_hash(block->previous, hashes_of(block), hash, NULL) != PAWL_OK ||
+        struct audit_block sealed = block_of(block);
+        if (audit_block_hash(block->previous, &sealed, hash, NULL) != PAWL_OK ||
             memcmp(hash, block->hash, sizeof hash) != 0)
             return str_from(arena_printf(arena, "block %" PRId64 " was changed", block->number));
     }
     return (pawl_str){NULL, 0};
 }
 
-pawl_status model_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+/* The last block of the chain after a chain (NULL: of the first chain); NULL when there is none. */
+static struct mblock *next_head(struct model_jobs *jobs, const struct mblock *after) {
+    struct mblock *next = NULL;
+    for (size_t i = 0; i < jobs->blocks.count; i++) {
+        struct mblock *block = PILE(jobs->blocks, struct mblock, i);
+        if (after != NULL && memcmp(block->chain.b, after->chain.b, sizeof block->chain.b) <= 0)
+            continue;
+        if (next == NULL || memcmp(block->chain.b, next->chain.b, sizeof block->chain.b) <= 0)
+            next = block;
+    }
+    return next;
+}
+
+static void anchor_add(struct model *model, pawl_str heads) {
+    struct model_jobs *jobs = model->jobs;
+    struct manchor next = {.head = {.number = (int64_t)jobs->anchors.count + 1, .made_ms = model->now_ms}};
+    uint8_t none[SHA256_BYTES] = {0};
+    const uint8_t *previous =
+        jobs->anchors.count > 0 ? PILE(jobs->anchors, struct manchor, jobs->anchors.count - 1)->hash : none;
+    pawl_status status =
+        audit_anchor_hash(previous, next.head.number, next.head.made_ms, heads, next.hash, NULL);
+    assert(status == PAWL_OK);
+    (void)status;
+    sha256_text(next.hash, next.head.hash);
+    pile_add(&jobs->anchors, &next);
+}
+
+static struct audit_head last_anchor(const struct model_jobs *jobs) {
+    return jobs->anchors.count > 0 ? PILE(jobs->anchors, struct manchor, jobs->anchors.count - 1)->head
+                                   : (struct audit_head){0};
+}
+
+pawl_status model_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                pawl_error *err) {
     (void)err;
     struct model *model = model_enter(store);
     struct model_jobs *jobs = model->jobs;
-    struct audit_report report = {.blocks = (int64_t)jobs->blocks.count, .rows = (int64_t)jobs->runs.count};
+    struct buf heads;
+    buf_init(&heads, 0);
+    struct audit_head last = last_anchor(jobs);
+    if (last.number == 0 || last.made_ms <= model->now_ms - older_ms) {
+        for (struct mblock *head = next_head(jobs, NULL); head != NULL; head = next_head(jobs, head)) {
+            if (!head->anchored)
+                audit_head_append(&heads, head->chain, head->number, head->hash);
+            head->anchored = true;
+        }
+        if (heads.len > 0)
+            anchor_add(model, buf_str(&heads));
+    }
+    buf_free(&heads);
+    *out = last_anchor(jobs);
+    return model_leave(model, PAWL_OK);
+}
+
+pawl_status model_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+    (void)err;
+    struct model *model = model_enter(store);
+    *out = last_anchor(model->jobs);
+    return model_leave(model, PAWL_OK);
+}
+
+static bool anchor_known(const struct model_jobs *jobs, pawl_str expect) {
+    for (size_t i = 0; i < jobs->anchors.count; i++)
+        if (strncasecmp(PILE(jobs->anchors, struct manchor, i)->head.hash, expect.ptr, expect.len) == 0)
+            return true;
+    return false;
+}
+
+pawl_status model_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                               struct audit_report *out, pawl_error *err) {
+    pawl_status status = check_audit_expect(expect, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    struct model_jobs *jobs = model->jobs;
+    struct audit_report report = {.blocks = (int64_t)jobs->blocks.count,
+                                  .anchors = (int64_t)jobs->anchors.count,
+                                  .rows = (int64_t)jobs->runs.count};
     for (size_t i = 0; i < jobs->blocks.count; i++) {
         const struct mblock *block = PILE(jobs->blocks, struct mblock, i);
         report.chains += block->number == 1;
-        report.removed += (int64_t)block->hashes.count;
+        report.removed += (int64_t)(block->entries.len / AUDIT_ENTRY_BYTES);
     }
     report.removed -= report.rows;
     report.fault = first_fault(jobs, arena);
+    if (str_absent(report.fault) && !str_absent(expect) && !anchor_known(jobs, expect))
+        report.fault = audit_anchor_unknown(expect, arena);
     report.sound = str_absent(report.fault);
     *out = report;
     return model_leave(model, PAWL_OK);

@@ -73,8 +73,11 @@ pawl_status postgres_refusals(struct store *store, int limit, struct arena *aren
 /* jobs_audit.c */
 pawl_status postgres_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                                struct task_run_list *out, pawl_error *err);
-pawl_status postgres_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+pawl_status postgres_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                  struct audit_report *out, pawl_error *err);
+pawl_status postgres_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                   pawl_error *err);
+pawl_status postgres_audit_head(struct store *store, struct audit_head *out, pawl_error *err);
 pawl_status postgres_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
                                 pawl_error *err);
 pawl_status postgres_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,

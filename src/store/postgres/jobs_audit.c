@@ -1,4 +1,6 @@
 /* Executions, their audit, the spine, and what is removed in time. */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -53,10 +55,47 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     return status;
 }
 
-pawl_status postgres_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+static struct audit_head head_read(const PGresult *r) {
+    struct audit_head head = {.number = pg_cell_int((struct cell){r, 0, 0}),
+                              .made_ms = pg_cell_int((struct cell){r, 0, 1})};
+    (void)snprintf(head.hash, sizeof head.hash, "%s", PQgetvalue(r, 0, 2));
+    return head;
+}
+
+pawl_status postgres_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                   pawl_error *err) {
+    struct brief brief;
+    pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_AUDIT_ANCHOR, "audit_anchor", err);
+    if (status != PAWL_OK)
+        return status;
+    pg_params_big(&brief.statement.params, older_ms);
+    status = pg_statement_run(postgres_of(store), "audit_anchor", &brief.statement, EFFECT_WRITE, err);
+    if (status == PAWL_OK)
+        *out = head_read(brief.statement.result);
+    pg_brief_end(&brief);
+    return status;
+}
+
+pawl_status postgres_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+    struct brief brief;
+    pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_AUDIT_HEAD, "audit_head", err);
+    if (status != PAWL_OK)
+        return status;
+    status = pg_statement_run(postgres_of(store), "audit_head", &brief.statement, EFFECT_READ, err);
+    if (status == PAWL_OK)
+        *out = head_read(brief.statement.result);
+    pg_brief_end(&brief);
+    return status;
+}
+
+pawl_status postgres_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                  struct audit_report *out, pawl_error *err) {
+    pawl_status status = check_audit_expect(expect, err);
+    if (status != PAWL_OK)
+        return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_AUDIT_VERIFY, arena);
-    pawl_status status = pg_statement_run(postgres_of(store), "audit_verify", &statement, EFFECT_READ, err);
+    pg_params_text(&statement.params, expect);
+    status = pg_statement_run(postgres_of(store), "audit_verify", &statement, EFFECT_READ, err);
     if (status != PAWL_OK)
         return status;
     const PGresult *r = statement.result;
@@ -64,9 +103,10 @@ pawl_status postgres_audit_verify(struct store *store, struct arena *arena, stru
     bool failed = false;
     struct audit_report report = {.chains = pg_cell_int(CELL(0)),
                                   .blocks = pg_cell_int(CELL(1)),
-                                  .rows = pg_cell_int(CELL(2)),
-                                  .removed = pg_cell_int(CELL(3)),
-                                  .fault = TEXT(4)};
+                                  .anchors = pg_cell_int(CELL(2)),
+                                  .rows = pg_cell_int(CELL(3)),
+                                  .removed = pg_cell_int(CELL(4)),
+                                  .fault = TEXT(5)};
     report.sound = str_absent(report.fault);
     if (failed)
         status = pg_answer_no_memory("audit_verify", err);

@@ -10,7 +10,7 @@
 
 pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid chain) {
     *call = (struct jobs_call){.op = op, .chain = chain};
-    buf_init(&call->hashes, 0);
+    buf_init(&call->entries, 0);
     struct statement s = statement_begin(op, SQLITE_Q_JOB_STATE_READ);
     if (statement_next(&s)) {
         call->last_job = column_int(&s, 0);
@@ -49,7 +49,7 @@ pawl_status jobs_end(struct jobs_call *call, pawl_status status) {
         bind_int(&s, call->turn);
         status = statement_run(&s);
     }
-    buf_free(&call->hashes);
+    buf_free(&call->entries);
     return status;
 }
 
@@ -371,6 +371,8 @@ const struct store_jobs_ops sqlite_jobs_ops = {
     .refusals = sqlite_refusals,
     .runs = sqlite_task_runs,
     .audit_verify = sqlite_audit_verify,
+    .audit_anchor = sqlite_audit_anchor,
+    .audit_head = sqlite_audit_head,
     .spine_read = sqlite_spine_read,
     .spine_remove = sqlite_spine_remove,
     .maintain = sqlite_jobs_maintain,

@@ -22,7 +22,7 @@ struct jobs_call {
     bool turn, changed, no_memory;
     struct job_sums *sums;
     struct job_counts spare; /* counts that found no memory; the call fails then */
-    struct buf hashes;       /* of the audit rows of this call */
+    struct buf entries;      /* of the audit rows of this call */
     int64_t block;           /* 0: none yet */
     pawl_uuid chain;
 };
@@ -185,11 +185,17 @@ pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *
 pawl_status sqlite_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
                                  struct fire_result *out, pawl_error *err);
 
+/* jobs_verify.c */
+pawl_status sqlite_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                struct audit_report *out, pawl_error *err);
+
 /* jobs_audit.c */
 pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                              struct task_run_list *out, pawl_error *err);
-pawl_status sqlite_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
+struct audit_run audit_row_read(struct statement *s, struct arena *arena); /* columns 0 to 15 */
+pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                 pawl_error *err);
+pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err);
 pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
                               pawl_error *err);
 pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,

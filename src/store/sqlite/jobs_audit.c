@@ -31,8 +31,7 @@ static pawl_status keep_ms_of(struct jobs_call *call, pawl_str name, int64_t *ke
     return status;
 }
 
-static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash,
-                             int64_t keep_ms) {
+static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash) {
     struct statement s = statement_begin(call->op, SQLITE_Q_RUN_INSERT);
     bind_int(&s, row->id);
     bind_int(&s, row->job_id);
@@ -51,9 +50,9 @@ static pawl_status write_run(struct jobs_call *call, const struct audit_run *row
     bind_text(&s, row->input_hash);
     bind_text(&s, row->output_hash);
     bind_blob(&s, hash, SHA256_BYTES);
-    bind_int(&s, row->finished_ms + keep_ms);
+    bind_int(&s, row->expires_ms);
     bind_int(&s, call->block);
-    bind_int(&s, (int64_t)(call->hashes.len / SHA256_BYTES));
+    bind_int(&s, (int64_t)(call->entries.len / AUDIT_ENTRY_BYTES));
     return statement_run(&s);
 }
 
@@ -84,12 +83,14 @@ pawl_status jobs_record(struct jobs_call *call, const struct job *job, const str
                             .steps = end->steps};
     uint8_t hash[SHA256_BYTES];
     int64_t keep_ms = 0;
-    status = audit_run_hash(&row, hash, call->op->err);
+    status = keep_ms_of(call, job->task, &keep_ms);
+    row.expires_ms = row.finished_ms + keep_ms;
     if (status == PAWL_OK)
-        status = keep_ms_of(call, job->task, &keep_ms);
+        status = audit_run_hash(&row, hash, call->op->err);
     if (status == PAWL_OK)
-        status = write_run(call, &row, hash, keep_ms);
-    buf_append(&call->hashes, hash, sizeof hash);
+        status = write_run(call, &row, hash);
+    if (status == PAWL_OK)
+        audit_entry_append(&call->entries, hash, row.expires_ms);
     return status;
 }
 
@@ -114,11 +115,14 @@ pawl_status jobs_seal(struct jobs_call *call) {
     int64_t number = 0;
     if (call->block == 0)
         return PAWL_OK;
-    pawl_status status = buf_status(&call->hashes, op->name, op->err);
+    pawl_status status = buf_status(&call->entries, op->name, op->err);
     if (status == PAWL_OK)
         status = chain_head(call, &number, previous);
     if (status == PAWL_OK)
-        status = audit_block_hash(previous, buf_str(&call->hashes), hash, op->err);
+        status = audit_block_hash(
+            previous,
+            &(struct audit_block){call->chain, number + 1, call->block, op->now_ms, buf_str(&call->entries)},
+            hash, op->err);
     if (status != PAWL_OK)
         return status;
     struct statement s = statement_begin(op, SQLITE_Q_BLOCK_INSERT);
@@ -128,7 +132,7 @@ pawl_status jobs_seal(struct jobs_call *call) {
     bind_int(&s, op->now_ms);
     bind_blob(&s, previous, sizeof previous);
     bind_blob(&s, hash, sizeof hash);
-    bind_blob(&s, call->hashes.ptr, call->hashes.len);
+    bind_blob(&s, call->entries.ptr, call->entries.len);
     status = statement_run(&s);
     if (status == PAWL_OK) {
         struct statement head = statement_begin(op, SQLITE_Q_CHAIN_PUT);
@@ -138,11 +142,11 @@ pawl_status jobs_seal(struct jobs_call *call) {
         status = statement_run(&head);
     }
     call->block = 0;
-    buf_reset(&call->hashes);
+    buf_reset(&call->entries);
     return status;
 }
 
-static struct audit_run row_read(struct statement *s, struct arena *arena) {
+struct audit_run audit_row_read(struct statement *s, struct arena *arena) {
     return (struct audit_run){.id = column_int(s, 0),
                               .job_id = column_int(s, 1),
                               .task = column_copy(s, 2, arena),
@@ -162,13 +166,11 @@ static struct audit_run row_read(struct statement *s, struct arena *arena) {
 }
 
 static struct task_run run_read(struct statement *s, struct arena *arena) {
-    struct audit_run row = row_read(s, arena);
+    struct audit_run row = audit_row_read(s, arena);
     char *hex = arena_alloc(arena, SHA256_TEXT_BYTES);
     pawl_str hash = column_borrow(s, 16);
-    for (size_t i = 0; hex != NULL && i < hash.len && i < SHA256_BYTES; i++) {
-        hex[2 * i] = "0123456789abcdef"[(uint8_t)hash.ptr[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[(uint8_t)hash.ptr[i] & 15];
-    }
+    if (hex != NULL && hash.len == SHA256_BYTES)
+        sha256_text((const uint8_t *)hash.ptr, hex);
     return (struct task_run){.id = row.id,
                              .job_id = row.job_id,
                              .task = row.task,
@@ -225,87 +227,88 @@ pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filte
     return status;
 }
 
-static void found_fault(struct audit_report *report, const char *fault) {
-    if (report->sound) {
-        report->sound = false;
-        report->fault = str_from(fault);
+static pawl_status anchor_last(struct operation *op, struct audit_head *head,
+                               uint8_t hash[static SHA256_BYTES]) {
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_LAST);
+    *head = (struct audit_head){0};
+    memset(hash, 0, SHA256_BYTES);
+    if (statement_next(&s)) {
+        head->number = column_int(&s, 0);
+        head->made_ms = column_int(&s, 1);
+        pawl_str stored = column_borrow(&s, 2);
+        if (stored.len == SHA256_BYTES)
+            memcpy(hash, stored.ptr, SHA256_BYTES);
+        sha256_text(hash, head->hash);
     }
-}
-
-static pawl_status verify_rows(struct operation *op, struct arena *arena, struct audit_report *report) {
-    pawl_status status = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_VERIFY);
-    while (status == PAWL_OK && statement_next(&s)) {
-        uint8_t hash[SHA256_BYTES];
-        struct audit_run row = row_read(&s, op->scratch);
-        report->rows++;
-        status = audit_run_hash(&row, hash, op->err);
-        pawl_str stored = column_borrow(&s, 16), listed = column_borrow(&s, 17);
-        if (status != PAWL_OK)
-            break;
-        if (stored.len != SHA256_BYTES || memcmp(stored.ptr, hash, SHA256_BYTES) != 0)
-            found_fault(report, arena_printf(arena, "task_run %" PRId64 " was changed", row.id));
-        else if (listed.len != SHA256_BYTES || memcmp(listed.ptr, hash, SHA256_BYTES) != 0)
-            found_fault(report, arena_printf(arena, "task_run %" PRId64 " is not in its block", row.id));
-    }
-    pawl_status ended = statement_end(&s);
-    return status == PAWL_OK ? ended : status;
-}
-
-static pawl_status verify_blocks(struct operation *op, struct arena *arena, struct audit_report *report) {
-    uint8_t before[SHA256_BYTES] = {0}, hash[SHA256_BYTES];
-    pawl_uuid chain = uuid_nil();
-    int64_t number = 0;
-    pawl_status status = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_BLOCK_LIST);
-    while (status == PAWL_OK && statement_next(&s)) {
-        pawl_uuid next = column_uuid(&s, 0);
-        pawl_str previous = column_borrow(&s, 2), stored = column_borrow(&s, 3),
-                 hashes = column_borrow(&s, 4);
-        if (report->blocks == 0 || !uuid_equal(chain, next)) {
-            chain = next;
-            number = 0;
-            memset(before, 0, sizeof before);
-            report->chains++;
-        }
-        report->blocks++;
-        report->removed += (int64_t)(hashes.len / SHA256_BYTES);
-        if (previous.len != SHA256_BYTES || memcmp(previous.ptr, before, SHA256_BYTES) != 0 ||
-            column_int(&s, 1) != ++number)
-            found_fault(report, arena_printf(arena, "block %" PRId64 " does not follow the one before",
-                                             column_int(&s, 1)));
-        status = audit_block_hash(before, hashes, hash, op->err);
-        if (status == PAWL_OK && (stored.len != SHA256_BYTES || memcmp(stored.ptr, hash, SHA256_BYTES) != 0))
-            found_fault(report, arena_printf(arena, "block %" PRId64 " was changed", column_int(&s, 1)));
-        memcpy(before, hash, sizeof before);
-    }
-    pawl_status ended = statement_end(&s);
-    return status == PAWL_OK ? ended : status;
-}
-
-static pawl_status verify_heads(struct operation *op, struct audit_report *report) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHAIN_BROKEN);
-    if (statement_next(&s))
-        found_fault(report, "the last block of a chain is missing or was changed");
     return statement_end(&s);
 }
 
-pawl_status sqlite_audit_verify(struct store *store, struct arena *arena, struct audit_report *out,
-                                pawl_error *err) {
-    struct operation op;
-    struct audit_report report = {.sound = true};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audit_verify", err);
+static pawl_status heads_moved(struct operation *op, struct buf *heads) {
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_MOVED);
+    while (statement_next(&s)) {
+        pawl_str hash = column_borrow(&s, 2);
+        if (hash.len == SHA256_BYTES)
+            audit_head_append(heads, column_uuid(&s, 0), column_int(&s, 1), (const uint8_t *)hash.ptr);
+    }
+    pawl_status status = statement_end(&s);
+    return status == PAWL_OK ? buf_status(heads, op->name, op->err) : status;
+}
+
+static pawl_status anchor_write(struct operation *op, pawl_str heads, struct audit_head *head,
+                                const uint8_t previous[static SHA256_BYTES]) {
+    uint8_t hash[SHA256_BYTES];
+    struct audit_head next = {.number = head->number + 1, .made_ms = op->now_ms};
+    pawl_status status = audit_anchor_hash(previous, next.number, next.made_ms, heads, hash, op->err);
     if (status != PAWL_OK)
         return status;
-    status = verify_rows(&op, arena, &report);
-    if (status == PAWL_OK)
-        status = verify_blocks(&op, arena, &report);
-    if (status == PAWL_OK)
-        status = verify_heads(&op, &report);
-    report.removed -= report.rows;
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_INSERT);
+    bind_int(&s, next.number);
+    bind_int(&s, next.made_ms);
+    bind_blob(&s, previous, SHA256_BYTES);
+    bind_blob(&s, hash, SHA256_BYTES);
+    status = statement_run(&s);
+    if (status == PAWL_OK) {
+        struct statement named = statement_begin(op, SQLITE_Q_ANCHOR_HEADS_INSERT);
+        bind_int(&named, next.number);
+        status = statement_run(&named);
+    }
+    sha256_text(hash, next.hash);
+    *head = next;
+    return status;
+}
+
+pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
+                                pawl_error *err) {
+    struct operation op;
+    struct audit_head head;
+    struct buf heads;
+    uint8_t hash[SHA256_BYTES];
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "audit_anchor", err);
+    if (status != PAWL_OK)
+        return status;
+    buf_init(&heads, 0);
+    status = anchor_last(&op, &head, hash);
+    if (status == PAWL_OK && (head.number == 0 || head.made_ms <= op.now_ms - older_ms))
+        status = heads_moved(&op, &heads);
+    if (status == PAWL_OK && heads.len > 0)
+        status = anchor_write(&op, buf_str(&heads), &head, hash);
+    buf_free(&heads);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
-        *out = report;
+        *out = head;
+    return status;
+}
+
+pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+    struct operation op;
+    struct audit_head head;
+    uint8_t hash[SHA256_BYTES];
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audit_head", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, anchor_last(&op, &head, hash));
+    if (status == PAWL_OK)
+        *out = head;
     return status;
 }
 

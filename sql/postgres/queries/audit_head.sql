@@ -1,0 +1,2 @@
+-- audit_head: see functions/audit_head.sql
+SELECT * FROM pawl.audit_head()
