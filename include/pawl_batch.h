@@ -15,7 +15,8 @@ typedef enum pawl_answer {
     PAWL_ANSWER_DUPLICATE, /* it had happened before */
     PAWL_ANSWER_STALE,     /* the grant is over: somebody else may have it */
     PAWL_ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
-    PAWL_ANSWER_INVALID    /* the item itself is wrong */
+    PAWL_ANSWER_INVALID,   /* the item itself is wrong */
+    PAWL_ANSWER_NOT_FOUND  /* there is no such checkpoint */
 } pawl_answer;
 
 /* A granted message: the token of its grant and its id. */
@@ -71,8 +72,8 @@ typedef struct pawl_receptor_report {
 typedef struct pawl_perspective_report {
     pawl_str stream, perspective;
     int64_t version; /* applied through; forward only */
-    int64_t token;
-    pawl_str error; /* absent: it succeeded */
+    int64_t token;   /* of the grant; any other is answered PAWL_ANSWER_STALE */
+    pawl_str error;  /* absent: it succeeded */
 } pawl_perspective_report;
 
 enum { PAWL_BATCH_SKIP_CLAIM = 1, PAWL_BATCH_DEBUG = 2 };

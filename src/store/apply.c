@@ -129,6 +129,23 @@ struct apply_item apply_item_of(const struct apply_cut *cut) {
     };
 }
 
+enum store_answer checkpoint_answer(const struct checkpoint_found *found,
+                                    const struct checkpoint_report *report) {
+    bool same = report->version == found->version;
+    if (found->held)
+        return report->version < found->version                  ? ANSWER_STALE
+               : report->version > found->head                   ? ANSWER_CONFLICT
+               : same && report->status == CHECKPOINT_PROCESSING ? ANSWER_DUPLICATE
+                                                                 : ANSWER_APPLIED;
+    /* What was completed is stored as pending when more had come. */
+    bool stored = report->status == found->status ||
+                  (report->status == CHECKPOINT_COMPLETED && found->status == CHECKPOINT_PENDING &&
+                   found->head > found->version);
+    bool again = same && stored && report->token == found->token && report->token > 0 &&
+                 report->status != CHECKPOINT_PROCESSING;
+    return again ? ANSWER_DUPLICATE : ANSWER_STALE;
+}
+
 struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token) {
     return (struct checkpoint_end){
         .version = cut->version,

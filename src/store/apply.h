@@ -54,6 +54,17 @@ struct checkpoint_end {
     bool counted; /* the caller adds what was applied to the counts */
 };
 
+/* A checkpoint as a report finds it. held: it is granted to who reports, under the token of the report. */
+struct checkpoint_found {
+    int64_t version, head, token;
+    enum checkpoint_status status; /* as it is stored */
+    bool held;
+};
+
+/* What a report is answered: nothing moves a checkpoint but the grant that holds. */
+enum store_answer checkpoint_answer(const struct checkpoint_found *found,
+                                    const struct checkpoint_report *report);
+
 /* How the checkpoint of a cut that is held ends. */
 struct checkpoint_end apply_end_of(const struct apply_cut *cut, int64_t token);
 

@@ -174,9 +174,9 @@ static pawl_status place_checkpoints(struct place *at, const struct checkpoint_r
     return status;
 }
 
-pawl_status check_checkpoints(const struct checkpoint_report *reports, size_t count, pawl_error *err) {
+pawl_status check_checkpoints(const struct checkpoints_report *in, pawl_error *err) {
     struct place at = {.op = "checkpoints_report", .err = err};
-    return place_checkpoints(&at, reports, count);
+    return place_checkpoints(&at, in->reports, in->count);
 }
 
 pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count, pawl_error *err) {

@@ -52,9 +52,9 @@ struct store_core_ops {
 
     pawl_status (*receptors_report)(struct store *store, const struct receptor_report *reports, size_t count,
                                     struct arena *arena, struct answer_list *out, pawl_error *err);
-    pawl_status (*checkpoints_report)(struct store *store, const struct checkpoint_report *reports,
-                                      size_t count, struct arena *arena, struct answer_list *out,
-                                      pawl_error *err);
+    /* NOT_FOUND: there is no such checkpoint. STALE: it is not granted to the instance under that token. */
+    pawl_status (*checkpoints_report)(struct store *store, const struct checkpoints_report *in,
+                                      struct arena *arena, struct answer_list *out, pawl_error *err);
 
     pawl_status (*dead_redrive)(struct store *store, const struct dead_ref *refs, size_t count,
                                 struct arena *arena, struct answer_list *out, pawl_error *err);

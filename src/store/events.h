@@ -206,6 +206,7 @@ struct checkpoint_ref {
 };
 
 struct checkpoints_renew {
+    pawl_uuid instance; /* to whom they were granted */
     const struct checkpoint_ref *refs;
     size_t count;
     int64_t lease_ms;

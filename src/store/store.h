@@ -127,8 +127,7 @@ PAWL_MUSTCHECK pawl_status check_release(const struct messages_release *in, pawl
 PAWL_MUSTCHECK pawl_status check_renew(const struct messages_renew *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_receptors(const struct receptor_report *reports, size_t count,
                                            pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoint_report *reports, size_t count,
-                                             pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoints_report *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count,
                                            pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_maintain(const struct maintain_in *in, pawl_error *err);

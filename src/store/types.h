@@ -234,10 +234,16 @@ struct checkpoint_report {
     pawl_str stream;
     pawl_str perspective;
     int64_t version; /* applied through; forward only */
-    int64_t token;   /* not below the one stored: else stale */
+    int64_t token;   /* of the grant that holds: else stale */
     enum checkpoint_status status;
     pawl_str error;   /* CHECKPOINT_FAILED only */
     int64_t delay_ms; /* CHECKPOINT_FAILED: until the next attempt; 0 = the backoff */
+};
+
+struct checkpoints_report {
+    pawl_uuid instance; /* to whom they were granted */
+    const struct checkpoint_report *reports;
+    size_t count;
 };
 
 /* The ten steps of W01, in its order; any array may be empty. */

@@ -15,7 +15,7 @@
 enum { HOST_BYTES = 256 };
 
 _Static_assert((int)PAWL_ANSWER_APPLIED == (int)ANSWER_APPLIED &&
-                   (int)PAWL_ANSWER_INVALID == (int)ANSWER_INVALID &&
+                   (int)PAWL_ANSWER_NOT_FOUND == (int)ANSWER_NOT_FOUND &&
                    sizeof(pawl_answer) == sizeof(enum store_answer),
                "answers are handed on as they are");
 _Static_assert((int)PAWL_ON_DEAD_PARK == (int)POLICY_PARK, "policies are handed on as they are");

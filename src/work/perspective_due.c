@@ -23,8 +23,9 @@ static void give_owed(struct perspectives *all, struct seat *seat) {
                                         .status = CHECKPOINT_PENDING};
         struct answer_list answers;
         pawl_error ignored;
-        pawl_status status =
-            seat->store->ops->core.checkpoints_report(seat->store, &one, 1, seat->arena, &answers, &ignored);
+        pawl_status status = seat->store->ops->core.checkpoints_report(
+            seat->store, &(struct checkpoints_report){owed.instance, &one, 1}, seat->arena, &answers,
+            &ignored);
         bool again = status == PAWL_UNAVAILABLE || status == PAWL_BUSY || status == PAWL_UNKNOWN;
         if (!again) {
             free(owed.text);

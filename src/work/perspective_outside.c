@@ -157,8 +157,8 @@ static pawl_status report(const struct work *work, const struct perspective_row 
                                     .error = said->done ? (pawl_str){NULL, 0} : str_from(said->error),
                                     .delay_ms = said->retry_after_ms};
     struct answer_list answers;
-    pawl_status status =
-        store->ops->core.checkpoints_report(store, &one, 1, work->seat->arena, &answers, err);
+    pawl_status status = store->ops->core.checkpoints_report(
+        store, &(struct checkpoints_report){work->instance, &one, 1}, work->seat->arena, &answers, err);
     if (status != PAWL_OK)
         return status;
     bool stale = answers.answers[0] != ANSWER_APPLIED && answers.answers[0] != ANSWER_DUPLICATE;
@@ -178,7 +178,7 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
     while (!share->done && !work_over(work)) {
         struct checkpoint_batch batch;
         struct said said = {0};
-        struct checkpoints_renew keep = {&ref, 1, work->all->config.lease_ms};
+        struct checkpoints_renew keep = {work->instance, &ref, 1, work->all->config.lease_ms};
         struct answer_list answers;
         pawl_status status =
             store->ops->events.checkpoints_renew(store, &keep, work->seat->arena, &answers, err);

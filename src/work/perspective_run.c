@@ -36,7 +36,7 @@ static pawl_status renew(const struct work *work, const struct perspective_row *
     }
     if (open == 0)
         return PAWL_OK;
-    struct checkpoints_renew in = {refs, open, work->all->config.lease_ms};
+    struct checkpoints_renew in = {work->instance, refs, open, work->all->config.lease_ms};
     struct answer_list answers;
     pawl_status status = store->ops->events.checkpoints_renew(store, &in, work->seat->arena, &answers, err);
     for (size_t i = 0; status == PAWL_OK && i < answers.count; i++)
@@ -52,8 +52,8 @@ static void owe(const struct work *work, const struct perspective_row *row, cons
     if (room) {
         memcpy(text, share->stream.ptr, share->stream.len);
         memcpy(text + share->stream.len, row->key.ptr, row->key.len);
-        all->owed[all->owed_count++] =
-            (struct owed){text, share->stream.len, row->key.len, share->version, share->token};
+        all->owed[all->owed_count++] = (struct owed){text,           share->stream.len, row->key.len,
+                                                     work->instance, share->version,    share->token};
     }
     pthread_mutex_unlock(&all->lock);
     if (!room)

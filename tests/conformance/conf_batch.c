@@ -1,5 +1,5 @@
 /* The batch: everything a worker has to say and wants to have, in one transaction. */
-#include "conformance/harness.h"
+#include "conformance/event_words.h"
 
 #include <string.h>
 
@@ -37,10 +37,22 @@ static struct both_held hold_both(struct conf *c) {
     return (struct both_held){claim(c, 1, KIND_OUTBOX, 10), claim(c, 1, KIND_INBOX, 10)};
 }
 
+/* order-1 with three events and order-2 with one, granted to instance 1; nothing wakes their perspective. */
+static struct checkpoint_grants hold_checkpoints(struct conf *c) {
+    register_one(c, "totals", 1, PATTERN_EXACT, "Created");
+    append(c, "order-1", EXPECT_ANY, "Created", 3, 31);
+    append(c, "order-2", EXPECT_ANY, "Created", 1, 34);
+    struct checkpoint_grants granted = grants(c, 1, NULL, "totals@1", NULL);
+    assert_int_equal(granted.count, 2);
+    complete_all(c, 1, claim(c, 1, KIND_PERSPECTIVE, 10));
+    return granted;
+}
+
 /* covers: W01 W04 W05 W06 W07 W08 W09 W10 W11 W12 W13 W14 W15 W22 W36 B3.3 BX.4 P54 */
 static void one_call_does_every_step_and_answers_each_item(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);
+    struct checkpoint_grants granted = hold_checkpoints(c);
     advance(c, 500);
     struct complete_item out_done = done(item_of(c, held.out, 1)), in_done = done(item_of(c, held.in, 11));
     struct fail_item out_failed = failure_of(item_of(c, held.out, 2), "refused", 60000);
@@ -59,14 +71,14 @@ static void one_call_does_every_step_and_answers_each_item(void **state) {
         {.event_id = message_id(11), .receptor = STR("Mailer"), .status = COMPLETED},
         {.event_id = message_id(11), .receptor = STR("Ledger"), .status = 1, .error = STR("closed")}};
     struct checkpoint_report checkpoints[2] = {{.stream = STR("order-1"),
-                                                .perspective = STR("totals"),
+                                                .perspective = STR("totals@1"),
                                                 .version = 3,
-                                                .token = 1,
+                                                .token = granted.grants[0].token,
                                                 .status = CHECKPOINT_COMPLETED},
                                                {.stream = STR("order-2"),
-                                                .perspective = STR("totals"),
-                                                .version = 1,
-                                                .token = 1,
+                                                .perspective = STR("totals@1"),
+                                                .version = 0,
+                                                .token = granted.grants[1].token,
                                                 .status = CHECKPOINT_FAILED,
                                                 .error = STR("bad event")}};
     struct work_batch in = batch_of(1);
@@ -101,6 +113,7 @@ static void one_call_does_every_step_and_answers_each_item(void **state) {
     assert_int_equal(result.receptors.answers[1], ANSWER_APPLIED);
     assert_int_equal(result.checkpoints.count, 2);
     assert_int_equal(result.checkpoints.answers[0], ANSWER_APPLIED);
+    assert_int_equal(result.checkpoints.answers[1], ANSWER_APPLIED);
     assert_string_equal(numbers(c, result.claimed[OUT]), "5 6"); /* new in this very call */
     assert_string_equal(numbers(c, result.claimed[IN]), "15");
     assert_string_equal(numbers(c, result.claimed[KIND_PERSPECTIVE]), "25");
@@ -110,7 +123,7 @@ static void one_call_does_every_step_and_answers_each_item(void **state) {
     assert_int_equal(row_of(c, 13).attempts, 0);
     assert_int_equal(row_of(c, 4).item.lease_until_ms, c->now_ms + LEASE_MS);
     struct checkpoint_row checkpoint;
-    ok(c, c->view->checkpoint_get(c->store, STR("order-2"), STR("totals"), c->arena, &checkpoint, &c->err));
+    ok(c, c->view->checkpoint_get(c->store, STR("order-2"), STR("totals@1"), c->arena, &checkpoint, &c->err));
     assert_int_equal(checkpoint.status, CHECKPOINT_FAILED);
 }
 

@@ -225,11 +225,13 @@ static void reports_of_receptors_and_checkpoints_are_checked(void **state) {
     struct checkpoint_report checkpoint = {
         .stream = STR("a"), .perspective = STR("p"), .version = -1, .status = CHECKPOINT_COMPLETED};
     expect(c, PAWL_INVALID,
-           c->core->checkpoints_report(c->store, &checkpoint, 1, c->arena, &answers, &c->err));
+           c->core->checkpoints_report(c->store, &(struct checkpoints_report){instance_id(1), &checkpoint, 1},
+                                       c->arena, &answers, &c->err));
     checkpoint.version = 1;
     checkpoint.status = (enum checkpoint_status)7;
     expect(c, PAWL_INVALID,
-           c->core->checkpoints_report(c->store, &checkpoint, 1, c->arena, &answers, &c->err));
+           c->core->checkpoints_report(c->store, &(struct checkpoints_report){instance_id(1), &checkpoint, 1},
+                                       c->arena, &answers, &c->err));
 }
 
 static void settings_outside_their_range_are_refused(void **state) {

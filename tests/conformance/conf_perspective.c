@@ -174,7 +174,7 @@ static void a_late_worker_changes_nothing(void **state) {
     assert_int_equal(grants(c, 2, NULL, "orders@1", NULL).count, 0);
     advance(c, LEASE_MS - 1);
     struct checkpoint_ref ref = {old.stream, old.perspective, old.token};
-    struct checkpoints_renew renew = {.refs = &ref, .count = 1, .lease_ms = LEASE_MS};
+    struct checkpoints_renew renew = {instance_id(1), &ref, 1, LEASE_MS};
     struct answer_list answers;
     ok(c, EVENTS(c)->checkpoints_renew(c->store, &renew, c->arena, &answers, &c->err));
     assert_int_equal(answers.answers[0], ANSWER_APPLIED);

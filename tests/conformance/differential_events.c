@@ -29,6 +29,7 @@ static const char *const types[TYPES] = {"Shop.OrderCreated", "Shop.OrderPaid", 
 struct held {
     int64_t token[PAIR_SIDES], version, head;
     char stream[16], key[24];
+    pawl_uuid instance;
 };
 
 struct world {
@@ -177,13 +178,14 @@ static void backfill(struct world *w) {
     }
 }
 
-static void note_grants(struct world *w, const struct checkpoint_grants lists[static PAIR_SIDES]) {
+static void note_grants(struct world *w, pawl_uuid instance,
+                        const struct checkpoint_grants lists[static PAIR_SIDES]) {
     if (lists[0].count != lists[1].count)
         return;
     for (size_t i = 0; i < lists[0].count; i++) {
         const struct checkpoint_grant *grant = &lists[0].grants[i];
         struct held *held = &w->held[w->granted++ % HELD];
-        *held = (struct held){.version = grant->version, .head = grant->head};
+        *held = (struct held){.version = grant->version, .head = grant->head, .instance = instance};
         (void)snprintf(held->stream, sizeof held->stream, "%.*s", STR_ARG(grant->stream));
         (void)snprintf(held->key, sizeof held->key, "%.*s", STR_ARG(grant->perspective));
         for (int s = 0; s < PAIR_SIDES; s++)
@@ -225,7 +227,7 @@ static void claim(struct world *w) {
         }
         pair_say(&w->pair, s, " busy=%zu", lists[s].busy_count);
     }
-    note_grants(w, lists);
+    note_grants(w, in.instance, lists);
     if (lists[0].count == 0 && chance(w, 20))
         pair_instance_new(&w->pair, KIND_BIT(KIND_PERSPECTIVE), instance);
 }
@@ -351,17 +353,20 @@ static void look_outside(struct world *w) {
 
 static void report(struct world *w) {
     const struct held *held = held_pick(w);
-    bool renew = chance(w, 25);
+    bool renew = chance(w, 25), guess = chance(w, 10);
+    pawl_uuid other = pair_instance(&w->pair, pick(w, PAIR_INSTANCES));
     if (held == NULL)
         return;
+    pawl_uuid instance = chance(w, 90) ? held->instance : other;
     int64_t span = held->head - held->version;
     struct checkpoint_report in = {
         .stream = str_from(held->stream),
-        .perspective = str_from(held->key),
+        .perspective = chance(w, 98) ? str_from(held->key) : STR("view0@9"),
         .version = held->version + (chance(w, 60) ? span : pick(w, (int)(span < 5 ? span : 5) + 1)) +
                    (chance(w, 4) ? 50 : 0),
         .status = chance(w, 60)   ? CHECKPOINT_COMPLETED
-                  : chance(w, 60) ? CHECKPOINT_FAILED
+                  : chance(w, 50) ? CHECKPOINT_FAILED
+                  : chance(w, 50) ? CHECKPOINT_PENDING
                                   : CHECKPOINT_PROCESSING,
         .delay_ms = pick(w, 2000) + 1};
     if (in.status == CHECKPOINT_FAILED)
@@ -369,14 +374,15 @@ static void report(struct world *w) {
     pair_describe(&w->pair, "%s %s %s version=%" PRId64 " status=%d", renew ? "renew" : "report",
                   held->stream, held->key, in.version, (int)in.status);
     for (int s = 0; s < PAIR_SIDES; s++) {
-        struct checkpoint_ref ref = {in.stream, in.perspective, held->token[s]};
-        struct checkpoints_renew again = {&ref, 1, 4000};
+        struct checkpoint_ref ref = {in.stream, in.perspective, held->token[s] + guess};
+        struct checkpoints_renew again = {instance, &ref, 1, 4000};
         struct answer_list out = {0};
         pawl_error err = {0};
-        in.token = held->token[s];
+        in.token = held->token[s] + guess;
+        struct checkpoints_report one = {instance, &in, 1};
         pawl_status status =
             renew ? events_of(w, s)->checkpoints_renew(w->pair.store[s], &again, w->pair.arena, &out, &err)
-                  : w->pair.store[s]->ops->core.checkpoints_report(w->pair.store[s], &in, 1, w->pair.arena,
+                  : w->pair.store[s]->ops->core.checkpoints_report(w->pair.store[s], &one, w->pair.arena,
                                                                    &out, &err);
         if (pair_ok(&w->pair, s, status, &err))
             pair_say(&w->pair, s, " %d", (int)out.answers[0]);

@@ -215,10 +215,12 @@ void operation_log(struct world *world) {
         pawl_error err = {0};
         struct answer_list out = {0};
         struct side *side = &world->side[s];
-        pawl_status status = receptor ? CORE(world, s)->receptors_report(side->store, receptors, count,
-                                                                         side->arena, &out, &err)
-                                      : CORE(world, s)->checkpoints_report(side->store, checkpoints, count,
-                                                                           side->arena, &out, &err);
+        pawl_status status =
+            receptor
+                ? CORE(world, s)->receptors_report(side->store, receptors, count, side->arena, &out, &err)
+                : CORE(world, s)->checkpoints_report(
+                      side->store, &(struct checkpoints_report){uuid_nil(), checkpoints, count}, side->arena,
+                      &out, &err);
         if (say_status(world, s, status, &err))
             say_answers(side, "log", &out);
     }

@@ -140,7 +140,8 @@ enum store_answer report_(struct conf *c, const struct checkpoint_grant *grant, 
                                        .error = str_from(error),
                                        .delay_ms = status == CHECKPOINT_FAILED ? 1000 : 0};
     struct answer_list answers = {0};
-    must(c->core->checkpoints_report(c->store, &report, 1, c->arena, &answers, &c->err));
+    struct checkpoints_report in = {instance_id(1), &report, 1};
+    must(c->core->checkpoints_report(c->store, &in, c->arena, &answers, &c->err));
     return answers.answers[0];
 }
 

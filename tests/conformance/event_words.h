@@ -40,6 +40,7 @@ struct checkpoint_view checkpoint_(struct conf *c, const char *stream, const cha
 size_t checkpoint_count(struct conf *c, const char *key);
 struct perspective_row perspective_(struct conf *c, const char *name, int version);
 #define perspective_of(c, ...) (conf_at(c, __FILE__, __LINE__), perspective_(c, __VA_ARGS__))
+/* As instance 1. */
 enum store_answer report_(struct conf *c, const struct checkpoint_grant *grant, int64_t version,
                           enum checkpoint_status status, const char *error);
 #define report_at(c, ...) (conf_at(c, __FILE__, __LINE__), report_(c, __VA_ARGS__))

@@ -65,6 +65,23 @@ class PerspectiveTest(PerspectiveCase):
         self.assertEqual(self.rows("SELECT sku, quantity FROM stock"), [("a", "2"), ("b", "7")])
         self.assertEqual(self.ok("perspectives", "failed"), [])
 
+    def test_a_checkpoint_moved_by_hand_is_found(self):
+        self.tables()
+        self.ok("perspectives", "register", str(self.example / "stock.yaml"))
+        self.append("s", ("stock.came", {"sku": "a", "delta": 1}), ("stock.came", {"sku": "a", "delta": 1}))
+        self.assertEqual(self.ok("check"), [])
+        wrong = [("version = 2, status = 2, due_ms = NULL", "checkpoint_moved_by_grant"),
+                 ("token = 4611686018427387904", "token_below_counter"),
+                 ("version = 2, token = 1", "perspective_tally_matches"),
+                 ("perspective = 'nobody@1'", "checkpoint_moved_by_grant")]
+        for change, invariant in wrong:
+            before = self.sql("SELECT version, status, token, due_ms, perspective FROM pawl.checkpoint")[0]
+            self.sql(f"UPDATE pawl.checkpoint SET {change}")
+            result = self.run_pawl("check")
+            self.assertIn(invariant, {row["invariant"] for row in result.json()}, (change, result))
+            self.sql(f"UPDATE pawl.checkpoint SET version = {before[0]}, status = {before[1]}, token = {before[2]}, "
+                     f"due_ms = {before[3]}, perspective = '{before[4]}'")
+
     # covers: P27 B0.13
     def test_outside(self):
         program = self.dir / "handle.sh"

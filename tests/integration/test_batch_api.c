@@ -89,7 +89,7 @@ static void walk(const char *url) {
     assert_int_equal(second.outbox.failures[0], PAWL_ANSWER_APPLIED);
     assert_true(second.outbox.dead[0]);
     assert_int_equal(second.receptors[0], PAWL_ANSWER_APPLIED);
-    assert_int_equal(second.perspectives[0], PAWL_ANSWER_APPLIED);
+    assert_int_equal(second.perspectives[0], PAWL_ANSWER_NOT_FOUND);
 
     /* A token that was never granted changes nothing. */
     pawl_completion stale = {{claimed[2].token + 1000, claimed[2].id}, PAWL_STATUS_PUBLISHED};

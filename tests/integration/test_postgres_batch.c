@@ -142,26 +142,53 @@ static void a_renewal_names_the_token(void **state) {
                         "PW001");
 }
 
-/* covers: W08 W09 W10 W11 W27 W28 */
-static void receptors_and_perspectives_are_recorded(void **state) {
+/* covers: W08 W09 W27 */
+static void receptors_are_recorded(void **state) {
     struct fixture *f = *state;
-    assert_string_equal(batch(f, "(answers -> 'Receptors')::text || (answers -> 'Perspectives')::text",
+    assert_string_equal(batch(f, "(answers -> 'Receptors')::text",
                               ", p_receptor_completions => '[{\"EventId\": "
                               "\"01900000-0000-7000-8000-000000000001\", \"ReceptorName\": \"mail\", "
                               "\"Status\": 4}]', p_receptor_failures => '[{\"EventId\": "
                               "\"01900000-0000-7000-8000-000000000001\", "
-                              "\"ReceptorName\": \"sms\", \"Status\": 1, \"Error\": \"no\"}]', "
-                              "p_perspective_completions => '[{\"StreamId\": \"s\", "
-                              "\"PerspectiveName\": \"p\", \"Version\": 3, \"Token\": 1}]', "
-                              "p_perspective_failures => '[{\"StreamId\": \"s\", "
-                              "\"PerspectiveName\": \"q\", \"Version\": 3, \"Error\": \"no\"}]'"),
-                        "[\"applied\", \"applied\"][\"applied\", \"applied\"]");
+                              "\"ReceptorName\": \"sms\", \"Status\": 1, \"Error\": \"no\"}]'"),
+                        "[\"applied\", \"applied\"]");
     assert_string_equal(
         value(f, "select string_agg(receptor || status, ' ' order by receptor) from pawl.receptor"),
         "mail4 sms9");
-    assert_string_equal(value(f, "select string_agg(perspective || status || version, ' ' order by "
-                                 "perspective) from pawl.checkpoint"),
-                        "p23 q33");
+}
+
+/* totals@1, run by whoever asks for it, and a stream s of three events. */
+static void perspective_made(struct fixture *f) {
+    value(f,
+          "select pawl.perspective_register('totals', 1, '{1}', '{Created}', 2::smallint, null, null, 0, 0, "
+          "0::smallint, 1000)");
+    value(f, "select pawl.perspective_backfill('totals@1', 10)");
+    value(f, "select pawl.append('s', 0, '[{\"type\": \"Created\", \"payload\": {}}, {\"type\": \"Created\", "
+             "\"payload\": {}}, {\"type\": \"Created\", \"payload\": {}}]')");
+}
+
+#define COMPLETION(stream, token)                                                                            \
+    ", p_perspective_completions => '[{\"StreamId\": \"" stream "\", \"PerspectiveName\": \"totals@1\", "    \
+    "\"Version\": 3" token "}]'"
+
+/* covers: W10 W28 B0.5 */
+static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state) {
+    struct fixture *f = *state;
+    perspective_made(f);
+    batch(f, "now_ms", "");
+    assert_string_equal(batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("s", "")), "stale");
+    assert_string_equal(
+        batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("s", ", \"Token\": 4611686018427387904")),
+        "stale");
+    assert_string_equal(batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("nobody", ", \"Token\": 1")),
+                        "not_found");
+    assert_string_equal(value(f, "select version || ' ' || status || ' ' || token from pawl.checkpoint"),
+                        "0 0 0");
+    assert_string_equal(sqlstate_on(f, f->conn,
+                                    "select pawl.process_work_batch(" ME ", 'orders', 'host', 1, "
+                                    "p_perspective_completions => '[{\"StreamId\": \"s\", "
+                                    "\"PerspectiveName\": \"totals@1\", \"Token\": 1}]')"),
+                        "PW001"); /* no version */
 }
 
 /* covers: W17 W20 B2.4 B2.13 B3.3 P52 */
@@ -240,7 +267,8 @@ int main(void) {
         CASE(an_error_rolls_everything_back),
         CASE(skip_claim_writes_and_claims_nothing),
         CASE(a_renewal_names_the_token),
-        CASE(receptors_and_perspectives_are_recorded),
+        CASE(receptors_are_recorded),
+        CASE(a_checkpoint_is_reported_under_its_grant_or_not_at_all),
         CASE(what_belongs_to_the_schema_is_not_the_calls_to_change),
         CASE(partitions_are_listed_only_when_asked_for),
         CASE(an_evicted_instance_hears_it),

@@ -28,7 +28,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered, or no longer fed', p_key);
     END IF;
-    PERFORM pawl.checkpoints_recover(v_now);
+    PERFORM pawl.checkpoints_recover(NULL, v_now);
     busy := '{}';
     token := 0;
     streams := '{}';

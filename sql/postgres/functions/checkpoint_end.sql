@@ -58,7 +58,7 @@ BEGIN
             v_due := p_now;
         END IF;
     ELSIF p_status = 1 THEN
-        v_due := CASE WHEN v_row.lease_until_ms > 0 THEN v_row.lease_until_ms ELSE p_now + 300000 END;
+        v_due := v_row.lease_until_ms;
     ELSE
         v_due := p_now;
     END IF;

@@ -27,7 +27,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
     END IF;
     v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (1, 2) AND NOT p.paused);
-    PERFORM pawl.checkpoints_recover(v_now);
+    PERFORM pawl.checkpoints_recover(NULL, v_now);
     IF coalesce(cardinality(p_streams), 0) > 0 THEN
         SELECT * INTO v_take FROM pawl.claim_streams(p_streams, v_keys, p_max, v_now, '{}');
         RETURN QUERY SELECT false, b.stream, NULL::text, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0

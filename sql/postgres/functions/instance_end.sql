@@ -1,8 +1,8 @@
--- instance_end: frees the lanes of an instance, ends its active claims, and forgets that it wanted to be woken.
+-- instance_end: frees the lanes and checkpoints of an instance, ends its active claims, and forgets that it wanted to be woken.
 -- params: p_id uuid, p_how smallint: 4 evicted, 2 released (it said goodbye); p_now bigint
 -- returns: nothing
--- tables: lane (updated), waiter (deleted), those of claim_end and jobs_instance_end
--- locks: the lanes it owns or has claims on, then its claims, then those of jobs_instance_end, then waiter
+-- tables: lane (updated), waiter (deleted), those of claim_end, jobs_instance_end and checkpoints_recover
+-- locks: the lanes it owns or has claims on, then its claims, then those of jobs_instance_end, its checkpoints (skip locked), then waiter
 CREATE OR REPLACE FUNCTION pawl.instance_end(p_id uuid, p_how smallint, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -21,6 +21,7 @@ BEGIN
         PERFORM pawl.claim_end(v_claim.token, v_claim.part, p_how, p_now);
     END LOOP;
     PERFORM pawl.jobs_instance_end(p_id, p_how, p_now);
+    PERFORM pawl.checkpoints_recover(p_id, p_now);
     DELETE FROM pawl.waiter w WHERE w.instance = p_id;
 END
 $$;

@@ -67,7 +67,7 @@ BEGIN
     IF coalesce(p_perspective_completions, p_perspective_failures) IS NOT NULL THEN
         answers := answers || jsonb_build_object('Perspectives', (
             SELECT pawl.answer_names(pawl.checkpoints_report(
-                       array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
+                       p_instance_id, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
                        array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg(coalesce((e.x ->> 'Token')::bigint, 0) ORDER BY e.n),
                        array_agg(CASE WHEN e.x ->> 'Error' IS NULL THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE 3 END::smallint ORDER BY e.n),
                        array_agg(e.x ->> 'Error' ORDER BY e.n)))

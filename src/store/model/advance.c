@@ -93,7 +93,6 @@ static pawl_status move(struct advance *a, struct advance_result *out, pawl_erro
 static pawl_status advance(struct advance *a, const struct perspective_advance *in,
                            struct advance_result *out, pawl_error *err) {
     size_t total = 0;
-    model_checkpoints_recover(a->model);
     struct checkpoint **list = model_checkpoints_sorted(a->model, &total);
     a->batch = (size_t)(in->batch > 0 ? in->batch : a->perspective->batch);
     a->taken = arena_array(a->arena, total, sizeof(void *));

@@ -174,7 +174,7 @@ static pawl_status batch_run(struct model *model, const struct work_batch *in, s
     for (size_t i = 0; i < in->receptor_count; i++)
         result->receptors.answers[i] = model_receptor_apply(model, &in->receptors[i]);
     for (size_t i = 0; i < in->checkpoint_count; i++)
-        result->checkpoints.answers[i] = model_checkpoint_apply(model, &in->checkpoints[i]);
+        result->checkpoints.answers[i] = model_checkpoint_apply(model, in->instance.id, &in->checkpoints[i]);
     for (int kind = KIND_OUTBOX; batch_claims(in) && kind <= KIND_COUNT; kind++) {
         if (in->claim_max[kind] == 0)
             continue;

@@ -208,6 +208,13 @@ static bool has_wake(const struct model *model, pawl_str name) {
 static void check_checkpoint(struct finding *f, const struct checkpoint *c) {
     const struct kept_perspective *perspective = model_perspective_find(f->model, c->perspective);
     int64_t head = model_stream_version(f->model, c->stream);
+    bool moved = c->version > 0 || c->status != CHECKPOINT_PENDING;
+    if ((moved && c->token == 0) || (c->status == CHECKPOINT_PROCESSING) == uuid_is_nil(c->instance) ||
+        perspective == NULL || head == 0)
+        violated(f, "checkpoint_moved_by_grant", "%.*s of %.*s is at %" PRId64 ", token %" PRId64,
+                 STR_ARG(c->perspective), STR_ARG(c->stream), c->version, c->token);
+    if (c->token > (f->model->settings.epoch << 40 | f->model->counter))
+        violated(f, "token_below_counter", "checkpoint token %" PRId64, c->token);
     if (perspective == NULL)
         return;
     if (head > 0 && c->version > head)

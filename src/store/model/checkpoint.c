@@ -95,7 +95,7 @@ enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *c
             c->due_ms = -1;
     }
     if (end->status == CHECKPOINT_PROCESSING)
-        c->due_ms = c->lease_until_ms > 0 ? c->lease_until_ms : model->now_ms + PAWL_LEASE_MS_DEFAULT;
+        c->due_ms = c->lease_until_ms;
     else
         model_checkpoint_free_lease(c);
     return outcome;
@@ -111,15 +111,11 @@ static bool can_run(const struct model *model, const struct checkpoints_claim *i
     return named && model_perspective_fed(perspective) && !perspective->paused;
 }
 
-/* What an evicted instance held is free. */
-void model_checkpoints_recover(struct model *model) {
+void model_checkpoints_leave(struct model *model, pawl_uuid instance) {
     for (struct node *node = model_table_each(&model->checkpoints, NULL); node != NULL;
          node = model_table_each(&model->checkpoints, node)) {
         struct checkpoint *c = node->thing;
-        if (uuid_is_nil(c->instance))
-            continue;
-        const struct instance *holder = model_instance_find(model, c->instance);
-        if (holder == NULL || holder->state != INSTANCE_EVICTED)
+        if (!uuid_equal(c->instance, instance))
             continue;
         c->status = CHECKPOINT_PENDING;
         c->due_ms = c->updated_ms = model->now_ms;
@@ -247,7 +243,6 @@ pawl_status model_checkpoints_claim(struct store *store, const struct checkpoint
     if (result.grants == NULL) {
         status = error_set(err, PAWL_NO_MEMORY, "checkpoints_claim", "no memory for the answer");
     } else {
-        model_checkpoints_recover(model);
         struct checkpoint_look look = {.claim = in};
         size_t count = in->stream_count > 0 ? model_checkpoints_behind(model, &look, list, total)
                                             : take_due(model, in, list, total);
@@ -273,7 +268,7 @@ pawl_status model_checkpoints_renew(struct store *store, const struct checkpoint
         const struct checkpoint_ref *ref = &in->refs[i];
         struct checkpoint *c = model_checkpoint_find(model, ref->stream, ref->perspective);
         bool held = c != NULL && c->status == CHECKPOINT_PROCESSING && c->token == ref->token &&
-                    !uuid_is_nil(c->instance);
+                    uuid_equal(c->instance, in->instance);
         list.answers[i] = held ? ANSWER_APPLIED : ANSWER_STALE;
         if (held)
             c->lease_until_ms = c->due_ms = model->now_ms + in->lease_ms;

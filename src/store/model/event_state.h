@@ -98,8 +98,8 @@ enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *c
 void model_checkpoint_clear(struct model *model, struct checkpoint *checkpoint);
 void model_checkpoint_free_lease(struct checkpoint *checkpoint);
 
-/* What an evicted instance held is free. */
-void model_checkpoints_recover(struct model *model);
+/* What an instance held that is evicted or has left is free. */
+void model_checkpoints_leave(struct model *model, pawl_uuid instance);
 /* A completed one becomes pending, due now. */
 void model_checkpoint_wake(struct model *model, struct checkpoint *c);
 /* Those of the named streams that are behind: list becomes what is to be granted, the others are woken. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "store/model/aside.h"
+#include "store/model/event_state.h"
 #include "store/model/lane.h"
 #include "store/model/relay.h"
 
@@ -113,19 +114,21 @@ void model_beat_fill(const struct model *model, const struct instance *instance,
         out->lanes_owned[kind] = model_lanes_owned(model, (enum store_kind)kind, instance->id);
 }
 
-static void lanes_leave(struct model *model, pawl_uuid id) {
+/* Its lanes and its checkpoints. */
+static void grants_leave(struct model *model, pawl_uuid id) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         for (int i = 0; i < model->settings.lane_count; i++) {
             if (uuid_equal(model->lanes[kind][i].owner, id))
                 model_lane_free(&model->lanes[kind][i]);
         }
     }
+    model_checkpoints_leave(model, id);
 }
 
 void model_evict(struct model *model, struct instance *instance) {
     instance->state = INSTANCE_EVICTED;
     instance->evicted_ms = model->now_ms;
-    lanes_leave(model, instance->id);
+    grants_leave(model, instance->id);
     model_claims_evict(model, instance->id);
 }
 
@@ -206,7 +209,7 @@ pawl_status model_instance_deregister(struct store *store, pawl_uuid id, pawl_er
                                             "instance %s is not registered; it has nothing to give back",
                                             uuid_format(id, text)));
     model_claims_release(model, id);
-    lanes_leave(model, id);
+    grants_leave(model, id);
     model_instance_bury(model, instance);
     return model_leave(model, PAWL_OK);
 }

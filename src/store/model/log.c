@@ -64,28 +64,28 @@ struct checkpoint *model_checkpoint_find(const struct model *model, pawl_str str
     return NULL;
 }
 
-enum store_answer model_checkpoint_apply(struct model *model, const struct checkpoint_report *report) {
-    struct checkpoint *checkpoint = model_checkpoint_make(model, report->stream, report->perspective);
-    int64_t head = model_stream_version(model, report->stream);
-    if (model_perspective_removed(model, report->perspective) || report->token < checkpoint->token ||
-        report->version < checkpoint->version)
+enum store_answer model_checkpoint_apply(struct model *model, pawl_uuid instance,
+                                         const struct checkpoint_report *report) {
+    struct checkpoint *c = model_checkpoint_find(model, report->stream, report->perspective);
+    if (c == NULL)
+        return ANSWER_NOT_FOUND;
+    if (model_perspective_removed(model, report->perspective))
         return ANSWER_STALE;
-    bool same = report->token == checkpoint->token && report->version == checkpoint->version;
-    if (same && report->status == checkpoint->status && report->status != CHECKPOINT_FAILED)
-        return ANSWER_DUPLICATE;
-    /* Stored as pending, because more had come. */
-    if (same && report->token > 0 && report->status == CHECKPOINT_COMPLETED &&
-        checkpoint->status == CHECKPOINT_PENDING && head > checkpoint->version)
-        return ANSWER_DUPLICATE;
-    if (head > 0 && report->version > head)
-        return ANSWER_CONFLICT;
-    (void)model_checkpoint_end(model, checkpoint,
-                               &(struct checkpoint_end){.version = report->version,
-                                                        .token = report->token,
-                                                        .status = report->status,
-                                                        .error = report->error,
-                                                        .delay_ms = report->delay_ms});
-    return ANSWER_APPLIED;
+    struct checkpoint_found found = {.version = c->version,
+                                     .head = model_stream_version(model, report->stream),
+                                     .token = c->token,
+                                     .status = c->status,
+                                     .held = c->status == CHECKPOINT_PROCESSING &&
+                                             c->token == report->token && uuid_equal(c->instance, instance)};
+    enum store_answer answer = checkpoint_answer(&found, report);
+    if (answer == ANSWER_APPLIED)
+        (void)model_checkpoint_end(model, c,
+                                   &(struct checkpoint_end){.version = report->version,
+                                                            .token = report->token,
+                                                            .status = report->status,
+                                                            .error = report->error,
+                                                            .delay_ms = report->delay_ms});
+    return answer;
 }
 
 struct checkpoint *model_checkpoint_make(struct model *model, pawl_str stream, pawl_str perspective) {
@@ -117,18 +117,17 @@ pawl_status model_receptors_report(struct store *store, const struct receptor_re
     return model_leave(model, PAWL_OK);
 }
 
-pawl_status model_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
-                                     size_t count, struct arena *arena, struct answer_list *out,
-                                     pawl_error *err) {
+pawl_status model_checkpoints_report(struct store *store, const struct checkpoints_report *in,
+                                     struct arena *arena, struct answer_list *out, pawl_error *err) {
     struct answer_list list = {0};
-    pawl_status status = check_checkpoints(reports, count, err);
+    pawl_status status = check_checkpoints(in, err);
     if (status == PAWL_OK)
-        status = model_answers_new(arena, count, false, &list, err);
+        status = model_answers_new(arena, in->count, false, &list, err);
     if (status != PAWL_OK)
         return status;
     struct model *model = model_enter(store);
-    for (size_t i = 0; i < count; i++)
-        list.answers[i] = model_checkpoint_apply(model, &reports[i]);
+    for (size_t i = 0; i < in->count; i++)
+        list.answers[i] = model_checkpoint_apply(model, in->instance, &in->reports[i]);
     *out = list;
     return model_leave(model, PAWL_OK);
 }

@@ -87,9 +87,9 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
         status = kind_prepare(batch, k, err);
     if (in->receptor_count > 0)
         pg_receptors_prepare(in->receptors, in->receptor_count, batch->arena, batch->receptors = step(batch));
+    const struct checkpoints_report checkpoints = {in->instance.id, in->checkpoints, in->checkpoint_count};
     if (in->checkpoint_count > 0)
-        pg_checkpoints_prepare(in->checkpoints, in->checkpoint_count, batch->arena,
-                               batch->checkpoints = step(batch));
+        pg_checkpoints_prepare(&checkpoints, batch->arena, batch->checkpoints = step(batch));
     claims_prepare(batch);
     if ((in->flags & BATCH_LANES) != 0) {
         *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);

@@ -50,7 +50,7 @@ void pg_release_prepare(const struct messages_release *in, struct arena *arena, 
 void pg_renew_prepare(const struct messages_renew *in, struct arena *arena, struct statement *statement);
 void pg_receptors_prepare(const struct receptor_report *reports, size_t count, struct arena *arena,
                           struct statement *statement);
-void pg_checkpoints_prepare(const struct checkpoint_report *reports, size_t count, struct arena *arena,
+void pg_checkpoints_prepare(const struct checkpoints_report *in, struct arena *arena,
                             struct statement *statement);
 /* Answers in column 0, and outcomes in column 1 when there is one. */
 PAWL_MUSTCHECK pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count,
@@ -103,9 +103,8 @@ pawl_status postgres_batch_process(struct store *store, const struct work_batch 
 pawl_status postgres_receptors_report(struct store *store, const struct receptor_report *reports,
                                       size_t count, struct arena *arena, struct answer_list *out,
                                       pawl_error *err);
-pawl_status postgres_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
-                                        size_t count, struct arena *arena, struct answer_list *out,
-                                        pawl_error *err);
+pawl_status postgres_checkpoints_report(struct store *store, const struct checkpoints_report *in,
+                                        struct arena *arena, struct answer_list *out, pawl_error *err);
 pawl_status postgres_dead_redrive(struct store *store, const struct dead_ref *refs, size_t count,
                                   struct arena *arena, struct answer_list *out, pawl_error *err);
 pawl_status postgres_dead_discard(struct store *store, const struct dead_ref *refs, size_t count,

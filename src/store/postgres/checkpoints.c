@@ -60,6 +60,7 @@ pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpo
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_CHECKPOINTS_RENEW, arena);
     struct params *p = &statement.params;
+    pg_params_uuid(p, in->instance);
     pg_params_texts(p, STRIDED(in->refs, stream, in->count));
     pg_params_texts(p, STRIDED(in->refs, perspective, in->count));
     pg_params_bigs(p, STRIDED(in->refs, token, in->count));

@@ -74,17 +74,18 @@ void pg_receptors_prepare(const struct receptor_report *reports, size_t count, s
     pg_params_texts(&statement->params, STRIDED(reports, error, count));
 }
 
-void pg_checkpoints_prepare(const struct checkpoint_report *reports, size_t count, struct arena *arena,
+void pg_checkpoints_prepare(const struct checkpoints_report *in, struct arena *arena,
                             struct statement *statement) {
     *statement = pg_statement_new(POSTGRES_Q_CHECKPOINTS_REPORT, arena);
     struct params *p = &statement->params;
-    pg_params_texts(p, STRIDED(reports, stream, count));
-    pg_params_texts(p, STRIDED(reports, perspective, count));
-    pg_params_bigs(p, STRIDED(reports, version, count));
-    pg_params_bigs(p, STRIDED(reports, token, count));
-    pg_params_smalls(p, STRIDED(reports, status, count));
-    pg_params_texts(p, STRIDED(reports, error, count));
-    pg_params_bigs(p, STRIDED(reports, delay_ms, count));
+    pg_params_uuid(p, in->instance);
+    pg_params_texts(p, STRIDED(in->reports, stream, in->count));
+    pg_params_texts(p, STRIDED(in->reports, perspective, in->count));
+    pg_params_bigs(p, STRIDED(in->reports, version, in->count));
+    pg_params_bigs(p, STRIDED(in->reports, token, in->count));
+    pg_params_smalls(p, STRIDED(in->reports, status, in->count));
+    pg_params_texts(p, STRIDED(in->reports, error, in->count));
+    pg_params_bigs(p, STRIDED(in->reports, delay_ms, in->count));
 }
 
 pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count, struct arena *arena,
@@ -170,14 +171,13 @@ pawl_status postgres_receptors_report(struct store *store, const struct receptor
                           err);
 }
 
-pawl_status postgres_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
-                                        size_t count, struct arena *arena, struct answer_list *out,
-                                        pawl_error *err) {
+pawl_status postgres_checkpoints_report(struct store *store, const struct checkpoints_report *in,
+                                        struct arena *arena, struct answer_list *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
-    pawl_status status = check_checkpoints(reports, count, err);
+    pawl_status status = check_checkpoints(in, err);
     if (status != PAWL_OK)
         return status;
-    pg_checkpoints_prepare(reports, count, arena, &statement);
+    pg_checkpoints_prepare(in, arena, &statement);
     return pg_answers_run(store, &statement,
-                          &(struct answers_wanted){"checkpoints_report", count, arena, out}, err);
+                          &(struct answers_wanted){"checkpoints_report", in->count, arena, out}, err);
 }

@@ -117,8 +117,6 @@ static pawl_status advance(struct advance *a, struct advance_result *out) {
         status = error_set(a->op->err, PAWL_NOT_FOUND, a->op->name,
                            "perspective \"%.*s\" is not registered, or no longer fed",
                            STR_ARG(a->in->perspective));
-    if (status == PAWL_OK)
-        status = checkpoints_recover(a->op);
     a->batch = a->in->batch > 0 ? a->in->batch : a->perspective.batch;
     if (status == PAWL_OK)
         status = a->in->stream_count > 0 ? take_named(a) : take_due(a);

@@ -112,8 +112,10 @@ static pawl_status log_reports(struct batching *b) {
         status = report_answers(b->op, b->arena, b->in->checkpoint_count, false, &b->out->checkpoints);
     if (status == PAWL_OK)
         status = log_receptors(b->op, b->in->receptors, &b->out->receptors);
+    const struct checkpoints_report checkpoints = {b->in->instance.id, b->in->checkpoints,
+                                                   b->in->checkpoint_count};
     if (status == PAWL_OK)
-        status = log_checkpoints(b->op, b->in->checkpoints, &b->out->checkpoints);
+        status = log_checkpoints(b->op, &checkpoints, &b->out->checkpoints);
     return status;
 }
 

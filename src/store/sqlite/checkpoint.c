@@ -124,42 +124,33 @@ pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, con
             c->due_ms = -1;
     }
     if (end->status == CHECKPOINT_PROCESSING)
-        c->due_ms = c->view.lease_until_ms > 0 ? c->view.lease_until_ms : op->now_ms + PAWL_LEASE_MS_DEFAULT;
+        c->due_ms = c->view.lease_until_ms;
     else
         free_lease(c);
     return status == PAWL_OK ? checkpoint_write(op, c) : status;
 }
 
-pawl_status checkpoint_report(struct operation *op, const struct checkpoint_report *report,
-                              enum store_answer *answer) {
+pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
+                              const struct checkpoint_report *report, enum store_answer *answer) {
     struct checkpoint_state c;
     struct perspective_brief perspective;
     enum fail_outcome ignored = FAIL_NONE;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_MAKE);
-    bind_text(&s, report->stream);
-    bind_text(&s, report->perspective);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s); /* the first report makes the row, whatever it answers */
-    if (status == PAWL_OK)
-        status = checkpoint_read(op, report->stream, report->perspective, &c);
+    pawl_status status = checkpoint_read(op, report->stream, report->perspective, &c);
     if (status == PAWL_OK)
         status = perspective_read(op, report->perspective, &perspective);
     if (status != PAWL_OK)
         return status;
     const struct checkpoint_view *v = &c.view;
-    bool same = report->token == v->token && report->version == v->version;
-    /* Completed was stored as pending, because more had come. */
-    bool again = same && report->token > 0 && report->status == CHECKPOINT_COMPLETED &&
-                 v->status == CHECKPOINT_PENDING && v->head > v->version;
-    if ((perspective.found && perspective.state == PERSPECTIVE_REMOVED) || report->token < v->token ||
-        report->version < v->version)
-        *answer = ANSWER_STALE;
-    else if ((same && report->status == v->status && report->status != CHECKPOINT_FAILED) || again)
-        *answer = ANSWER_DUPLICATE;
-    else if (v->head > 0 && report->version > v->head)
-        *answer = ANSWER_CONFLICT;
-    else
-        *answer = ANSWER_APPLIED;
+    struct checkpoint_found found = {.version = v->version,
+                                     .head = v->head,
+                                     .token = v->token,
+                                     .status = v->status,
+                                     .held = v->status == CHECKPOINT_PROCESSING &&
+                                             v->token == report->token && uuid_equal(v->instance, instance)};
+    *answer = !c.found ? ANSWER_NOT_FOUND
+              : perspective.found && perspective.state == PERSPECTIVE_REMOVED
+                  ? ANSWER_STALE
+                  : checkpoint_answer(&found, report);
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     return checkpoint_end(op, &c,
@@ -322,9 +313,10 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
     return status;
 }
 
-pawl_status checkpoints_recover(struct operation *op) {
+pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
     int64_t changed = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RECOVER);
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_LEAVE);
+    bind_uuid(&s, instance);
     bind_int(&s, op->now_ms);
     pawl_status status = statement_run_count(&s, &changed);
     return status == PAWL_OK && changed > 0 ? perspective_count_again(op, (pawl_str){NULL, 0}) : status;
@@ -340,10 +332,8 @@ static pawl_status claim(struct operation *op, const struct checkpoints_claim *i
     if (status != PAWL_OK)
         return status;
     struct checkpoint_look look = {.claim = in};
-    status = checkpoints_recover(op);
-    if (status == PAWL_OK)
-        status = in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
-                                      : take_due(op, in, &runnable, &list);
+    status = in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
+                                  : take_due(op, in, &runnable, &list);
     return status == PAWL_OK ? grant(op, in, &list, arena, out) : status;
 }
 
@@ -380,6 +370,7 @@ pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoin
         bind_text(&s, in->refs[i].perspective);
         bind_int(&s, in->refs[i].token);
         bind_int(&s, op.now_ms + in->lease_ms);
+        bind_uuid(&s, in->instance);
         status = statement_run_count(&s, &changed);
         list.answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
     }

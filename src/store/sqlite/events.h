@@ -71,7 +71,8 @@ PAWL_MUSTCHECK pawl_status checkpoint_write(struct operation *op, struct checkpo
 PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c,
                                           const struct checkpoint_end *end, enum fail_outcome *outcome);
 /* One report, with its rules. */
-PAWL_MUSTCHECK pawl_status checkpoint_report(struct operation *op, const struct checkpoint_report *report,
+PAWL_MUSTCHECK pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
+                                             const struct checkpoint_report *report,
                                              enum store_answer *answer);
 /* Perspectives that can be run: named, fed and not paused. */
 struct runnable {
@@ -94,8 +95,8 @@ PAWL_MUSTCHECK pawl_status checkpoint_idle(struct operation *op, struct checkpoi
 /* Of the named streams: list becomes what is to be granted, the others are written down. */
 PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
                                                     const struct runnable *runnable, struct picked *list);
-/* What evicted instances held is free. */
-PAWL_MUSTCHECK pawl_status checkpoints_recover(struct operation *op);
+/* What an instance held that is evicted or has left is free. */
+PAWL_MUSTCHECK pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance);
 
 /* Which events are for a perspective: looked up once, when its types are few and it leaves none out. */
 enum { WANTED_TYPES_MAX = 16 };

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "store/sqlite/ending.h"
+#include "store/sqlite/events.h"
 #include "store/sqlite/lane.h"
 
 pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
@@ -129,11 +130,13 @@ pawl_status instance_touch(struct operation *op, struct instance_brief *brief, s
     return status != PAWL_OK ? status : balance(op, brief, beat);
 }
 
-/* Its lanes, and its wish to be woken. */
-static pawl_status free_lanes(struct operation *op, pawl_uuid id) {
+/* Its lanes, its checkpoints, and its wish to be woken. */
+static pawl_status free_grants(struct operation *op, pawl_uuid id) {
     struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_ALL);
     bind_uuid(&s, id);
     pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = checkpoints_leave(op, id);
     if (status != PAWL_OK)
         return status;
     s = statement_begin(op, SQLITE_Q_WAITER_END);
@@ -148,7 +151,7 @@ pawl_status instance_expel(struct operation *op, pawl_uuid id) {
     bind_int(&s, op->now_ms);
     pawl_status status = statement_run(&s);
     if (status == PAWL_OK)
-        status = free_lanes(op, id);
+        status = free_grants(op, id);
     if (status == PAWL_OK)
         status = ending_evicted(op, id);
     return status != PAWL_OK ? status : operation_note_evicted(op, id);
@@ -279,7 +282,7 @@ pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, 
     if (status == PAWL_OK)
         status = ending_released(&op, instance);
     if (status == PAWL_OK)
-        status = free_lanes(&op, instance);
+        status = free_grants(&op, instance);
     if (status == PAWL_OK)
         status = instance_remove(&op, instance);
     return operation_end(&op, status);

@@ -60,11 +60,11 @@ static pawl_status find_checkpoint(struct operation *op, pawl_str stream, pawl_s
     return status;
 }
 
-pawl_status log_checkpoints(struct operation *op, const struct checkpoint_report *reports,
+pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in,
                             struct answer_list *out) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < out->count && status == PAWL_OK; i++)
-        status = checkpoint_report(op, &reports[i], &out->answers[i]);
+        status = checkpoint_report(op, in->instance, &in->reports[i], &out->answers[i]);
     return status;
 }
 
@@ -86,19 +86,18 @@ pawl_status sqlite_receptors_report(struct store *store, const struct receptor_r
     return status;
 }
 
-pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoint_report *reports,
-                                      size_t count, struct arena *arena, struct answer_list *out,
-                                      pawl_error *err) {
+pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoints_report *in,
+                                      struct arena *arena, struct answer_list *out, pawl_error *err) {
     struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_checkpoints(reports, count, err);
+    pawl_status status = check_checkpoints(in, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_report", err);
     if (status != PAWL_OK)
         return status;
-    status = report_answers(&op, arena, count, false, &list);
+    status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
-        status = log_checkpoints(&op, reports, &list);
+        status = log_checkpoints(&op, in, &list);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;
