@@ -2,6 +2,7 @@
 -- params: one array member per message; arrays that are all absent may be NULL. p_consumer and p_hashes (NULL: computed
 --         here) are for the inbox; p_request NULL: none
 -- returns: one answer per message: 1 applied, 2 duplicate, 4 conflict
+-- raises: PW001 the kind, the consumer or a message is wrong
 -- tables: message, tally (inserted), dedupe, request (inserted); waiter (read)
 -- locks: the dedupe keys of an inbox call, in the order of the ids
 -- A transaction id comes first, then the numbers: a claim relies on it to find late commits (docs/protocol.md).
@@ -20,9 +21,15 @@ DECLARE
     v_xid xid8;
     v_now bigint;
 BEGIN
-    IF p_kind NOT BETWEEN 1 AND 3 THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', p_kind);
+    IF (p_kind BETWEEN 1 AND 3) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001',
+            MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', coalesce(p_kind::text, 'NULL'));
     END IF;
+    IF p_kind = 2 AND (octet_length(p_consumer) BETWEEN 1 AND 128) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001',
+            MESSAGE = 'an inbox message needs a consumer of 1 … 128 bytes: who must see it once';
+    END IF;
+    PERFORM pawl.put_check(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers);
     v_xid := pg_current_xact_id();
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       INTO v_now FROM pawl.settings s;

@@ -13,9 +13,6 @@ DECLARE
     v_new uuid[];
     v_answers smallint[];
 BEGIN
-    IF p_consumer IS NULL OR p_consumer = '' THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'an inbox message needs a consumer: who must see it once';
-    END IF;
     IF v_hashes IS NULL THEN
         v_hashes := ARRAY(SELECT pawl.payload_hash(p.payload)
                             FROM unnest(p_payloads) WITH ORDINALITY AS p(payload, n) ORDER BY p.n);

@@ -1,6 +1,7 @@
 -- put_one: stores one outbox message, the usual call of a producer, without the machinery for many.
 -- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
 -- returns: p_id: it is stored, or an error is raised
+-- raises: PW001 something is missing or too long
 -- tables: message, tally (inserted); waiter (read when wait_seq says that somebody waits)
 -- locks: none
 -- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
@@ -14,6 +15,11 @@ AS $$
 DECLARE
     v_lane integer; -- where it went, when somebody waits
 BEGIN
+    IF (p_id IS NOT NULL AND octet_length(p_type) BETWEEN 1 AND 200 AND octet_length(p_payload::text) <= 16777216
+        AND (p_stream IS NULL OR octet_length(p_stream) BETWEEN 1 AND 200) AND (p_topic IS NULL OR octet_length(p_topic) <= 200)
+        AND (p_headers IS NULL OR octet_length(p_headers::text) <= 65536)) IS NOT TRUE THEN
+        PERFORM pawl.put_check(ARRAY[p_id], ARRAY[p_stream], ARRAY[p_topic], ARRAY[p_type], ARRAY[p_payload], ARRAY[p_headers]);
+    END IF;
     INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
     INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
                                    causation_id, traceparent, put_ms)
