@@ -1,2 +1,2 @@
 -- append: one event by a plain INSERT.
-INSERT INTO event (stream, version, id, type, payload, appended_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO pawl_event (stream, version, id, type, payload, appended_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
