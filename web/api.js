@@ -39,6 +39,8 @@ export const put = (path, body) => request("PUT", path, body);
 export const drop = (path) => request("DELETE", path);
 export const signIn = (token) => request("POST", "/v1/session", undefined, undefined, { authorization: "Bearer " + token });
 
+export const signOut = () => request("DELETE", "/v1/session");
+
 // The path with the parameters that say something.
 export function withQuery(path, parameters) {
   const query = new URLSearchParams();

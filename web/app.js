@@ -1,5 +1,5 @@
 // The dashboard: signs in, finds the page of the address, and leaves it again.
-import { get, signIn } from "./api.js";
+import { get, signIn, signOut } from "./api.js";
 import { h, render } from "./dom.js";
 import { setLive, startLive } from "./live.js";
 import { pages } from "./pages.js";
@@ -92,6 +92,12 @@ async function begin() {
     stream.textContent = state;
     stream.className = state;
   });
+  const out = document.getElementById("sign-out");
+  out.hidden = false;
+  out.onclick = async () => {
+    await signOut();
+    location.assign("/ui/");
+  };
   addEventListener("popstate", () => show(true));
   document.addEventListener("click", follow);
   show(false);

@@ -180,6 +180,7 @@
 #define PAWL_HTTP_IDLE_MS 30000       /* nothing moves */
 #define PAWL_HTTP_STOP_MS 3000        /* for answers that are on their way when the server stops */
 #define PAWL_HTTP_SESSION_MS 43200000 /* 12 hours */
+#define PAWL_HTTP_SESSIONS_MAX 1000
 #define PAWL_HTTP_STORE_THREADS 2
 #define PAWL_HTTP_LEASE_THREADS 2
 #define PAWL_HTTP_LEASES_WATCHED_MAX 16384 /* claimed items whose time is taken */

@@ -54,22 +54,29 @@ static size_t value_span(pawl_str text) {
     return at < text.len ? at + 1 : text.len;
 }
 
+static size_t blanks_of(pawl_str text) {
+    size_t blanks = 0;
+    while (blanks < text.len && strchr(" \t\n", text.ptr[blanks]) != NULL)
+        blanks++;
+    return blanks;
+}
+
 /* host=… password=… */
 static void redact_pairs(struct buf *buf, pawl_str text) {
     while (text.len > 0) {
-        size_t blanks = 0;
-        while (blanks < text.len && strchr(" \t\n", text.ptr[blanks]) != NULL)
-            blanks++;
+        size_t blanks = blanks_of(text);
         buf_append(buf, text.ptr, blanks);
         text = rest_of(text, blanks);
         size_t name_len = span_until(text, "= \t\n");
         buf_append(buf, text.ptr, name_len);
         pawl_str name = {text.ptr, name_len};
         text = rest_of(text, name_len);
-        if (text.len == 0 || text.ptr[0] != '=')
+        size_t equals = blanks_of(text); /* libpq lets blanks stand on both sides of it */
+        if (equals == text.len || text.ptr[equals] != '=')
             continue;
-        buf_append_char(buf, '=');
-        text = rest_of(text, 1);
+        equals += 1 + blanks_of(rest_of(text, equals + 1));
+        buf_append(buf, text.ptr, equals);
+        text = rest_of(text, equals);
         size_t len = value_span(text);
         if (is_secret_name(name))
             buf_append_cstr(buf, MASK);
@@ -92,6 +99,13 @@ static const char *userinfo_end(pawl_str rest) {
 
 void url_redact(struct buf *buf, pawl_str url) {
     const char *scheme_end = url.len > 0 ? memmem(url.ptr, url.len, "://", 3) : NULL;
+    const char *last = url.len > 0 ? memrchr(url.ptr, '@', url.len) : NULL;
+    if (scheme_end == NULL && last != NULL && url.len > 8 && strncmp(url.ptr, "postgres", 8) == 0) {
+        /* The slashes were forgotten: what is in front of the host may be anything. */
+        buf_append_cstr(buf, "postgres:" MASK);
+        buf_append(buf, last, (size_t)(url.ptr + url.len - last));
+        return;
+    }
     if (scheme_end == NULL) {
         redact_pairs(buf, url);
         return;

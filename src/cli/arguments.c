@@ -7,6 +7,36 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/url.h"
+
+/* Writes over the argument what may be shown of it; the rest of its place is emptied. */
+static void show_redacted(char *argument, pawl_str shown) {
+    size_t len = strlen(argument), kept = shown.len < len ? shown.len : len;
+    memcpy(argument, shown.ptr, kept);
+    memset(argument + kept, '\0', len - kept);
+}
+
+pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***copy, pawl_error *err) {
+    char **made = arena_array(arena, (size_t)argc + 1, sizeof *made);
+    struct buf shown;
+    bool failed = made == NULL;
+    buf_init(&shown, 0);
+    for (int i = 0; i < argc && !failed; i++) {
+        made[i] = arena_strdup(arena, argv[i]);
+        buf_reset(&shown);
+        size_t name = strncmp(argv[i], "--", 2) == 0 ? strcspn(argv[i], "=") : 0;
+        buf_append(&shown, argv[i], name + (name > 0 && argv[i][name] == '='));
+        url_redact(&shown, str_from(argv[i] + shown.len));
+        failed = made[i] == NULL || shown.failed;
+        if (!failed && !str_equal_cstr(buf_str(&shown), argv[i]))
+            show_redacted(argv[i], buf_str(&shown));
+    }
+    buf_free(&shown);
+    if (failed)
+        return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
+    *copy = made;
+    return PAWL_OK;
+}
 
 /* What the walk over argv collects before it can be judged. */
 struct walk {

@@ -25,6 +25,13 @@ struct arguments {
 PAWL_MUSTCHECK pawl_status arguments_parse(struct arena *arena, int argc, char **argv,
                                            struct arguments *arguments, pawl_error *err);
 
+/*
+ * Copies argv, and takes the passwords of addresses out of the original: everybody who may list processes can
+ * read that one. Any argument may be an address: of the database, of a broker, of an endpoint.
+ */
+PAWL_MUSTCHECK pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***copy,
+                                          pawl_error *err);
+
 /* Whether argv asks for JSON; needed for the errors of a command line that cannot be parsed. */
 bool arguments_want_json(int argc, char **argv);
 

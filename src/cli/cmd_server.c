@@ -1,5 +1,6 @@
 /* pawl server: the HTTP interface and the dashboard. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
@@ -12,17 +13,18 @@ static const char *text_or_null(const struct cli *cli, enum option_id id) {
     return text.len > 0 ? text.ptr : NULL;
 }
 
-/* The token is told once, when it is made; later it stands in the file. */
+/* The token is told once, when it is made, and to a person: what is not a terminal may be kept as a log. */
 static void greet(const struct server *server) {
+    bool told = server->tokens_made && isatty(STDERR_FILENO) != 0;
     const char *scheme = server->tls ? "https" : "http";
     const char *place = server->config.public_url != NULL ? server->config.public_url : NULL;
     fprintf(stderr, "pawl: tokens are in %s. The dashboard%s:\n", server->token_file,
-            server->tokens_made ? ", this once with the operator's token" : "");
+            told ? ", this once with the operator's token" : "");
     if (place != NULL)
         fprintf(stderr, "%s/", place);
     else
         fprintf(stderr, "%s://%s/", scheme, server->address);
-    if (server->tokens_made)
+    if (told)
         fprintf(stderr, "#token=%s", server->tokens.operator);
     fprintf(stderr, "\n");
 }
@@ -71,8 +73,9 @@ const struct command command_server = {
     .writes = true,
     .details =
         "Listens on this machine only, and wants a token even here. The first start makes the tokens (one "
-        "for viewers, one for operators, one for workers) and prints the address of the dashboard with the "
-        "operator's token, this once. Another address than a loopback one is refused without --tls-cert and "
+        "for viewers, one for operators, one for workers) and prints the address of the dashboard, on a "
+        "terminal with the operator's token, this once. Another address than a loopback one is refused "
+        "without --tls-cert and "
         "--tls-key, or --public-url for a proxy that speaks TLS. It claims no work: on PostgreSQL a login "
         "that may only become pawl_server is enough (docs/api.md). SIGTERM, SIGINT and SIGHUP stop it.",
     .example = "pawl server\n"

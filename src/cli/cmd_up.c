@@ -160,7 +160,8 @@ const struct command command_up = {
     .details =
         "Like pawl worker, with a status line when standard error is a terminal. A missing SQLite file is "
         "made. Without a handler it only watches. Beside it runs pawl server, on 127.0.0.1:7295 unless "
-        "--listen says otherwise: its first start prints the dashboard's address with the operator's token. "
+        "--listen says otherwise: its first start prints the dashboard's address, on a terminal with the "
+        "operator's token. "
         "It ends with the worker; --serve=false and --until-idle leave it out.",
     .example = "pawl up --on 'order.*=exec:./handle.sh'\n"
                "DATABASE_URL=postgres://db/app pawl up --handlers handlers.ini",

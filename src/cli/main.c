@@ -84,9 +84,12 @@ int main(int argc, char **argv) {
         return error_exit_code(PAWL_NO_MEMORY);
     }
     int code = 0;
-    pawl_status status = arguments_parse(cli.arena, argc, argv, &cli.arguments, &err);
+    char **words = argv;
+    pawl_status status = arguments_hide(cli.arena, argc, argv, &words, &err);
+    if (status == PAWL_OK)
+        status = arguments_parse(cli.arena, argc, words, &cli.arguments, &err);
     if (status != PAWL_OK) {
-        code = refuse(&cli, argc, argv, status, &err);
+        code = refuse(&cli, argc, words, status, &err);
     } else {
         output_init(&cli.output, (enum output_format)options_number(&cli.arguments.options, OPTION_OUTPUT),
                     stdout);

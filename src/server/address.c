@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "server/server.h"
+#include "server/sessions.h"
 
 struct place {
     struct sockaddr_storage address;
@@ -91,10 +92,29 @@ static void origins_local(struct server *server, const struct place *place, int 
     origin_add(server, scheme, arena_printf(server->arena, "[::1]:%d", port));
 }
 
+static bool public_https(const struct server *server) {
+    const char *url = server->config.public_url;
+    return url != NULL && strncmp(url, "https://", strlen("https://")) == 0;
+}
+
+/* The port that browsers see, so that servers on other ports of the host have cookies of other names. */
+static void name_cookie(struct server *server, int port) {
+    const char *url = server->config.public_url;
+    bool secure = server->tls || public_https(server);
+    int64_t seen = port;
+    if (url != NULL) {
+        pawl_str after = str_from(strrchr(url, ':') + 1); /* the scheme has one */
+        if (!str_to_i64((pawl_str){after.ptr, strcspn(after.ptr, "/")}, 1, 65535, &seen))
+            seen = public_https(server) ? 443 : 80;
+    }
+    server->sessions->secure = secure;
+    snprintf(server->sessions->cookie, sizeof server->sessions->cookie, "%spawl_session_%d",
+             secure ? "__Host-" : "", (int)seen);
+}
+
 /* Another machine may only come in where nobody can listen to the tokens. */
 static pawl_status place_allowed(const struct server *server, const struct place *place, pawl_error *err) {
-    const char *url = server->config.public_url;
-    if (place->loopback || server->tls || (url != NULL && strncmp(url, "https://", strlen("https://")) == 0))
+    if (place->loopback || server->tls || public_https(server))
         return PAWL_OK;
     return error_set(
         err, PAWL_INVALID, "server",
@@ -130,5 +150,6 @@ pawl_status server_listen(struct server *server, pawl_error *err) {
         return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot tell the port");
     int port = ntohs(taken.any.ss_family == AF_INET6 ? taken.v6.sin6_port : taken.v4.sin_port);
     origins_local(server, &place, port);
+    name_cookie(server, port);
     return PAWL_OK;
 }

@@ -1,4 +1,4 @@
-/* Sessions: what a browser keeps instead of a token. */
+/* Signing in and out. */
 #include <inttypes.h>
 
 #include "base/clock.h"
@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "server/call.h"
 #include "server/server.h"
+#include "server/sessions.h"
 
 static const struct column columns[] = {{.key = "role", .type = CELL_TEXT},
                                         {.key = "until", .type = CELL_TIME},
@@ -26,23 +27,24 @@ static pawl_status read_session(struct call *call, pawl_error *err) {
 }
 
 static const char *cookie(struct call *call, const char *value, int64_t seconds) {
-    return arena_printf(call->arena,
-                        SESSION_COOKIE "=%s; Path=/; Max-Age=%" PRId64 "; HttpOnly; SameSite=Strict%s", value,
-                        seconds, call->server->tls ? "; Secure" : "");
+    return arena_printf(call->arena, "%s=%s; Path=/; Max-Age=%" PRId64 "; HttpOnly; SameSite=Strict%s",
+                        call->server->sessions->cookie, value, seconds,
+                        call->server->sessions->secure ? "; Secure" : "");
 }
 
 static pawl_status make_session(struct call *call, pawl_error *err) {
-    char text[SESSION_TEXT_BYTES];
-    int64_t until_ms = clock_wall_ms() + PAWL_HTTP_SESSION_MS;
-    if (!session_make(&call->server->tokens, call->as, until_ms, text))
-        return error_set(err, PAWL_INTERNAL, "session", "cannot sign a session");
-    call->set_cookie = cookie(call, text, PAWL_HTTP_SESSION_MS / 1000);
-    show(call, until_ms);
+    const struct session *session = NULL;
+    pawl_status status = session_open(call->server->sessions, call->as, clock_boot_ms(), &session, err);
+    if (status != PAWL_OK)
+        return status;
+    call->set_cookie = cookie(call, session->text, PAWL_HTTP_SESSION_MS / 1000);
+    show(call, clock_wall_ms() + PAWL_HTTP_SESSION_MS);
     return PAWL_OK;
 }
 
 static pawl_status end_session(struct call *call, pawl_error *err) {
     (void)err;
+    session_end(call->server->sessions, call->session);
     call->set_cookie = cookie(call, "", 0);
     return PAWL_OK;
 }
@@ -73,7 +75,7 @@ static const struct route routes[] = {
      .desk = DESK_LOOP,
      .name = "endSession",
      .tag = "session",
-     .summary = "Forget the cookie",
+     .summary = "Sign out: end the session that the cookie names",
      .shape = ANSWER_EMPTY,
      .status = 204,
      .run = end_session},

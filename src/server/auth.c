@@ -1,55 +1,12 @@
 /* Who may do what: deciding about one request. */
 #include "server/auth.h"
 
-#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/str.h"
-
-enum { MAC_BYTES = 32 };
-
-static bool session_mac(const struct tokens *tokens, const char *text, uint8_t mac[static MAC_BYTES]) {
-    unsigned len = 0;
-    return HMAC(EVP_sha256(), tokens->operator,(int) strlen(tokens->operator), (const uint8_t *)text,
-                strlen(text), mac, &len) != NULL &&
-           len == MAC_BYTES;
-}
-
-bool session_make(const struct tokens *tokens, enum credential as, int64_t until_ms,
-                  char text[static SESSION_TEXT_BYTES]) {
-    uint8_t mac[MAC_BYTES];
-    int len = snprintf(text, SESSION_TEXT_BYTES, "%d.%" PRId64, (int)as, until_ms);
-    /* The viewer's token is part of it, so that a new one ends the old one's sessions. */
-    char signed_text[SESSION_TEXT_BYTES + TOKEN_TEXT_BYTES];
-    snprintf(signed_text, sizeof signed_text, "session.%s.%s", text, tokens->viewer);
-    if (!session_mac(tokens, signed_text, mac))
-        return false;
-    text[len++] = '.';
-    for (size_t i = 0; i < MAC_BYTES; i++)
-        len += snprintf(text + len, SESSION_TEXT_BYTES - (size_t)len, "%02x", mac[i]);
-    return true;
-}
-
-enum credential session_read(const struct tokens *tokens, pawl_str text, int64_t now_ms) {
-    const char *dot = text.len > 2 && text.ptr[1] == '.' ? memchr(text.ptr + 2, '.', text.len - 2) : NULL;
-    int64_t until_ms = 0;
-    if (dot == NULL ||
-        !str_to_i64((pawl_str){text.ptr + 2, (size_t)(dot - text.ptr - 2)}, 0, INT64_MAX, &until_ms))
-        return CREDENTIAL_NONE;
-    enum credential as = text.ptr[0] == '1'   ? CREDENTIAL_VIEWER
-                         : text.ptr[0] == '2' ? CREDENTIAL_OPERATOR
-                                              : CREDENTIAL_NONE;
-    char expected[SESSION_TEXT_BYTES];
-    if (as == CREDENTIAL_NONE || until_ms <= now_ms || !session_make(tokens, as, until_ms, expected) ||
-        strlen(expected) != text.len || CRYPTO_memcmp(expected, text.ptr, text.len) != 0)
-        return CREDENTIAL_NONE;
-    return as;
-}
+#include "server/sessions.h"
 
 /* Takes the same time whatever the text is. */
 static bool token_is(const char *token, pawl_str text) {
@@ -72,19 +29,6 @@ static enum credential bearer(const struct tokens *tokens, const char *authoriza
            : viewer ? CREDENTIAL_VIEWER
            : worker ? CREDENTIAL_WORKER
                     : CREDENTIAL_NONE;
-}
-
-/* The value of the session's cookie; absent when there is none. */
-static pawl_str cookie_value(const char *cookies) {
-    static const char name[] = SESSION_COOKIE "=";
-    while (cookies != NULL && *cookies != '\0') {
-        cookies += strspn(cookies, "; \t");
-        size_t len = strcspn(cookies, ";");
-        if (len > sizeof name - 1 && strncmp(cookies, name, sizeof name - 1) == 0)
-            return str_trim((pawl_str){cookies + sizeof name - 1, len - (sizeof name - 1)});
-        cookies += len;
-    }
-    return (pawl_str){NULL, 0};
 }
 
 static bool host_known(const struct origins *origins, const char *host) {
@@ -119,8 +63,8 @@ static bool enough(enum credential needs, enum credential has) {
            (needs == CREDENTIAL_VIEWER && has == CREDENTIAL_OPERATOR);
 }
 
-struct auth_verdict auth_decide(const struct tokens *tokens, const struct origins *origins,
-                                const struct auth_question *question) {
+struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessions *sessions,
+                                const struct origins *origins, const struct auth_question *question) {
     struct auth_verdict verdict = {.status = 0};
     if (question->host == NULL)
         return (struct auth_verdict){.status = 400, .why = "The request has no Host header."};
@@ -136,8 +80,10 @@ struct auth_verdict auth_decide(const struct tokens *tokens, const struct origin
     if (question->authorization != NULL) {
         verdict.as = bearer(tokens, question->authorization);
     } else {
-        verdict.as = session_read(tokens, cookie_value(question->cookie), question->now_ms);
-        verdict.session = verdict.as != CREDENTIAL_NONE;
+        pawl_str text = session_of_cookies(sessions, question->cookie);
+        const struct session *session = session_find(sessions, text, question->now_ms);
+        verdict.as = session != NULL ? session->as : CREDENTIAL_NONE;
+        verdict.session = session != NULL ? text : (pawl_str){NULL, 0};
     }
     if (question->needs == CREDENTIAL_NONE)
         return verdict;
@@ -150,7 +96,7 @@ struct auth_verdict auth_decide(const struct tokens *tokens, const struct origin
     if (!enough(question->needs, verdict.as))
         return (struct auth_verdict){.status = 403,
                                      .why = "This token may not do that: it is of another role."};
-    if (verdict.session && !question->reads && question->own_header == NULL)
+    if (!str_absent(verdict.session) && !question->reads && question->own_header == NULL)
         return (struct auth_verdict){.status = 403,
                                      .why = "A session changes things only with the header " OWN_HEADER "."};
     return verdict;

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "server/route.h"
 
-enum { TOKEN_BYTES = 32, TOKEN_TEXT_BYTES = 2 * TOKEN_BYTES + 1, SESSION_TEXT_BYTES = 160 };
+enum { TOKEN_BYTES = 32, TOKEN_TEXT_BYTES = 2 * TOKEN_BYTES + 1 };
 
 /* The secrets of the server; texts of hex digits. */
 struct tokens {
@@ -24,11 +24,10 @@ PAWL_MUSTCHECK pawl_status tokens_load(const char *path, struct tokens *tokens, 
 /* Where tokens are kept when nobody says: $STATE_DIRECTORY, $XDG_STATE_HOME/pawl or ~/.local/state/pawl. */
 PAWL_MUSTCHECK pawl_status tokens_default_path(struct arena *arena, const char **path, pawl_error *err);
 
-/* A session is what a browser keeps instead of a token: role, end and a MAC over both. */
-PAWL_MUSTCHECK bool session_make(const struct tokens *tokens, enum credential as, int64_t until_ms,
-                                 char text[static SESSION_TEXT_BYTES]);
-/* CREDENTIAL_NONE when it is forged or over. */
-enum credential session_read(const struct tokens *tokens, pawl_str text, int64_t now_ms);
+/* A fresh secret, as hex digits. */
+PAWL_MUSTCHECK pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err);
+
+struct sessions;
 
 /* The names under which this server is reached. */
 struct origins {
@@ -43,20 +42,19 @@ struct auth_question {
     bool page;  /* a file of the dashboard: may be opened by a link from elsewhere */
     enum credential needs;
     const char *host, *origin, *fetch_site, *fetch_mode, *authorization, *cookie, *own_header;
-    int64_t now_ms;
+    int64_t now_ms; /* of the clock since boot */
 };
 
 struct auth_verdict {
     int status;      /* 0 = go on, else 400, 401, 403 or 421 */
     const char *why; /* a sentence */
     enum credential as;
-    bool session; /* by cookie */
+    pawl_str session; /* of the cookie; absent when there is none, or a token was shown */
 };
 
-struct auth_verdict auth_decide(const struct tokens *tokens, const struct origins *origins,
-                                const struct auth_question *question);
+struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessions *sessions,
+                                const struct origins *origins, const struct auth_question *question);
 
-#define SESSION_COOKIE "pawl_session"
 #define OWN_HEADER "Pawl-Request" /* a page of another site cannot send it */
 
 #endif

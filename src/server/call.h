@@ -26,6 +26,7 @@ struct call {
     const struct route *route;
     struct value *values; /* one per field of the route */
     enum credential as;
+    pawl_str session;        /* the caller's; absent: none */
     pawl_str key;            /* Idempotency-Key; absent: none */
     const char *last_seen;   /* Last-Event-ID; NULL: none */
     const char *accept;      /* NULL: none */

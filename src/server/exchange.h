@@ -41,6 +41,7 @@ struct exchange {
     const struct asset *asset; /* the answer, when it is a file */
     bool reads;                /* GET or HEAD */
     bool too_big;
+    bool close;      /* the connection is not read any further */
     struct key *key; /* held while the request with an Idempotency-Key runs */
     bool replayed;
     const char *retry_after;

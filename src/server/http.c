@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "server/assets.h"
 #include "server/exchange.h"
+#include "server/framing.h"
 #include "server/idempotency.h"
 #include "server/respond.h"
 #include "server/server.h"
@@ -173,11 +174,12 @@ static enum MHD_Result judge(struct exchange *exchange) {
         .authorization = header(exchange, "Authorization"),
         .cookie = header(exchange, "Cookie"),
         .own_header = header(exchange, OWN_HEADER),
-        .now_ms = clock_wall_ms(),
+        .now_ms = clock_boot_ms(),
     };
-    struct auth_verdict verdict =
-        auth_decide(&exchange->server->tokens, &exchange->server->origins, &question);
+    struct server *server = exchange->server;
+    struct auth_verdict verdict = auth_decide(&server->tokens, server->sessions, &server->origins, &question);
     exchange->call.as = verdict.as;
+    exchange->call.session = verdict.session;
     if (verdict.status != 0)
         return refuse(exchange, verdict.status, verdict.why);
     if (exchange->asset != NULL && exchange->reads)
@@ -226,6 +228,12 @@ static void *request_line(void *self, const char *uri, struct MHD_Connection *co
 static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     if (exchange->link != NULL)
         exchange->link->headers = true;
+    const char *fault = framing_fault(exchange->connection);
+    if (fault != NULL) {
+        exchange->close = true;
+        exchange_problem(exchange, 400, fault);
+        return answer(exchange);
+    }
     exchange->reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     exchange->match = route_find(method, str_from(exchange->path), exchange->server->config.lease_api);
     exchange->call.route = exchange->match.route;

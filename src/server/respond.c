@@ -5,6 +5,7 @@
 
 #include "server/assets.h"
 #include "server/server.h"
+#include "server/sessions.h"
 
 static void add(struct MHD_Response *response, const char *name, const char *value) {
     if (value != NULL)
@@ -22,7 +23,7 @@ void respond_headers(struct exchange *exchange, struct MHD_Response *response) {
     add(response, "Cross-Origin-Opener-Policy", "same-origin");
     add(response, "Cross-Origin-Resource-Policy", "same-origin");
     add(response, "Permissions-Policy", "camera=(), geolocation=(), microphone=()");
-    if (exchange->server->tls)
+    if (exchange->server->sessions->secure)
         add(response, "Strict-Transport-Security", "max-age=31536000");
 }
 
@@ -55,6 +56,8 @@ enum MHD_Result respond(struct exchange *exchange) {
     add(response, "Retry-After", exchange->retry_after);
     add(response, "Location", call->location);
     add(response, "Set-Cookie", call->set_cookie);
+    if (exchange->close)
+        add(response, "Connection", "close");
     if (exchange->replayed)
         add(response, "Idempotent-Replayed", "true");
     if (status == 401)

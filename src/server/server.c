@@ -21,6 +21,7 @@
 #include "server/lease_watch.h"
 #include "server/operation.h"
 #include "server/sampler.h"
+#include "server/sessions.h"
 #include "server/stats.h"
 #include "server/stream.h"
 #include "work/alert_watch.h"
@@ -100,7 +101,8 @@ static pawl_status watch_alerts(struct server *server, pawl_error *err) {
 pawl_status server_open(struct server *server, const struct server_config *config, pawl_error *err) {
     *server = (struct server){.config = *config, .listen_fd = -1, .event_fd = -1, .signal_fd = -1};
     server->arena = arena_create(0);
-    if (server->arena == NULL)
+    server->sessions = server->arena != NULL ? arena_alloc(server->arena, sizeof *server->sessions) : NULL;
+    if (server->sessions == NULL)
         return no_memory(err);
     pthread_mutex_init(&server->lock, NULL);
     server->started_ms = clock_boot_ms();

@@ -32,6 +32,7 @@ struct server {
     struct server_config config;
     struct arena *arena; /* lives as long as the server */
     struct tokens tokens;
+    struct sessions *sessions; /* the loop's own */
     bool tokens_made;
     const char *token_file;
     struct origins origins;

@@ -14,12 +14,14 @@
 #include "server/respond.h"
 #include "server/sampler.h"
 #include "server/server.h"
+#include "server/sessions.h"
 #include "server/stats.h"
 
 struct listener {
     struct streams *streams;
     struct listener *next, **before;
     struct MHD_Connection *connection;
+    char session[SESSION_TEXT_BYTES]; /* "": it showed a token */
     struct buf waiting;
     size_t sent; /* of waiting */
     bool suspended;
@@ -54,13 +56,19 @@ static void listener_free(void *self) {
     free(listener);
 }
 
+/* A session that has ended ends what listens with it. */
+static bool signed_out(const struct listener *listener) {
+    return listener->session[0] != '\0' && session_find(listener->streams->server->sessions,
+                                                        str_from(listener->session), clock_boot_ms()) == NULL;
+}
+
 /* Nothing to send: the connection sleeps until there is. */
 static ssize_t listener_read(void *self, uint64_t position, char *into, size_t max) {
     struct listener *listener = self;
     (void)position;
     size_t left = listener->waiting.len - listener->sent;
     if (left == 0) {
-        if (listener->streams->ending)
+        if (listener->streams->ending || signed_out(listener))
             return MHD_CONTENT_READER_END_OF_STREAM;
         listener->suspended = true;
         MHD_suspend_connection(listener->connection);
@@ -97,7 +105,8 @@ static void append(struct listener *listener, const char *event, int64_t id, paw
 
 void streams_send(struct streams *streams, const char *event, int64_t id, pawl_str data) {
     for (struct listener *listener = streams->first; listener != NULL; listener = listener->next) {
-        append(listener, event, id, data);
+        if (!signed_out(listener))
+            append(listener, event, id, data);
         wake(listener);
     }
 }
@@ -139,6 +148,8 @@ pawl_status stream_open(struct streams *streams, struct exchange *exchange, pawl
                                   .sent_ms = clock_boot_ms(),
                                   .next = streams->first,
                                   .before = &streams->first};
+    if (exchange->call.session.len < sizeof listener->session)
+        memcpy(listener->session, exchange->call.session.ptr, exchange->call.session.len);
     buf_init(&listener->waiting, 2 * (size_t)PAWL_HTTP_STREAM_BYTES_MAX);
     if (listener->next != NULL)
         listener->next->before = &listener->next;

@@ -14,7 +14,7 @@
 
 enum { TOKEN_FILE_BYTES_MAX = 4096, TOKEN_CHARACTERS_MIN = 32, PATH_PARTS_MAX = 64 };
 
-static pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err) {
+pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err) {
     uint8_t bytes[TOKEN_BYTES];
     pawl_status status = random_bytes(bytes, sizeof bytes, err);
     for (size_t i = 0; status == PAWL_OK && i < sizeof bytes; i++)

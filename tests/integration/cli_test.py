@@ -2,6 +2,7 @@
 """The program pawl from outside: every command, what it prints, and how it ends when the input is bad."""
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -9,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 
 import cli_support
 from cli_support import ABSENT, EXIT_CODES, CliTest, Setup
@@ -17,6 +19,12 @@ from cli_support import ABSENT, EXIT_CODES, CliTest, Setup
 def sqlite_only(function):
     """A test that makes sense only where the database is a file; elsewhere it is not counted at all."""
     function.only = "sqlite"
+    return function
+
+
+def postgres_only(function):
+    """A test of what only an address of a server has."""
+    function.only = "postgres"
     return function
 
 
@@ -158,6 +166,70 @@ class HelpTest(CliTest):
             self.assertEqual(result.code, EXIT_CODES["not found"], result)
             self.assertIn("gone.db", json.loads(result.err)["error"])
         self.refused(EXIT_CODES["not found"], "none.ini", "--config", "none.ini", "status")
+
+
+class SecretTest(CliTest):
+    """A password that was given as an argument is not where others look."""
+
+    PASSWORD = "hunter2-and-more"
+
+    def addresses(self):
+        """Ways to name the database."""
+        host, port, name = re.fullmatch(r"postgresql://postgres@([^:/]+):(\d+)/(\w+)", self.url).groups()
+        address = self.url.replace("postgres@", f"postgres:{self.PASSWORD}@")
+        pairs = f"host={host} port={port} dbname={name} user=postgres"
+        return [["--database-url", address], [f"--database-url={address}"], ["--database-url", f"{self.url}?password={self.PASSWORD}"],
+                ["--database-url", f"{pairs} password={self.PASSWORD}"], [f"--database-url=password = '{self.PASSWORD}' {pairs}"]]
+
+    def family(self, pid):
+        """The process and its children."""
+        found = [pid]
+        for path in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in path.read_text().split():
+                found += self.family(int(child))
+        return found
+
+    def check(self, *args):
+        log = self.dir / "log"
+        with open(log, "wb") as out:
+            process = subprocess.Popen([Setup.pawl, *args], env={**self.env, "XDG_STATE_HOME": str(self.dir)}, cwd=self.dir,
+                                       stdout=out, stderr=out)
+        try:
+            end = time.monotonic() + cli_support.SECONDS_MAX
+            started = {"worker": ["registered"], "server": ["server_started"], "up": ["registered", "server_started"]}[args[0]]
+            while not all(f"event={event}" in log.read_text() for event in started):
+                self.assertIsNone(process.poll(), log.read_text())
+                self.assertLess(time.monotonic(), end, log.read_text())
+                time.sleep(0.02)
+            for pid in self.family(process.pid):
+                shown = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                self.assertNotIn(self.PASSWORD.encode(), shown)
+            self.assertIn(args[0].encode(), pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes())
+        finally:
+            process.terminate()
+            process.wait(cli_support.SECONDS_MAX)
+        self.assertNotIn(self.PASSWORD, log.read_text())
+
+    @postgres_only
+    def test_process_list_and_log(self):
+        self.migrate()
+        for args in self.addresses():
+            self.check("worker", "--log-level", "debug", "--on", "x=exec:cat", *args)
+        self.check("up", "--listen", "127.0.0.1:0", "--on", "x=exec:cat", *args)
+        self.check("server", "--listen", "127.0.0.1:0", *args)
+
+    @postgres_only
+    def test_what_commands_print(self):
+        self.migrate()
+        wrong = [["--database-url", f"postgresql://postgres:{self.PASSWORD}@127.0.0.1:1/x"],
+                 ["--database-url", f"postgresql://postgres:{self.PASSWORD}@127.0.0.1:port/x"],
+                 ["--database-url", f"password={self.PASSWORD} host=127.0.0.1 port=1"],
+                 ["--database-url", f"postgres:{self.PASSWORD}@127.0.0.1"]]
+        for args in self.addresses() + wrong:
+            for command in (["version"], ["status"], ["settings"], ["doctor"], ["check"], ["send", "T"], ["migrate"], ["help", "worker"]):
+                for form in ("table", "json"):
+                    result = self.run_pawl(*command, *args, "-o", form)
+                    self.assertNotIn(self.PASSWORD, result.out + result.err, (command, args))
 
 
 class DatabaseTest(CliTest):

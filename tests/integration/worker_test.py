@@ -456,8 +456,8 @@ class UpTest(WorkerTest):
                                             cwd=self.dir, stderr=log, env={**self.env, "XDG_STATE_HOME": str(state)})
         self.process.stderr = open(self.dir / "up.log", "rb")  # stop() and the end of the test read it
         said = lambda: (self.dir / "up.log").read_text()
-        self.wait(lambda: "#token=" in said(), what="the address with the token")
-        address = re.search(r"(http://\S+)#token=", said()).group(1)
+        self.wait(lambda: "The dashboard" in said() and "http://" in said(), what="the address")
+        address = re.search(r"(http://\S+/)\n", said()).group(1)
         self.wait(lambda: "event=orphans_ended" in said(), what="the end of what the handler left")
         self.assertEqual(urllib.request.urlopen(address + "healthz", timeout=20).read(), b"ok\n")
         self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")

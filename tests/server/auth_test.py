@@ -103,7 +103,7 @@ class AuthTest(ServerTest):
         elif credential == "bad":
             lines.append("Authorization: Bearer " + "0" * 64)
         elif credential == "forged cookie":
-            lines.append("Cookie: pawl_session=2.99999999999999." + "0" * 64)
+            lines.append("Cookie: " + self.cookies["operator"].split("=")[0] + "=" + "0" * 64)
         elif credential != "none":
             lines.append("Cookie: other=1; " + self.cookies[credential.split()[0]])
             if credential.endswith("with header"):
@@ -197,6 +197,72 @@ class AuthTest(ServerTest):
         self.start_server()
         self.problem(404, "no such route", "POST", "/v1/leases", {}, role="worker")
 
+    def test_a_session_ends_on_the_server_at_sign_out(self):
+        self.prepare()
+        mine, other = ({"Cookie": self.cookies[role], "Pawl-Request": "1"} for role in ("operator", "viewer"))
+        self.assertEqual(self.get("/v1/session", role=None, headers=mine)["role"], "operator")
+        stream = socket.create_connection(self.wire.place, timeout=SECONDS_MAX)
+        self.addCleanup(stream.close)
+        stream.sendall(f"GET /v1/stream HTTP/1.1\r\nHost: {self.address}\r\nCookie: {mine['Cookie']}\r\n\r\n".encode())
+        self.assertIn(b"200 OK", stream.recv(65536))
+        out = self.request("DELETE", "/v1/session", role=None, headers=mine)
+        self.assertEqual(out.status, 204, out)
+        self.assertIn("Max-Age=0", out.headers["Set-Cookie"])
+        self.problem(401, "token is needed", "GET", "/v1/status", role=None, headers=mine)  # a copy of the cookie
+        self.get("/v1/status", role=None, headers=other)
+        while stream.recv(65536):  # what listened with the session is ended; a timeout says that it was not
+            pass
+
+    def test_the_cookie_is_this_port_s_and_secure_where_browsers_use_tls(self):
+        def cookie(*args):
+            process = self.start_server(*args)
+            made = self.request("POST", "/v1/session")
+            self.stop_server(process)
+            return made, made.headers["Set-Cookie"]
+        made, text = cookie()
+        port = self.address.rsplit(":", 1)[1]
+        self.assertTrue(text.startswith(f"pawl_session_{port}="), text)
+        self.assertNotIn("Secure", text)
+        self.assertIsNone(made.headers["Strict-Transport-Security"])
+        for url, seen in (("https://pawl.example.org", 443), ("https://pawl.example.org:8443", 8443)):
+            made, text = cookie("--public-url", url)
+            self.assertTrue(text.startswith(f"__Host-pawl_session_{seen}="), text)
+            self.assertIn("; Path=/;", text)
+            self.assertIn("; Secure", text)
+            self.assertNotIn("Domain", text)
+            self.assertEqual(made.headers["Strict-Transport-Security"], "max-age=31536000")
+
+    def test_a_request_that_two_readers_would_end_at_two_places_is_refused(self):
+        self.prepare()
+        host, auth = f"Host: {self.address}\r\n", f"Authorization: Bearer {self.tokens['operator']}\r\n"
+        hidden = f"GET /healthz HTTP/1.1\r\n{host}\r\n"
+        chunked = "Transfer-Encoding: chunked\r\n"
+        cases = {
+            "two lengths": f"Content-Length: {len(hidden)}\r\nContent-Length: 0\r\n",
+            "two lengths, the other first": f"Content-Length: 0\r\nContent-Length: {len(hidden)}\r\n",
+            "a list of lengths": f"Content-Length: 0, {len(hidden)}\r\n",
+            "a length beside chunks": "Content-Length: 5\r\n" + chunked,
+            "chunks beside a length": chunked + "Content-Length: 5\r\n",
+            "another coding": "Transfer-Encoding: gzip, chunked\r\n",
+            "a coding that only looks like chunked": "Transfer-Encoding: xchunked\r\n",
+            "two codings": chunked + "Transfer-Encoding: identity\r\n",
+            "a blank after the name": f"Content-Length : {len(hidden)}\r\n",
+            "two hosts": "Host: evil.example\r\n",
+        }
+        for method, path in (("GET", "/healthz"), ("POST", "/v1/session"), ("GET", "/"), ("DELETE", "/v1/session")):
+            for name, lines in cases.items():
+                body = "0\r\n\r\n" if chunked in lines else ""
+                with socket.create_connection(self.wire.place, timeout=SECONDS_MAX) as wire:
+                    wire.sendall(f"{method} {path} HTTP/1.1\r\n{host}{auth}{lines}\r\n{body}{hidden}".encode())
+                    answer = b""
+                    while part := wire.recv(65536):  # until the server closes it
+                        answer += part
+                self.assertTrue(answer.startswith(b"HTTP/1.1 400 "), (method, path, name, answer))
+                if name != "a list of lengths":  # libmicrohttpd's own answer
+                    self.assertIn(b"application/problem+json", answer, (method, path, name))
+                    self.assertEqual(answer.count(b"HTTP/1.1"), 1, (method, path, name, answer))
+                self.assertNotIn(b"ok\n", answer, (method, path, name))
+
     def test_no_secret_is_shown(self):
         self.prepare()
         for path in ("/v1/status", "/v1/openapi.json", "/metrics", "/v1/session", "/v1/settings", "/"):
@@ -204,8 +270,8 @@ class AuthTest(ServerTest):
             for token in self.tokens.values():
                 self.assertNotIn(token, body)
         log = self.server_log()
-        self.assertEqual(log.count(self.tokens["operator"]), 1)  # the address of the first start
-        self.assertNotIn(self.tokens["viewer"], log)
+        for token in self.tokens.values():
+            self.assertNotIn(token, log)
 
 
 if __name__ == "__main__":

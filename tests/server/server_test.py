@@ -6,7 +6,10 @@ import gzip
 import importlib.machinery
 import importlib.util
 import os
+import pty
+import re
 import stat
+import subprocess
 import sys
 
 import server_support
@@ -20,9 +23,26 @@ class ServerLifeTest(ServerTest):
         path = self.dir / "state" / "pawl" / "http-tokens"
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         self.assertEqual(set(self.tokens), {"operator", "viewer", "worker"})
-        self.assertIn("#token=" + self.tokens["operator"], self.server_log())
+        self.assertNotIn(self.tokens["operator"], self.server_log())  # what is no terminal may be kept
         self.assertEqual(self.request("GET", "/healthz", role=None).body, b"ok\n")
         self.assertEqual(self.request("GET", "/readyz", role=None).body, b"ready\n")
+
+    def test_a_terminal_is_told_the_operator_s_token_once(self):
+        self.migrate()
+        path = self.dir / "state" / "pawl" / "http-tokens"
+        for first in (True, False):
+            master, slave = pty.openpty()
+            process = subprocess.Popen([Setup.pawl, "server", "--listen", "127.0.0.1:0"], stderr=slave, env=self.env, cwd=self.dir)
+            self.addCleanup(self.stop_server, process)
+            os.close(slave)
+            said = b""
+            while not re.search(rb"http://127.0.0.1:\d+/\S*\r?\n", said):
+                said += os.read(master, 65536)
+            self.server_log = lambda: ""  # there is none
+            self.stop_server(process)
+            os.close(master)
+            token = re.search(r"operator = (\w+)", path.read_text()).group(1)
+            self.assertEqual(f"#token={token}".encode() in said, first, said)
 
     def test_second_start_keeps_the_tokens_and_does_not_print_them(self):
         process = self.start_server()

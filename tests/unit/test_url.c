@@ -40,6 +40,10 @@ TEST(secret_parameters) {
 
 TEST(connection_strings) {
     assert_redacted("host=db password=s3cret dbname=app", "host=db password=*** dbname=app");
+    assert_redacted("host = db password = s3cret dbname=app", "host = db password = *** dbname=app");
+    assert_redacted("password =", "password =***");
+    assert_redacted("postgres:s3cret@db/app", "postgres:***@db/app");
+    assert_redacted("postgresql:joe:s3cret@db/app", "postgres:***@db/app");
     assert_redacted("password='two words \\' more' host=db", "password=*** host=db");
     assert_redacted("  host=db   Password=x", "  host=db   Password=***");
     assert_redacted("password='no end", "password=***");
