@@ -7,6 +7,7 @@
 #include "server/call.h"
 #include "server/server.h"
 #include "server/sessions.h"
+#include "server/stream.h"
 
 static const struct column columns[] = {{.key = "role", .type = CELL_TEXT},
                                         {.key = "until", .type = CELL_TIME},
@@ -45,6 +46,7 @@ static pawl_status make_session(struct call *call, pawl_error *err) {
 static pawl_status end_session(struct call *call, pawl_error *err) {
     (void)err;
     session_end(call->server->sessions, call->session);
+    streams_sign_out(call->server->streams);
     call->set_cookie = cookie(call, "", 0);
     return PAWL_OK;
 }

@@ -121,6 +121,12 @@ void streams_tick(struct streams *streams, int64_t now_ms) {
     }
 }
 
+void streams_sign_out(struct streams *streams) {
+    for (struct listener *listener = streams->first; listener != NULL; listener = listener->next)
+        if (signed_out(listener))
+            wake(listener);
+}
+
 void streams_end(struct streams *streams) {
     streams->ending = true;
     for (struct listener *listener = streams->first; listener != NULL; listener = listener->next)
