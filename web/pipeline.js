@@ -25,6 +25,14 @@ function textOf(last, before) {
   return [duration(last.ms), last.items > 1 && counted(last.items, "item"), mean].filter(Boolean).join(", ");
 }
 
+// What is said of a task that has no execution yet: an execution is there only when it has ended. jobs: its unfinished ones.
+export function noExecution(jobs) {
+  const first = jobs.find((job) => job.state === "running") || jobs[0];
+  if (!first) return "It has not run yet.";
+  return [first.state === "running" ? "It runs now, and no execution has ended yet: " : `No execution has ended yet; its first job is ${first.state}: `,
+          h("a", { href: "/ui/jobs/" + first.id }, "job " + first.id)];
+}
+
 // pipeline: the answer of a task's pipeline. executions: each with its steps, the latest first.
 export function pipelineGraph(pipeline, executions) {
   const each = executions.map((one) => timesOf(one.steps));

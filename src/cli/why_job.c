@@ -69,6 +69,26 @@ static void tell_later(const struct job_why *why, struct buf *text, struct buf *
     grid_escape(next, why->row.job.queue);
 }
 
+static void tell_death(const struct job_why *why, struct buf *text) {
+    switch ((enum job_dead_reason)why->row.reason) {
+    case JOB_DEAD_ATTEMPTS:
+        buf_printf(text, "It is dead: it failed %d times, as often as it may.", why->row.job.attempts);
+        break;
+    case JOB_DEAD_PERMANENT:
+        buf_append_cstr(text, "It is dead: its error is permanent, so it is not tried again.");
+        break;
+    case JOB_DEAD_KILLED:
+        buf_append_cstr(text, "It is dead: its worker died or its lease ran out during its last attempt.");
+        break;
+    case JOB_DEAD_DEADLINE:
+        buf_append_cstr(text, "It is dead: its deadline passed before it could be done.");
+        break;
+    case JOB_DEAD_REFUSED:
+        buf_append_cstr(text, "It is dead: its agent lacks a scope that it needs.");
+        break;
+    }
+}
+
 void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
     switch (why->cause) {
     case JOB_WHY_RUNNING:
@@ -106,7 +126,7 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
         buf_append_cstr(next, " sends it.");
         break;
     case JOB_WHY_DEAD:
-        buf_append_cstr(text, "It has used its attempts, or its error is permanent.");
+        tell_death(why, text);
         tell_error(why, text);
         buf_printf(next,
                    "Remove the cause, then pawl job retry %" PRId64

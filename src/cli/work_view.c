@@ -8,7 +8,12 @@ const char *job_state_name(enum job_state state) {
     return names[state];
 }
 
-static const char *const step_names[] = {"", "done", "failed", "skipped"};
+const char *job_reason_name(const struct job_row *row) {
+    static const char *const names[] = {NULL, "attempts", "permanent", "killed", "deadline", "refused"};
+    return row->state == JOB_DEAD ? names[row->reason] : NULL;
+}
+
+static const char *const step_names[] = {"", "done", "failed", "skipped", "waiting"};
 static const char *const kinds[] = {"", "once", "at", "every", "cron"};
 static const char *const missed[] = {"", "skip", "one", "all"};
 static const char *const overlaps[] = {"", "allow", "skip", "queue"};
@@ -32,6 +37,8 @@ const struct column job_columns[JOB_COLUMNS] = {
     {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "progress", .type = CELL_JSON, .show = SHOW_WIDE},
+    {.key = "reason", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {.key = "died", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
     {.key = "payload", .type = CELL_JSON, .show = SHOW_JSON}};
 
@@ -45,7 +52,8 @@ void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS])
                                            cell_time(job->deadline_ms), cell_uuid(row->instance),
                                            cell_int(job->token),        cell_time(job->lease_until_ms),
                                            cell_text(row->wait_key),    cell_text(job->schedule),
-                                           cell_text(job->progress),    cell_text(row->error),
+                                           cell_text(job->progress),    cell_cstr(job_reason_name(row)),
+                                           cell_time(row->died_ms),     cell_text(row->error),
                                            cell_text(job->payload)};
     memcpy(cells, made, sizeof made);
 }

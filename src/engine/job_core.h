@@ -80,6 +80,7 @@ struct job_action {
     int64_t claimed_ms;  /* boot time at which the jobs' leases were counted from */
     int64_t fence_ms;    /* boot time; nothing may begin from then on */
     int64_t deadline_ms; /* boot time; 0 = none */
+    int64_t timeout_ms;  /* what the deadline was made of; 0 = none */
     enum stop_reason reason;
     void *owner; /* to be freed */
 };

@@ -123,7 +123,8 @@ static bool next_start(struct job_core *core, int64_t now_ms, struct job_action 
                                       .count = slot->count,
                                       .claimed_ms = slot->entries[0]->claimed_ms,
                                       .fence_ms = fence_ms,
-                                      .deadline_ms = slot->deadline_ms};
+                                      .deadline_ms = slot->deadline_ms,
+                                      .timeout_ms = timeout_ms};
         return true;
     }
     return false;

@@ -188,7 +188,6 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
         {"PAWL_IDEMPOTENCY_KEY", arena_printf(arena, "job:%lld", (long long)job->id)},
         {"TRACEPARENT", job->traceparent.ptr},
     };
-    int64_t timeout_ms = slot->deadline_ms > 0 ? slot->deadline_ms - clock_boot_ms() : 0;
     buf_init(&input, 0);
     buf_init(&output, 0);
     write_job(&input, job);
@@ -203,7 +202,7 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     if (status == PAWL_OK)
         status = process_run(tools_keeper(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
-        judge_program(arena, &end, buf_str(&output), timeout_ms, result);
+        judge_program(arena, &end, buf_str(&output), slot->timeout_ms, result);
     else
         result->error = str_from(arena_strdup(arena, err.text));
     buf_free(&input);
@@ -251,6 +250,24 @@ static enum rollup_result counts_as(enum job_end end) {
     return ROLLUP_OTHER;
 }
 
+/* What ended because its time was over says so, whoever noticed it first: the slot's own clock, a step's, or
+ * the core, which asks it to stop. A program's end says it by itself. */
+static void judge_late(const struct job_slot *slot, struct job_result_in *result) {
+    enum stop_reason why = stop_read(&slot->handle.cancel);
+    bool program = slot->handler != NULL && slot->handler->kind != HANDLER_FUNCTION;
+    bool late = slot->deadline_ms > 0 &&
+                (why == STOP_TIMEOUT || (why == STOP_NONE && clock_boot_ms() >= slot->deadline_ms));
+    if (program || !late || (result->end != JOB_END_RETRY && result->end != JOB_END_CANCELLED))
+        return;
+    if (result->owner == NULL)
+        result->owner = arena_create(0);
+    result->end = JOB_END_RETRY;
+    result->error = (pawl_str){NULL, 0};
+    if (result->owner != NULL)
+        result->error = str_from(arena_printf(result->owner, "did not end within its time limit of %lld ms",
+                                              (long long)slot->timeout_ms));
+}
+
 void job_slot_run(struct job_slot *slot) {
     int64_t began_us = clock_boot_us();
     slot->handle.progress = take_progress;
@@ -275,6 +292,7 @@ void job_slot_run(struct job_slot *slot) {
             run_function(slot, job, result);
         else
             run_program(slot, job, result);
+        judge_late(slot, result);
         observe_job_end(slot->slots->world->observer, &work, counts_as(result->end), result->error);
         result->duration_ms = (clock_boot_us() - start_us) / 1000;
     }

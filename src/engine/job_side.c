@@ -319,6 +319,7 @@ static pawl_status start(struct job_side *side, const struct job_action *action,
     slot->instance = side->instance;
     slot->fence_ms = action->fence_ms;
     slot->deadline_ms = action->deadline_ms;
+    slot->timeout_ms = action->timeout_ms;
     slot->claimed_ms = action->claimed_ms;
     slot->progressed = false;
     pawl_status status = job_slot_start(slots, slot, err);

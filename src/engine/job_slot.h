@@ -21,7 +21,7 @@ struct job_slot {
     const struct job *jobs[JOB_CORE_BUNDLE_MAX];
     size_t count;
     pawl_uuid instance;
-    int64_t fence_ms, deadline_ms, claimed_ms;
+    int64_t fence_ms, deadline_ms, timeout_ms, claimed_ms;
     /* What came of it. */
     struct job_result_in results[JOB_CORE_BUNDLE_MAX];
     int64_t elapsed_us;

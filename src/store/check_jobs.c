@@ -181,7 +181,7 @@ static pawl_status place_step(const struct place *at, const struct job_step *ste
     const struct text_of texts[] = {
         {&name, step->step}, {&hash, step->input_hash}, {&hash, step->output_hash}};
     const struct number_of numbers[] = {{"index", step->index, 0, INT32_MAX},
-                                        {"state", (int64_t)step->state, JOB_STEP_DONE, JOB_STEP_SKIPPED},
+                                        {"state", (int64_t)step->state, JOB_STEP_DONE, JOB_STEP_WAITING},
                                         {"attempt", step->attempt, 0, INT32_MAX},
                                         {"duration_ms", step->duration_ms, 0, INT64_MAX / 4}};
     pawl_status status = place_texts(at, texts, COUNT(texts));

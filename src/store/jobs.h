@@ -145,7 +145,12 @@ struct job_answers {
 };
 
 /* A finished step of a pipeline. */
-enum job_step_state { JOB_STEP_DONE = 1, JOB_STEP_FAILED, JOB_STEP_SKIPPED };
+enum job_step_state { JOB_STEP_DONE = 1, JOB_STEP_FAILED, JOB_STEP_SKIPPED, JOB_STEP_WAITING };
+
+/* A step that failed or waits may be written again. */
+static inline bool job_step_open(enum job_step_state state) {
+    return state == JOB_STEP_FAILED || state == JOB_STEP_WAITING;
+}
 
 struct job_step {
     pawl_str step;

@@ -84,7 +84,7 @@ static pawl_status read_records(struct run *run, pawl_error *err) {
         struct step_record record = {.item = (size_t)step->index, .state = STEP_SUCCEEDED};
         if (!find_step(run->job.pipeline, step->step, &record.step))
             continue; /* of a version of the task that is gone */
-        if (step->state == JOB_STEP_FAILED) {
+        if (step->state == JOB_STEP_WAITING) {
             status = wait_state_read(&run->waits, run->arena, record.step, step->output, err);
             continue;
         }

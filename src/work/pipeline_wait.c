@@ -91,11 +91,8 @@ static pawl_status write_begin(struct arena *arena, pawl_str step, int64_t until
     if (output == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
     verdict->put = true;
-    verdict->step = (struct job_step){.step = step,
-                                      .state = JOB_STEP_FAILED, /* the only kind that may be written over */
-                                      .attempt = 1,
-                                      .output = str_from(output),
-                                      .error = STR("waits")};
+    verdict->step =
+        (struct job_step){.step = step, .state = JOB_STEP_WAITING, .attempt = 1, .output = str_from(output)};
     return PAWL_OK;
 }
 

@@ -205,6 +205,7 @@ static void finished_steps_are_kept_for_the_next_attempt(void **state) {
     struct job_list got = take(c, 1, 1);
     assert_int_equal(put_step(c, &got.jobs[0], "fetch", 0, JOB_STEP_DONE), ANSWER_APPLIED);
     assert_int_equal(put_step(c, &got.jobs[0], "each", 1, JOB_STEP_FAILED), ANSWER_APPLIED);
+    assert_int_equal(put_step(c, &got.jobs[0], "each", 0, JOB_STEP_WAITING), ANSWER_APPLIED);
     assert_int_equal(put_step(c, &got.jobs[0], "each", 0, JOB_STEP_SKIPPED), ANSWER_APPLIED);
     assert_int_equal(put_step(c, &got.jobs[0], "fetch", 0, JOB_STEP_FAILED), ANSWER_DUPLICATE);
     assert_int_equal(job_fail(c, 1, &got.jobs[0], 0).result, JOB_RESULT_RETRY);

@@ -224,7 +224,7 @@ static void hold(struct world *w) {
     pawl_str progress = pick(w, 2) == 0 ? STR("{\"at\":1}") : (pawl_str){NULL, 0};
     struct job_step step = {.step = name(w, "s", pick(w, 3)),
                             .index = pick(w, 2),
-                            .state = (enum job_step_state)(pick(w, 3) + 1),
+                            .state = (enum job_step_state)(pick(w, 4) + 1),
                             .attempt = 1,
                             .duration_ms = pick(w, 50),
                             .output = STR("1")};

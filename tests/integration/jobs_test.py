@@ -343,7 +343,9 @@ class Jobs(unittest.TestCase):
             {"id": "last", "uses": "echo", "with": {"amount": "${steps.paid.amount}"}}]})
         self.pawl("job", "enqueue", "--pipeline", path, "--params", '{"n":7}')
         process = self.worker()
-        self.until(lambda: [j for j in self.pawl("job", "list") if j["wait_key"] == "order:7"])
+        job, = self.until(lambda: [j for j in self.pawl("job", "list") if j["wait_key"] == "order:7"])
+        steps = {step["step"]: (step["state"], step["error"]) for step in self.pawl("job", "steps", str(job["id"]))}
+        self.assertEqual(steps, {"nap": ("done", None), "paid": ("waiting", None)})
         self.assertEqual(self.pawl("job", "wake", "order:7", '{"amount":42}')["woken"], 1)
         self.until(self.gone)
         self.stop(process)
@@ -413,6 +415,26 @@ class Jobs(unittest.TestCase):
         self.until(self.gone, 15)
         self.stop(process)
         self.assertEqual(self.pawl("audit", "list")[0]["outcome"], "cancelled")
+
+    # One reason, whoever notices first that the time is over; and a dead job says why it is dead.
+    def test_timeouts_and_deaths_have_one_reason(self):
+        path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 60000}, "timeout": "2m"}]})
+        for _ in range(6):
+            self.pawl("job", "enqueue", "slow", "--timeout", "300ms", "--max-attempts", "1")
+            self.pawl("job", "enqueue", "--pipeline", path, "--timeout", "300ms", "--max-attempts", "1")
+        wrong = self.pawl("job", "enqueue", "wrong")[0]["id"]
+        self.stop(self.until_dead(self.worker("--on", "slow=exec:sleep 60", "--on", "wrong=exec:sh -c 'exit 65'", "--concurrency", "4"), 13))
+        jobs = {job["id"]: job for job in self.pawl("job", "list")}
+        self.assertEqual({job["error"] for job in jobs.values() if job["id"] != wrong},
+                         {"did not end within its time limit of 300 ms"})
+        self.assertEqual({job["reason"] for job in jobs.values() if job["id"] != wrong}, {"attempts"})
+        self.assertEqual(jobs[wrong]["reason"], "permanent")
+        self.assertIn("permanent", self.pawl("why", "job", str(wrong))["explanation"])
+        self.assertNotIn("permanent", self.pawl("why", "job", str(min(jobs)))["explanation"])
+
+    def until_dead(self, process, count):
+        self.until(lambda: sum(job["state"] == "dead" for job in self.pawl("job", "list")) == count, 60)
+        return process
 
     def test_a_schedule_fires(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "${run.instant_ms}"}}]})

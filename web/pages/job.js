@@ -97,7 +97,7 @@ export function showJob(view) {
     job && facts([["State", badge(job.state)], ["Type", job.type], ["Task", job.task], ["Queue", job.queue], ["Key", job.key],
                   ["Priority", number(job.priority)], ["Attempts", `${number(job.attempts)} of ${number(job.max_attempts)}`],
                   ["Due", moment(job.due_ms)], ["Deadline", job.deadline_ms && moment(job.deadline_ms)], ["Instance", job.instance],
-                  ["Lease until", job.lease_until_ms && moment(job.lease_until_ms)], ["Schedule", job.schedule], ["Error", job.error]]),
+                  ["Lease until", job.lease_until_ms && moment(job.lease_until_ms)], ["Schedule", job.schedule], ["Reason", job.reason], ["Error", job.error]]),
     history(job, steps, executions),
     pipeline && [h("h2", null, "Pipeline"), pipelineGraph(pipeline, steps.length > 0 ? [{ steps }] : executions)],
     executions.length > 0 && [h("h2", null, "Attempts"), table("Attempts", executionColumns, executions, (row) => row.id)],

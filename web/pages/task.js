@@ -1,7 +1,7 @@
 // One task: its pipeline as a graph, its last executions with the time each took.
 import { h } from "../dom.js";
 import { counted, duration, number } from "../format.js";
-import { pipelineGraph } from "../pipeline.js";
+import { noExecution, pipelineGraph } from "../pipeline.js";
 import { badge, empty, json } from "../states.js";
 import { facts, table } from "../table.js";
 import { moment } from "../time.js";
@@ -21,8 +21,9 @@ export function showTask(view) {
   const again = view.watch(view.box, async (read) => {
     const [task, pipeline, executions] = await Promise.all([read("/v1/tasks/" + name), read(`/v1/tasks/${name}/pipeline`),
                                                             read("/v1/executions?limit=20&task=" + name)]);
-    return { task, pipeline, executions };
-  }, ({ task, pipeline, executions }) => [
+    const jobs = executions.items.length > 0 ? [] : (await read("/v1/jobs?limit=10&task=" + name)).items;
+    return { task, pipeline, executions, jobs };
+  }, ({ task, pipeline, executions, jobs }) => [
     view.operator && h("div", { class: "actions" }, h("button", { type: "button", onclick: async () => {
       await runTask(view.id);
       again();
@@ -33,7 +34,7 @@ export function showTask(view) {
     executions.items.length > 0 && h("p", { class: "quiet" }, "How long each step took in the latest execution",
       executions.items.length > 1 && `; the mean is that of the ${counted(executions.items.length, "execution")} below`, "."),
     h("h2", null, "Executions"),
-    executions.items.length > 0 ? table("Executions", executionColumns, executions.items, (row) => row.id) : empty("It has not run yet."),
+    executions.items.length > 0 ? table("Executions", executionColumns, executions.items, (row) => row.id) : empty(noExecution(jobs)),
     task.params && [h("h2", null, "Parameters"), json(task.params)],
   ], { names: ["jobs"], every_ms: 10000 });
 }

@@ -1,5 +1,5 @@
--- step_write: records a step of a job; one that is done or skipped stays as it is.
--- params: p_job, p_step, p_index, p_state (1 done, 2 failed, 3 skipped), p_attempt, p_duration, p_in, p_out, p_error, p_output, p_now
+-- step_write: records a step of a job; one that failed or waits may be written again.
+-- params: p_job, p_step, p_index, p_state (1 done, 2 failed, 3 skipped, 4 waiting), p_attempt, p_duration, p_in, p_out, p_error, p_output, p_now
 -- returns: 1 applied, 2 duplicate
 -- tables: job_step (inserted, updated)
 -- locks: the step
@@ -16,7 +16,7 @@ BEGIN
        SET state = excluded.state, attempt = excluded.attempt, started_ms = excluded.started_ms,
            finished_ms = excluded.finished_ms, input_hash = excluded.input_hash, output_hash = excluded.output_hash,
            error = excluded.error, output = excluded.output
-     WHERE s.state = 2;
+     WHERE s.state IN (2, 4);
     RETURN CASE WHEN FOUND THEN 1 ELSE 2 END;
 END
 $$;

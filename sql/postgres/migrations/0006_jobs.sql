@@ -128,7 +128,7 @@ CREATE TABLE pawl.job_step (
     error text COLLATE "C",
     output json,
     PRIMARY KEY (job, step, index),
-    CONSTRAINT job_step_state_known CHECK (state BETWEEN 1 AND 3)
+    CONSTRAINT job_step_state_known CHECK (state BETWEEN 1 AND 4)
 );
 
 CREATE TABLE pawl.job_signal (

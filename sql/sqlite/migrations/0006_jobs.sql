@@ -92,7 +92,7 @@ CREATE TABLE pawl_job_step (
     job         INTEGER NOT NULL,
     step        TEXT NOT NULL,
     "index"     INTEGER NOT NULL,
-    state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+    state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
     attempt     INTEGER NOT NULL,
     started_ms  INTEGER NOT NULL,
     finished_ms INTEGER NOT NULL,

@@ -30,7 +30,7 @@ enum store_answer model_step_write(struct model *model, int64_t job_id, const st
         at++;
     bool there = at < jobs->steps.count &&
                  step_order(PILE(jobs->steps, struct mstep, at), job_id, step->step, step->index) == 0;
-    if (there && PILE(jobs->steps, struct mstep, at)->step.state != JOB_STEP_FAILED)
+    if (there && !job_step_open(PILE(jobs->steps, struct mstep, at)->step.state))
         return ANSWER_DUPLICATE;
     if (!there) {
         pile_add(&jobs->steps, &fresh);

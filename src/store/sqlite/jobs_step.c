@@ -40,7 +40,7 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
     if (status != PAWL_OK)
         return status;
     *answer = ANSWER_DUPLICATE;
-    if (found && state != JOB_STEP_FAILED)
+    if (found && !job_step_open((enum job_step_state)state))
         return PAWL_OK;
     *answer = ANSWER_APPLIED;
     struct statement s = statement_begin(op, SQLITE_Q_JOB_STEP_PUT);
