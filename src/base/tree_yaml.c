@@ -1,4 +1,5 @@
 /* Reads YAML into a tree: the part of YAML that means the same as JSON to everybody. */
+#include <assert.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -141,6 +142,7 @@ static pawl_status read_member(struct reader *reader, const yaml_event_t *key_ev
     yaml_event_delete(&event);
     if (status != PAWL_OK)
         return status;
+    assert(value != NULL); /* for the analyzer: only a refused event leaves it unset */
     value->key = key;
     value->line = (uint32_t)key_event->start_mark.line + 1; /* people look for the key */
     value->column = (uint32_t)key_event->start_mark.column + 1;
