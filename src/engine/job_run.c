@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "engine/job_slot.h"
 #include "process/run.h"
+#include "work/authority.h"
 #include "work/consolidate_job.h"
 #include "work/observe.h"
 #include "work/page_job.h"
@@ -211,6 +212,7 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
 
 /* Work that is made of tools: pipelines, and what belongs to runs. */
 static void run_own(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    atomic_bool refused = false;
     struct pipeline_run_in in = {.world = slot->slots->world,
                                  .job = job,
                                  .instance = slot->instance,
@@ -218,6 +220,8 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
                                  .claimed_ms = slot->claimed_ms,
                                  .deadline_ms = slot->deadline_ms,
                                  .cancel = &slot->handle.cancel,
+                                 .agent = job->agent,
+                                 .refused = &refused,
                                  .progress = step_ended,
                                  .self = slot};
     if (!str_absent(job->task))
@@ -230,6 +234,26 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
         plan_job_run(&in, result);
     else
         pipeline_run(&in, result);
+    result->refused = atomic_load(&refused) && result->end == JOB_END_PERMANENT;
+}
+
+/* Whether its agent may have the handler run; else the result says why. */
+static bool may_handle(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct arena *arena = arena_create(0);
+    struct pipeline_run_in in = {
+        .world = slot->slots->world, .job = job, .cancel = &slot->handle.cancel, .agent = job->agent};
+    struct job_new same = {.task = job->task, .type = job->type};
+    pawl_error err = {0};
+    pawl_status status = arena != NULL ? authority_job(&in, &same, NULL, arena, &err) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK) {
+        arena_free(arena);
+        return true;
+    }
+    result->owner = arena;
+    result->refused = status == PAWL_INVALID || status == PAWL_NOT_FOUND;
+    result->end = result->refused ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->error = str_from(arena != NULL ? arena_strdup(arena, err.text) : "out of memory");
+    return false;
 }
 
 static enum rollup_result counts_as(enum job_end end) {
@@ -288,6 +312,8 @@ void job_slot_run(struct job_slot *slot) {
             observe_job(slot->slots->world->observer, slot->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
         if (slot->handler == NULL)
             run_own(slot, job, result);
+        else if (!str_absent(job->agent) && !may_handle(slot, job, result))
+            ;
         else if (slot->handler->kind == HANDLER_FUNCTION)
             run_function(slot, job, result);
         else

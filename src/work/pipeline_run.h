@@ -39,6 +39,8 @@ struct pipeline_run_in {
     int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
     int64_t deadline_ms; /* boot time; 0 = none */
     const stop_flag *cancel;
+    pawl_str agent;               /* under whose scopes it works; absent: nobody's */
+    atomic_bool *refused;         /* set when a scope was missing; may be NULL */
     void (*progress)(void *self); /* after each step */
     void *self;
 };

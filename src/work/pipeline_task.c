@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "work/authority.h"
 #include "work/observe.h"
 
 enum { LOOK_MS = 50 };
@@ -69,7 +70,7 @@ static void call_tool(struct pipeline_task *task) {
                                  .traceparent = span_traceparent(&span, job->traceparent),
                                  .idempotency_key = str_from(key),
                                  .context = (void *)task->in};
-        task->status = tools_call(task->in->world->tools, &call, task->arena, &answer, &task->error);
+        task->status = authority_call(task->in, &call, task->arena, &answer, &task->error);
         task->output = answer.output;
         task->retry_after_ms = answer.retry_after_ms;
         if (task->status == PAWL_OK || task->status == PAWL_STALE || pipeline_is_permanent(task->status) ||
