@@ -142,7 +142,8 @@ static pawl_status by_tool(struct work *work, pawl_error *err) {
                              .cancel = work->in->cancel,
                              .traceparent = work->in->job->traceparent,
                              .idempotency_key = str_from(key),
-                             .context = (void *)work->in};
+                             .context = (void *)work->in,
+                             .not_started_ms = work->in->not_started_ms};
     if (status == PAWL_OK)
         status = tools_call(work->in->world->tools, &call, work->arena, &answer, err);
     if (status != PAWL_OK) {
@@ -207,7 +208,8 @@ static pawl_status plan(struct work *work, const struct run_doc *doc, const stru
                                .env = work->env,
                                .key = key,
                                .cancel = work->in->cancel,
-                               .context = (void *)work->in};
+                               .context = (void *)work->in,
+                               .not_started_ms = work->in->not_started_ms};
     return run_plan_call(&ask, work->arena, parts, err);
 }
 

@@ -47,7 +47,8 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
                                    .params = params != NULL ? params : doc.params,
                                    .key = key,
                                    .cancel = in->cancel,
-                                   .context = (void *)in};
+                                   .context = (void *)in,
+                                   .not_started_ms = in->not_started_ms};
         status = pipeline_job_env(in->world, arena, &ask.env, err);
         if (status == PAWL_OK)
             status = run_plan_call(&ask, arena, &parts, err);

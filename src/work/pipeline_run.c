@@ -213,7 +213,7 @@ static pawl_status end_step(struct run *run, struct pipeline_task *task, pawl_er
     } else {
         step.error = str_from(task->error.text);
     }
-    if (status == PAWL_OK && task->status != PAWL_STALE)
+    if (status == PAWL_OK && task->status != PAWL_STALE && !task->not_started)
         status = put_step(run, &step, err);
     struct step_record *record = record_of(run, task->step, task->item);
     if (status == PAWL_OK) {
@@ -322,7 +322,7 @@ static pawl_status drive(struct run *run, struct pipeline_plan *now, pawl_error 
             dirty = false;
             planned_ms = clock_boot_ms();
         }
-        bool stop = cancelled(run) || run->lost;
+        bool stop = cancelled(run) || run->lost || pipeline_not_started_ms(run->in) > 0;
         if (!stop && now->outcome == PIPELINE_RUNNING) {
             pawl_status status = start_ready(run, now, &next, &changed, err);
             if (status != PAWL_OK)

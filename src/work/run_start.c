@@ -207,7 +207,8 @@ pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena, st
                              .deadline_ms = clock_boot_ms() + plan->timeout_ms,
                              .cancel = in->cancel,
                              .idempotency_key = in->key,
-                             .context = in->context};
+                             .context = in->context,
+                             .not_started_ms = in->not_started_ms};
     if (status == PAWL_OK)
         status = tools_call(in->tools, &call, arena, &answer, err);
     if (status != PAWL_OK)

@@ -40,6 +40,7 @@ struct run_plan_ask {
     pawl_str key;
     const stop_flag *cancel; /* may be NULL */
     void *context;           /* as tool_call */
+    atomic_llong *not_started_ms;
 };
 PAWL_MUSTCHECK pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena,
                                          struct run_parts *parts, pawl_error *err);
