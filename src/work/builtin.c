@@ -186,12 +186,10 @@ static pawl_status event_of(const struct tool_call *call, size_t at, struct aren
 static pawl_status append_answer(const struct events_append *in, const struct append_result *result,
                                  struct arena *arena, const struct tree **output, pawl_error *err) {
     if (result->answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "tools", "the stream %.*s is at version %lld, not at %lld",
-                         STR_ARG(in->stream), (long long)result->version, (long long)in->expected);
+        return append_refused("tools", in, result, err);
     return answer(arena,
                   arena_printf(arena, "{\"first_version\":%lld,\"version\":%lld,\"new\":%s}",
-                               (long long)result->first_version,
-                               (long long)(result->first_version + (int64_t)in->count - 1),
+                               (long long)result->first_version, (long long)result->version,
                                result->answer == ANSWER_APPLIED ? "true" : "false"),
                   output, err);
 }
