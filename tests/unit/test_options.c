@@ -212,7 +212,9 @@ static void flag_beats_environment_beats_file_beats_default(void **fixture) {
     char path[] = "/tmp/pawl-test-XXXXXX";
     char line[200];
     close(mkstemp(path));
-    write_file(path, "; a comment\nbatch = 10\n[pawl]\nlease = 1m\nschema=orders\npoll = 2s ; inline\n");
+    write_file(
+        path,
+        "; a comment\nbatch = 10 # ten\n[pawl] # ours\nlease = 1m\nschema=orders\npoll = 2s ; inline\n");
     const char *environment[] = {"PAWL_CONFIG", path, "PAWL_LEASE", "2m", "PAWL_SCHEMA", "billing", NULL};
     assert_int_equal(parse(s, "--schema shop", environment), PAWL_OK);
     assert_true(str_equal_cstr(options_text(&s->options, OPTION_SCHEMA), "shop"));
@@ -235,17 +237,13 @@ static void wrong_files_are_refused(void **fixture) {
     static const struct {
         const char *text;
         const char *part;
-    } wrong[] = {
-        {"leese = 5m\n", "unknown option 'leese'; did you mean 'lease'?"},
-        {"lease = 5\n", "cannot be '5'"},
-        {"[other]\nlease = 5m\n", "unknown section [other]"},
-        {"lease = 5m\nlease = 6m\n", "'lease' is set twice"},
-        {"help = true\n", "unknown option 'help'"},
-        {"lease\n", "line 1 is not 'name = value'"},
-        {"service = xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-         "xxxxxxxxxxxxxxxxx\n",
-         "line 1 is longer than 198 bytes"}};
+    } wrong[] = {{"leese = 5m\n", "unknown option 'leese'; did you mean 'lease'?"},
+                 {"lease = 5\n", "cannot be '5'"},
+                 {"[other]\nlease = 5m\n", "unknown section [other]"},
+                 {"lease = 5m\nlease = 6m\n", "'lease' is set twice"},
+                 {"help = true\n", "unknown option 'help'"},
+                 {"lease\n", "line 1 is not 'name = value'"},
+                 {"[pawl\nlease = 5m\n", "line 1 is not 'name = value'"}};
     char path[] = "/tmp/pawl-test-XXXXXX";
     char line[200];
     close(mkstemp(path));
