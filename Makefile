@@ -4,9 +4,6 @@ BUILD     := build
 BUILD_SAN := build-san
 PREFIX    ?= /usr/local
 DESTDIR   ?=
-# Where the loader and pkg-config look: in /usr, Debian keeps libraries by architecture.
-MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
-LIBDIR    ?= $(if $(filter /usr,$(PREFIX)),lib$(if $(MULTIARCH),/$(MULTIARCH)),lib)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build program build-san run test test-all lint fmt bench prove install clean
@@ -18,11 +15,11 @@ deps: ## install the Debian packages that are missing (root), or say which
 	@tools/deps
 
 build: deps ## build everything into build/ (optimised, asserts on)
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
 	@ninja -C $(BUILD)
 
 program: deps ## only the program, build/pawl
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
 	@ninja -C $(BUILD) pawl
 
 build-san: deps ## build with AddressSanitizer and UBSan into build-san/
@@ -54,7 +51,7 @@ prove: build ## the long proofs: simulation, kill soaks, fuzzing
 	@tools/prove
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR
-	@tools/install $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 clean: ## remove what was built
 	@rm -rf build build-san build-clang

@@ -63,7 +63,7 @@ const struct column change_columns[CHANGE_COLUMNS] = {
     {.key = "delivered", .type = CELL_INT, .drop = 1},
     {.key = "waiting", .type = CELL_INT, .drop = 2},
     {.key = "failed", .type = CELL_INT, .drop = 3},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 4},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 4},
     {.key = "id", .type = CELL_UUID, .show = SHOW_JSON},
 };
 

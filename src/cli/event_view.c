@@ -32,8 +32,8 @@ const struct column event_columns[EVENT_COLUMNS] = {
     {.key = "type", .type = CELL_TEXT, .cut = true},
     {.key = "appended", .type = CELL_TIME, .drop = 2},
     {.key = "id", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "payload", .type = CELL_JSON, .cut = true},
-    {.key = "metadata", .type = CELL_JSON, .show = SHOW_WIDE},
+    {.key = "payload", .type = CELL_JSON, .content = true, .cut = true},
+    {.key = "metadata", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
     {.key = "correlation_id", .type = CELL_UUID, .show = SHOW_JSON},
     {.key = "causation_id", .type = CELL_UUID, .show = SHOW_JSON},
     {.key = "traceparent", .type = CELL_TEXT, .show = SHOW_JSON}};
@@ -112,7 +112,7 @@ const struct column checkpoint_columns[CHECKPOINT_COLUMNS] = {
     {.key = "stopped", .type = CELL_BOOL},
     {.key = "next", .type = CELL_TIME, .drop = 1},
     {.key = "fingerprint", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true}};
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true}};
 
 void checkpoint_cells(const struct checkpoint_view *row, struct cell cells[static CHECKPOINT_COLUMNS]) {
     const struct cell made[CHECKPOINT_COLUMNS] = {cell_text(row->perspective),
@@ -131,7 +131,7 @@ const struct column checkpoint_error_columns[CHECKPOINT_ERROR_COLUMNS] = {
     {.key = "perspective", .type = CELL_TEXT},
     {.key = "count", .type = CELL_INT},
     {.key = "fingerprint", .type = CELL_TEXT},
-    {.key = "sample_error", .type = CELL_TEXT, .cut = true}};
+    {.key = "sample_error", .type = CELL_TEXT, .content = true, .cut = true}};
 
 void checkpoint_error_cells(const struct checkpoint_error *row,
                             struct cell cells[static CHECKPOINT_ERROR_COLUMNS]) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "cli/names.h"
 
@@ -25,7 +26,7 @@ const struct column message_columns[MESSAGE_COLUMNS] = {
     {.key = "scheduled", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "reason", .type = CELL_TEXT, .drop = 6},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 7, .least = ERROR_LEAST},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 7, .least = ERROR_LEAST},
     {.key = "fingerprint", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "partition", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "lane", .type = CELL_INT, .show = SHOW_WIDE},
@@ -38,9 +39,9 @@ const struct column message_columns[MESSAGE_COLUMNS] = {
     {.key = "correlation_id", .type = CELL_UUID, .show = SHOW_WIDE},
     {.key = "causation_id", .type = CELL_UUID, .show = SHOW_WIDE},
     {.key = "traceparent", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "headers", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "payload_bytes", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "payload", .type = CELL_JSON, .show = SHOW_WIDE},
+    {.key = "headers", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
+    {.key = "payload_bytes", .type = CELL_INT, .content = true, .show = SHOW_JSON},
+    {.key = "payload", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
 };
 
 void message_cells(const struct message_row *row, struct cell cells[static MESSAGE_COLUMNS]) {
@@ -74,7 +75,7 @@ void message_cells(const struct message_row *row, struct cell cells[static MESSA
         cell_uuid(item->causation_id),
         cell_text(item->traceparent),
         cell_text(item->headers),
-        cell_int((int64_t)item->payload.len),
+        str_absent(item->payload) ? cell_none() : cell_int((int64_t)item->payload.len),
         cell_text(item->payload),
     };
     for (size_t i = 0; i < MESSAGE_COLUMNS; i++)

@@ -40,8 +40,8 @@ const struct column refused_columns[REFUSED_COLUMNS] = {
     {.key = "topic", .type = CELL_TEXT},
     {.key = "message_id", .type = CELL_TEXT},
     {.key = "received", .type = CELL_TIME, .drop = 1},
-    {.key = "detail", .type = CELL_TEXT, .cut = true},
-    {.key = "payload", .type = CELL_TEXT, .show = SHOW_JSON}};
+    {.key = "detail", .type = CELL_TEXT, .content = true, .cut = true},
+    {.key = "payload", .type = CELL_TEXT, .content = true, .show = SHOW_JSON}};
 
 void refused_cells(const struct refused_row *row, struct cell cells[static REFUSED_COLUMNS]) {
     const struct cell made[REFUSED_COLUMNS] = {
@@ -52,12 +52,13 @@ void refused_cells(const struct refused_row *row, struct cell cells[static REFUS
     memcpy(cells, made, sizeof made);
 }
 
-const struct column group_columns[GROUP_COLUMNS] = {{.key = "kind", .type = CELL_TEXT},
-                                                    {.key = "count", .type = CELL_INT},
-                                                    {.key = "fingerprint", .type = CELL_TEXT},
-                                                    {.key = "first", .type = CELL_TIME, .drop = 1},
-                                                    {.key = "last", .type = CELL_TIME, .drop = 2},
-                                                    {.key = "sample_error", .type = CELL_TEXT, .cut = true}};
+const struct column group_columns[GROUP_COLUMNS] = {
+    {.key = "kind", .type = CELL_TEXT},
+    {.key = "count", .type = CELL_INT},
+    {.key = "fingerprint", .type = CELL_TEXT},
+    {.key = "first", .type = CELL_TIME, .drop = 1},
+    {.key = "last", .type = CELL_TIME, .drop = 2},
+    {.key = "sample_error", .type = CELL_TEXT, .content = true, .cut = true}};
 
 void group_cells(const struct dead_group *group, struct cell cells[static GROUP_COLUMNS]) {
     const struct cell made[GROUP_COLUMNS] = {

@@ -34,9 +34,10 @@ struct column {
     const char *key; /* in JSON; tables show it in capitals */
     enum cell_type type;
     enum column_show show;
-    bool cut;  /* may be shortened to fit the terminal */
-    int drop;  /* 0: never; otherwise left out of a table that is too wide, the highest first */
-    int least; /* with cut: others are left out before it becomes shorter than this */
+    bool content; /* what work carries, or what came of it: not for who may only look */
+    bool cut;     /* may be shortened to fit the terminal */
+    int drop;     /* 0: never; otherwise left out of a table that is too wide, the highest first */
+    int least;    /* with cut: others are left out before it becomes shorter than this */
 };
 
 /* A value under a column; absent is null in JSON and - in tables. */

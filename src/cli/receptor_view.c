@@ -40,7 +40,7 @@ const struct column receptor_note_columns[RECEPTOR_NOTE_COLUMNS] = {
     {.key = "state", .type = CELL_TEXT},
     {.key = "attempts", .type = CELL_INT},
     {.key = "updated", .type = CELL_TIME},
-    {.key = "error", .type = CELL_TEXT, .cut = true},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true},
     {.key = "status", .type = CELL_INT, .show = SHOW_JSON}};
 
 void receptor_note_cells(const struct receptor_row *row, struct cell cells[static RECEPTOR_NOTE_COLUMNS]) {

@@ -138,12 +138,11 @@ const struct column run_columns[RUN_COLUMNS] = {
     {.key = "rate", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "rate_per", .type = CELL_DURATION, .show = SHOW_WIDE},
     {.key = "target", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "agent", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "queue", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "round", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
 };
 
 static struct cell number_or_none(int64_t number, int64_t none) {
@@ -187,7 +186,6 @@ void run_view_cells(struct arena *arena, const struct run_row *run, const struct
         number_or_none(run->rate, 0),
         run->rate > 0 ? cell_duration(run->rate_ms) : cell_none(),
         cell_text(run->target),
-        cell_text(run->agent),
         cell_text(run->queue),
         cell_int(run->round),
         number_or_none(run->job, 0),
@@ -206,7 +204,7 @@ const struct column run_partition_columns[PARTITION_COLUMNS] = {
     {.key = "generation", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "next_page", .type = CELL_INT, .drop = 3},
     {.key = "next_offset", .type = CELL_INT},
-    {.key = "cursor", .type = CELL_JSON, .cut = true, .drop = 4},
+    {.key = "cursor", .type = CELL_JSON, .content = true, .cut = true, .drop = 4},
     {.key = "items", .type = CELL_INT},
     {.key = "total", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "repeats", .type = CELL_INT, .show = SHOW_WIDE},
@@ -220,8 +218,8 @@ const struct column run_partition_columns[PARTITION_COLUMNS] = {
     {.key = "updated", .type = CELL_TIME, .drop = 2},
     {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "params", .type = CELL_JSON, .show = SHOW_JSON},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
 };
 
 void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]) {

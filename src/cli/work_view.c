@@ -36,48 +36,37 @@ const struct column job_columns[JOB_COLUMNS] = {
     {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
     {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "agent", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "progress", .type = CELL_JSON, .show = SHOW_WIDE},
+    {.key = "progress", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
     {.key = "reason", .type = CELL_TEXT, .show = SHOW_WIDE},
     {.key = "died", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "payload", .type = CELL_JSON, .show = SHOW_JSON}};
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "payload", .type = CELL_JSON, .content = true, .show = SHOW_JSON}};
 
 void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS]) {
     const struct job *job = &row->job;
-    const struct cell made[JOB_COLUMNS] = {cell_int(job->id),
-                                           cell_cstr(job_state_name(row->state)),
-                                           cell_text(job->type),
-                                           cell_text(job->task),
-                                           cell_text(job->queue),
-                                           cell_text(job->key),
-                                           cell_int(job->priority),
-                                           cell_int(job->attempts),
-                                           cell_int(job->max_attempts),
-                                           cell_time(job->due_ms),
-                                           cell_time(job->deadline_ms),
-                                           cell_uuid(row->instance),
-                                           cell_int(job->token),
-                                           cell_time(job->lease_until_ms),
-                                           cell_text(row->wait_key),
-                                           cell_text(job->schedule),
-                                           cell_text(job->agent),
-                                           cell_text(job->progress),
-                                           cell_cstr(job_reason_name(row)),
-                                           cell_time(row->died_ms),
-                                           cell_text(row->error),
+    const struct cell made[JOB_COLUMNS] = {cell_int(job->id),           cell_cstr(job_state_name(row->state)),
+                                           cell_text(job->type),        cell_text(job->task),
+                                           cell_text(job->queue),       cell_text(job->key),
+                                           cell_int(job->priority),     cell_int(job->attempts),
+                                           cell_int(job->max_attempts), cell_time(job->due_ms),
+                                           cell_time(job->deadline_ms), cell_uuid(row->instance),
+                                           cell_int(job->token),        cell_time(job->lease_until_ms),
+                                           cell_text(row->wait_key),    cell_text(job->schedule),
+                                           cell_text(job->progress),    cell_cstr(job_reason_name(row)),
+                                           cell_time(row->died_ms),     cell_text(row->error),
                                            cell_text(job->payload)};
     memcpy(cells, made, sizeof made);
 }
 
-const struct column step_columns[STEP_COLUMNS] = {{.key = "step", .type = CELL_TEXT},
-                                                  {.key = "index", .type = CELL_INT},
-                                                  {.key = "state", .type = CELL_TEXT},
-                                                  {.key = "attempt", .type = CELL_INT},
-                                                  {.key = "finished", .type = CELL_TIME},
-                                                  {.key = "duration", .type = CELL_DURATION},
-                                                  {.key = "error", .type = CELL_TEXT, .cut = true},
-                                                  {.key = "output", .type = CELL_JSON, .show = SHOW_WIDE}};
+const struct column step_columns[STEP_COLUMNS] = {
+    {.key = "step", .type = CELL_TEXT},
+    {.key = "index", .type = CELL_INT},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "attempt", .type = CELL_INT},
+    {.key = "finished", .type = CELL_TIME},
+    {.key = "duration", .type = CELL_DURATION},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true},
+    {.key = "output", .type = CELL_JSON, .content = true, .show = SHOW_WIDE}};
 
 void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]) {
     const struct cell made[STEP_COLUMNS] = {cell_text(step->step),
@@ -100,8 +89,8 @@ const struct column task_columns[TASK_COLUMNS] = {
     {.key = "version", .type = CELL_INT, .drop = 2},
     {.key = "updated", .type = CELL_TIME, .drop = 1},
     {.key = "scopes", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "params", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "spec", .type = CELL_JSON, .show = SHOW_WIDE}};
+    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
+    {.key = "spec", .type = CELL_JSON, .content = true, .show = SHOW_WIDE}};
 
 void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]) {
     const struct cell made[TASK_COLUMNS] = {cell_text(task->name),        cell_text(task->agent),
@@ -185,9 +174,9 @@ const struct column execution_columns[EXECUTION_COLUMNS] = {
     {.key = "finished", .type = CELL_TIME, .drop = 2},
     {.key = "lease_owner", .type = CELL_UUID, .show = SHOW_WIDE},
     {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "steps", .type = CELL_JSON, .show = SHOW_JSON},
-    {.key = "output", .type = CELL_JSON, .show = SHOW_JSON},
+    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "steps", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
+    {.key = "output", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
     {.key = "input_hash", .type = CELL_TEXT, .show = SHOW_JSON},
     {.key = "output_hash", .type = CELL_TEXT, .show = SHOW_JSON},
     {.key = "hash", .type = CELL_TEXT, .show = SHOW_JSON}};

@@ -51,13 +51,18 @@ static pawl_status show(struct call *call, pawl_error *err) {
 
 /* ---- Why */
 
-static const struct column why_columns[] = {
-    {.key = "id", .type = CELL_INT},           {.key = "cause", .type = CELL_TEXT},
-    {.key = "state", .type = CELL_TEXT},       {.key = "until", .type = CELL_TIME},
-    {.key = "ahead", .type = CELL_INT},        {.key = "limit", .type = CELL_INT},
-    {.key = "running", .type = CELL_INT},      {.key = "wait_key", .type = CELL_TEXT},
-    {.key = "error", .type = CELL_TEXT},       {.key = "now", .type = CELL_TIME},
-    {.key = "explanation", .type = CELL_TEXT}, {.key = "next", .type = CELL_TEXT}};
+static const struct column why_columns[] = {{.key = "id", .type = CELL_INT},
+                                            {.key = "cause", .type = CELL_TEXT},
+                                            {.key = "state", .type = CELL_TEXT},
+                                            {.key = "until", .type = CELL_TIME},
+                                            {.key = "ahead", .type = CELL_INT},
+                                            {.key = "limit", .type = CELL_INT},
+                                            {.key = "running", .type = CELL_INT},
+                                            {.key = "wait_key", .type = CELL_TEXT},
+                                            {.key = "error", .type = CELL_TEXT, .content = true},
+                                            {.key = "now", .type = CELL_TIME},
+                                            {.key = "explanation", .type = CELL_TEXT},
+                                            {.key = "next", .type = CELL_TEXT}};
 
 static pawl_status explain(struct call *call, pawl_error *err) {
     struct job_why why;
@@ -68,6 +73,8 @@ static pawl_status explain(struct call *call, pawl_error *err) {
                          "there is no job %" PRId64 "; a job that is done is gone: see /v1/executions", id);
     if (status != PAWL_OK)
         return status;
+    if (!call_sees_content(call))
+        why.row.error = (pawl_str){NULL, 0};
     bool limited = why.cause == JOB_WHY_CONCURRENCY;
     struct buf texts[2]; /* what holds, what to do */
     buf_init(&texts[0], 0);
@@ -220,7 +227,7 @@ static const struct column failed_columns[] = {{.key = "count", .type = CELL_INT
                                                {.key = "fingerprint", .type = CELL_TEXT},
                                                {.key = "first", .type = CELL_TIME},
                                                {.key = "last", .type = CELL_TIME},
-                                               {.key = "sample_error", .type = CELL_TEXT}};
+                                               {.key = "sample_error", .type = CELL_TEXT, .content = true}};
 
 static pawl_status groups(struct call *call, pawl_error *err) {
     struct job_dead_groups found = {.count = 0};

@@ -73,6 +73,8 @@ static pawl_status explain(struct call *call, pawl_error *err) {
                          STR_ARG(call_text(call, "id")));
     if (status != PAWL_OK)
         return status;
+    if (!call_sees_content(call))
+        why.row.error = (pawl_str){NULL, 0};
     buf_init(&texts[0], 0);
     buf_init(&texts[1], 0);
     why_story(&why, &texts[0], &texts[1]);

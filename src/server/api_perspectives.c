@@ -50,15 +50,21 @@ static pawl_status errors(struct call *call, pawl_error *err) {
 
 /* ---- Checkpoints */
 
-static const struct column place_columns[] = {
-    {.key = "perspective", .type = CELL_TEXT}, {.key = "stream", .type = CELL_TEXT},
-    {.key = "status", .type = CELL_TEXT},      {.key = "version", .type = CELL_INT},
-    {.key = "head", .type = CELL_INT},         {.key = "stopped", .type = CELL_BOOL},
-    {.key = "attempts", .type = CELL_INT},     {.key = "failed_version", .type = CELL_INT},
-    {.key = "next", .type = CELL_TIME},        {.key = "instance", .type = CELL_UUID},
-    {.key = "lease_until", .type = CELL_TIME}, {.key = "token", .type = CELL_INT},
-    {.key = "updated", .type = CELL_TIME},     {.key = "fingerprint", .type = CELL_TEXT},
-    {.key = "error", .type = CELL_TEXT}};
+static const struct column place_columns[] = {{.key = "perspective", .type = CELL_TEXT},
+                                              {.key = "stream", .type = CELL_TEXT},
+                                              {.key = "status", .type = CELL_TEXT},
+                                              {.key = "version", .type = CELL_INT},
+                                              {.key = "head", .type = CELL_INT},
+                                              {.key = "stopped", .type = CELL_BOOL},
+                                              {.key = "attempts", .type = CELL_INT},
+                                              {.key = "failed_version", .type = CELL_INT},
+                                              {.key = "next", .type = CELL_TIME},
+                                              {.key = "instance", .type = CELL_UUID},
+                                              {.key = "lease_until", .type = CELL_TIME},
+                                              {.key = "token", .type = CELL_INT},
+                                              {.key = "updated", .type = CELL_TIME},
+                                              {.key = "fingerprint", .type = CELL_TEXT},
+                                              {.key = "error", .type = CELL_TEXT, .content = true}};
 
 static void place_row(struct call *call, const struct checkpoint_view *row) {
     static const char *const names[] = {"pending", "processing", "completed", "failed"};

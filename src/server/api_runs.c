@@ -117,7 +117,7 @@ static pawl_status stuck(struct call *call, pawl_error *err) {
 
 static const struct column item_columns[] = {{.key = "key", .type = CELL_TEXT},
                                              {.key = "part", .type = CELL_INT},
-                                             {.key = "payload", .type = CELL_JSON}};
+                                             {.key = "payload", .type = CELL_JSON, .content = true}};
 
 static pawl_status items(struct call *call, pawl_error *err) {
     struct items_filter filter = {

@@ -16,7 +16,7 @@ static const struct column columns[] = {{.key = "role", .type = CELL_TEXT},
 
 static void show(struct call *call, int64_t until_ms) {
     struct cell cells[] = {cell_cstr(credential_name(call->as)), cell_time(until_ms),
-                           cell_bool(call->server->redact.all || call->server->redact.count > 0),
+                           cell_bool(!call_sees_content(call) || call->server->redact.count > 0),
                            cell_cstr(PAWL_VERSION)};
     call_record(call, cells);
 }

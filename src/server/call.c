@@ -101,6 +101,19 @@ void call_list(struct call *call) {
     json_begin_array(&call->json);
 }
 
+bool call_sees_content(const struct call *call) {
+    return call->as != CREDENTIAL_VIEWER && !call->server->redact.all;
+}
+
+static struct cell cell_shown(const struct call *call, const struct column *column, struct cell cell) {
+    const struct redact *redact = &call->server->redact;
+    if (column->content && !call_sees_content(call))
+        return cell_none();
+    if (cell.present && (column->type == CELL_JSON || strcmp(column->key, "payload") == 0))
+        cell.text = redact_json(call->arena, redact, cell.text);
+    return cell;
+}
+
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells) {
     struct cell shown[64];
     struct buf text;
@@ -108,11 +121,8 @@ void call_cells(struct call *call, const struct column *columns, size_t count, c
         call->out.failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        shown[i] = cells[i];
-        if (columns[i].type == CELL_JSON && cells[i].present)
-            shown[i].text = redact_json(call->arena, &call->server->redact, cells[i].text);
-    }
+    for (size_t i = 0; i < count; i++)
+        shown[i] = cell_shown(call, &columns[i], cells[i]);
     buf_init(&text, 0);
     output_cells_json(&text, columns, count, shown);
     if (text.failed)

@@ -79,6 +79,9 @@ PAWL_MUSTCHECK pawl_status call_list_end(struct call *call, const char *key, paw
 /* The same with a number; 0: there is no other page. */
 PAWL_MUSTCHECK pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err);
 void call_record(struct call *call, const struct cell *cells);
+/* Whether the caller may see what work carries and what came of it: a viewer may not, as the database's view
+ * role, and nobody with --redact '*'. */
+bool call_sees_content(const struct call *call);
 /* Members of an object under other columns than the route's. */
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells);
 

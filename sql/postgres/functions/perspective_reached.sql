@@ -30,6 +30,6 @@ BEGIN
                                    AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = v_key)));
     END IF;
     failed := NOT reached AND coalesce(v_row.failed, false);
-    error := CASE WHEN failed THEN v_row.error END;
+    error := CASE WHEN failed AND pawl.payloads_shown() THEN v_row.error END;
 END
 $$;

@@ -9,6 +9,6 @@ CREATE OR REPLACE FUNCTION pawl.view_checkpoint(p_stream text, p_perspective tex
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT c.stream, c.perspective, c.error, c.version, c.token, c.updated_ms, c.status::integer, c.attempts
+    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.version, c.token, c.updated_ms, c.status::integer, c.attempts
       FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_perspective
 $$;

@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 4
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN QUERY SELECT r.receptor, r.error, r.status, r.attempts, r.updated_ms
+    RETURN QUERY SELECT r.receptor, CASE WHEN r.error IS NOT NULL AND pawl.payloads_shown() THEN r.error END, r.status, r.attempts, r.updated_ms
                    FROM pawl.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor;
 END
 $$;

@@ -40,10 +40,11 @@ BEGIN
                        'view_runs', 'view_partitions', 'runs_maintain', 'view_instances', 'rollups_add', 'view_rollups',
                        'alert_rules', 'alert_turn_take', 'alert_turn_end', 'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure']
                    WHEN 'pawl_view' THEN ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
+                       'view_messages', 'view_message_rows', 'view_message', 'view_jobs', 'view_job_rows',
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list', 'receptor_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
-                       'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'schedules', 'refusals', 'audit_verify', 'audit_head',
+                       'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'task_runs',
                        'view_refused', 'events_stamp']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',

@@ -41,7 +41,6 @@ CREATE TABLE pawl_run (
     consolidate     TEXT,
     announce        TEXT,
     target          TEXT,
-    agent           TEXT,
     traceparent     TEXT,
     wait_key        TEXT,
     error           TEXT,
