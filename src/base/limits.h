@@ -21,6 +21,7 @@
 /* How much one call may carry. */
 #define PAWL_BATCH_DEFAULT 500
 #define PAWL_BATCH_MAX 5000
+#define PAWL_HELD_MAX 1000000 /* grants that one holder lists */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
 #define PAWL_STAMP_MAX 10000    /* appends that one pass gives positions to */

@@ -120,6 +120,8 @@ void engine_core_free(struct engine_core *core) {
         free(core->renew_refs[kind]);
         free(core->renewals[kind]);
     }
+    free(core->known_items);
+    free(core->left);
     free(core->reports);
     free(core->slots);
     free(core->queues);

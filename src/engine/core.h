@@ -88,8 +88,8 @@ enum engine_event_type {
     EVENT_TICK,
     EVENT_READY,
     EVENT_NOT_READY,
-    EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside */
-    EVENT_BEAT,       /* status; beat, peers, peers_busy, peer_ends_ms, lanes_short */
+    EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside, epoch */
+    EVENT_BEAT,       /* status; beat, settled, peers, peers_busy, peer_ends_ms, lanes_short */
     EVENT_LOOKED,     /* status; look */
     EVENT_BATCH,      /* status; result, grant */
     EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
@@ -129,9 +129,11 @@ struct engine_event {
     int64_t instance_lease_ms;
     enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
     bool beside;             /* registered: a claim may be made while a batch is on its way */
+    int64_t epoch;           /* registered */
     const struct beat_result *beat;
-    int peers;            /* other live instances */
-    bool peers_busy;      /* one of them has work in flight */
+    const struct grants_settled *settled; /* NULL: what the beat knew was not compared */
+    int peers;                            /* other live instances */
+    bool peers_busy;                      /* one of them has work in flight */
     int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
     bool lanes_short;     /* the instance owns fewer lanes than its share */
     const struct peers_look *look;
@@ -195,6 +197,8 @@ enum engine_log {
     LOG_TIMEOUT,
     LOG_CANCELLED,
     LOG_PEER_EVICTED,
+    LOG_SETTLED,
+    LOG_EPOCH,
     LOG_REFUSED,
     LOG_STOPPING,
     LOG_STOPPED,
@@ -226,7 +230,8 @@ struct engine_action {
     size_t at;               /* STOP_ASKED: which message of the slot */
     pawl_uuid id;
     struct engine_run run;
-    const struct work_batch *batch; /* valid until its EVENT_BATCH or EVENT_CLAIMED */
+    const struct work_batch *batch;    /* valid until its EVENT_BATCH or EVENT_CLAIMED */
+    const struct grants_settle *known; /* beat: what is held; valid until its EVENT_BEAT */
     struct engine_report report;
     void *grant;
     int64_t at_ms;      /* timer; absolute boot time */

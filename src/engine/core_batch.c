@@ -241,6 +241,8 @@ void core_batch_send(struct engine_core *core) {
         core->batch.flags |= BATCH_SKIP_CLAIM;
         memset(core->batch.claim_max, 0, sizeof(core->batch.claim_max));
     }
+    if (!core->resend)
+        core->batch_mark = core->newest_token;
     core->resend = false;
     core->cycle = CYCLE_BATCH;
     core->batch_sent_ms = core->now_ms; /* before it is sent: the lease can only be longer than we think */
@@ -324,8 +326,10 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
         count_poll(core, batch, claimed);
     if (!brief)
         size_batch(core, batch, claimed);
-    if (core->failures > 0)
+    if (core->failures > 0) {
         core->next_poll_ms = core->now_ms;
+        core->next_beat_ms = core->now_ms; /* what got lost meanwhile is found out now */
+    }
     core->failures = 0;
     return claimed;
 }

@@ -145,6 +145,7 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
             const struct item *item = &result->claimed[kind].items[i];
             if (claim == NULL || i == 0 || claim->token != item->token) {
                 claim = &grant->claims[grant->claim_count++];
+                core_known_granted(core, item->token);
                 claim_begin(core, claim, grant, item,
                             (int64_t[2]){sent_ms, item->lease_until_ms - result->now_ms});
             }

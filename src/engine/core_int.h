@@ -120,6 +120,13 @@ struct side_claim {
     bool on_way, resend;
     bool is_void; /* everything was dropped while it was on its way */
     int64_t sent_ms;
+    int64_t mark; /* the newest token when it was first sent */
+};
+
+/* A grant that we have let go and that ends with its lease. */
+struct left_grant {
+    struct grant_held grant;
+    int64_t until_ms;
 };
 
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
@@ -161,6 +168,7 @@ struct engine_core {
     bool resend;     /* the batch as it is goes out again, under the same key */
     bool batch_void; /* everything was dropped while the batch was on its way */
     int64_t batch_sent_ms;
+    int64_t batch_mark; /* the newest token when it was first sent */
     uint64_t batch_number;
     unsigned left_kinds; /* nothing of them is claimed for now */
     int claim_size;      /* how many messages one batch asks for: grows while all of them come */
@@ -193,6 +201,15 @@ struct engine_core {
     int64_t next_look_ms;
     int64_t look_until_ms;
     bool looking;
+
+    struct grants_settle known; /* of the last beat */
+    struct grant_held *known_items;
+    size_t known_capacity;
+    struct left_grant *left;
+    size_t left_count, left_capacity;
+    int64_t newest_token; /* that the store has given us, as far as is known */
+    int64_t seen_token;   /* the newest that arrived */
+    int64_t epoch;        /* 0 = not known yet */
 
     bool held; /* by whoever else works under this instance */
     bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
@@ -282,6 +299,13 @@ int64_t core_side_due_ms(const struct engine_core *core);
 void core_side_send(struct engine_core *core);
 void core_side_answered(struct engine_core *core, const struct engine_event *event);
 void core_side_forget(struct engine_core *core);
+
+/* core_known.c */
+const struct grants_settle *core_known(struct engine_core *core);
+void core_known_left(struct engine_core *core, const struct entry *entry);
+void core_known_granted(struct engine_core *core, int64_t token);
+void core_known_settled(struct engine_core *core, const struct grants_settled *answer);
+void core_known_epoch(struct engine_core *core, int64_t epoch);
 
 /* core_life.c */
 void core_life_ready(struct engine_core *core, bool ready);

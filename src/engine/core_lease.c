@@ -55,6 +55,8 @@ static size_t fence_claim(struct engine_core *core, struct claim *claim, int64_t
         if (!unfinished(entry))
             continue;
         if (entry->fence_ms <= limit_ms) {
+            if (entry->state == ENTRY_RUNNING && limit_ms == core->now_ms)
+                core_known_left(core, entry);
             fence_entry(core, entry);
             fenced++;
         } else if (entry->fence_ms < earliest_ms) {

@@ -82,6 +82,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         if (event->instance_lease_ms > 0)
             core->config.instance_lease_ms = event->instance_lease_ms;
         core->may_side = event->beside;
+        core_known_epoch(core, event->epoch);
         if (event->policy != POLICY_DEFAULT)
             core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
@@ -170,6 +171,8 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core->next_beat_ms = core->beat_sent_ms + core_life_beat_ms(core);
     core->metrics.peers = event->peers;
     core->metrics.heartbeats++;
+    if (event->settled != NULL)
+        core_known_settled(core, event->settled);
     /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
     if (event->peers_busy || event->lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
@@ -227,7 +230,9 @@ void core_life_decide(struct engine_core *core) {
         core->beating = true;
         core->news = false;
         core->beat_sent_ms = core->now_ms;
-        (void)core_act(core, ACTION_BEAT);
+        struct engine_action *action = core_act(core, ACTION_BEAT);
+        if (action != NULL)
+            action->known = core_known(core);
     }
     if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
         core->looking = true;

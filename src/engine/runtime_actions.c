@@ -26,6 +26,7 @@ static void ask(struct runtime *runtime, struct store_thread *thread, enum call_
     call->instance.id = engine_metrics(runtime->core).instance;
     call->batch = action->batch;
     call->report = action->report;
+    call->known = action->known;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
     if (type == CALL_REGISTER) {
         pawl_error error;

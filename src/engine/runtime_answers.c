@@ -40,6 +40,7 @@ static void registered(struct runtime *runtime, const struct call *call, struct 
         handler_table_pause(runtime->config.handlers, &call->pauses);
     event->instance = call->instance.id;
     event->instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
+    event->epoch = call->grant.epoch;
     observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
     event->policy = (enum dead_policy)call->settings.dead_policy;
     /* A user's check of readiness comes before every call; then there is only one at a time. */
@@ -55,6 +56,7 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
     if (call->status == PAWL_OK)
         handler_table_pause(runtime->config.handlers, &call->pauses);
     event->beat = &call->beat;
+    event->settled = call->has_settled ? &call->settled : NULL;
     observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
     event->peers = call->peers;
     event->peers_busy = call->peers_busy;

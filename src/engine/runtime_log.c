@@ -77,6 +77,16 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
                   : n[2] != 0 ? "the claim is over"
                               : "the lease ends");
         break;
+    case LOG_SETTLED:
+        log_event(log, LOG_LEVEL_WARN, "grants_settled", "messages=%" PRId64 " reason=%s", n[0],
+                  "the store had granted them to this worker, which did not know; they are free again");
+        break;
+    case LOG_EPOCH:
+        log_event(log, LOG_LEVEL_ERROR, "epoch_raised", "from=%" PRId64 " to=%" PRId64 " reason=%s", n[0],
+                  n[1],
+                  "the database was promoted, restored or has gone back; work that was acknowledged may be "
+                  "lost, pawl doctor says more");
+        break;
     case LOG_PEER_EVICTED:
         log_event(log, LOG_LEVEL_INFO, "peer_evicted", "count=%" PRId64, n[0]);
         break;

@@ -123,6 +123,16 @@ static void pass_on(struct store_thread *thread, pawl_status beat) {
         log_failure(thread->log, LOG_LEVEL_INFO, "rollups_not_added", &err);
 }
 
+/* A beat of a worker that has registered anew meanwhile says nothing about the new one. */
+static pawl_status settle(struct store_thread *thread, struct call *call) {
+    if (call->known == NULL || !uuid_equal(call->known->instance, thread->instance))
+        return PAWL_OK;
+    pawl_status status =
+        thread->store->ops->core.grants_settle(thread->store, call->known, &call->settled, &call->error);
+    call->has_settled = status == PAWL_OK;
+    return status;
+}
+
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status =
@@ -130,6 +140,8 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     pass_on(thread, status);
+    if (status == PAWL_OK)
+        status = settle(thread, call);
     return status == PAWL_OK ? count_peers(thread, call) : status;
 }
 

@@ -34,8 +34,9 @@ struct call {
     const struct work_batch *batch; /* stays as it is until the answer is taken */
     struct instance_new instance;
     struct engine_report report;
-    pawl_uuid message; /* cancel_end */
-    int64_t processed; /* beat */
+    pawl_uuid message;                 /* cancel_end */
+    int64_t processed;                 /* beat */
+    const struct grants_settle *known; /* beat; stays as it is until the answer is taken */
     /* out */
     pawl_status status;
     pawl_error error;
@@ -45,6 +46,8 @@ struct call {
     struct settings settings;
     bool many_writers; /* register */
     struct beat_result beat;
+    struct grants_settled settled;
+    bool has_settled;
     struct peers_look look;
     struct pause_rows pauses; /* beat and register; in the arena */
     int peers;

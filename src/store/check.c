@@ -1,5 +1,6 @@
 /* Whether the input of an operation is right, said the same way for every store. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -42,6 +43,48 @@ pawl_status check_claim(const struct messages_claim *in, pawl_error *err) {
     if (status == PAWL_OK)
         status = place_attempts(&at, in->max_attempts);
     return status;
+}
+
+pawl_status check_settle(const struct grants_settle *in, pawl_error *err) {
+    struct place at = {.op = "grants_settle", .err = err};
+    pawl_status status = place_instance_id(&at, in->instance);
+    if (status != PAWL_OK)
+        return status;
+    if ((int)in->side < GRANTS_MESSAGES || in->side > GRANTS_SIDE_LAST)
+        return place_wrong(&at, "side %d is none of 1 (messages), 2 (jobs), 3 (checkpoints)", (int)in->side);
+    if (in->settled < 0 || in->seen < 0)
+        return place_wrong(&at, "settled and seen are tokens; 0 means none");
+    if (in->count > PAWL_HELD_MAX)
+        return place_wrong(&at, "%zu grants are more than %d", in->count, PAWL_HELD_MAX);
+    return PAWL_OK;
+}
+
+enum { EPOCHS_AHEAD = 1000 /* more was never between a store and its restored copy */ };
+
+pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *raise, pawl_error *err) {
+    struct place at = {.op = "grants_settle", .err = err};
+    int64_t of = seen >> 40;
+    if (of > epoch + EPOCHS_AHEAD)
+        return place_wrong(&at, "seen %" PRId64 " is no token of this store: its epoch is %" PRId64, seen,
+                           epoch);
+    *raise = seen > newest ? of + 1 : 0;
+    return PAWL_OK;
+}
+
+static int held_compare(const void *a, const void *b) {
+    const struct grant_held *x = a, *y = b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void grants_sort(struct grant_held *held, size_t count) {
+    if (count > 1)
+        qsort(held, count, sizeof(*held), held_compare);
+}
+
+bool grants_has(const struct grant_held *held, size_t count, struct grant_held what) {
+    return count > 0 && bsearch(&what, held, count, sizeof(*held), held_compare) != NULL;
 }
 
 static pawl_status place_instance(const struct place *at, const struct instance_new *in) {

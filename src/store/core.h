@@ -17,6 +17,10 @@ struct store_core_ops {
     /* processed: how much ended with the instance so far; -1 = left as it is. */
     pawl_status (*heartbeat)(struct store *store, pawl_uuid instance, int64_t processed,
                              struct beat_result *out, pawl_error *err);
+    /* Gives back, without an attempt, what the store has granted to the instance and its holder does not know
+     * of: an answer that was lost, a call that was carried out twice, a report that a failover has undone. */
+    pawl_status (*grants_settle)(struct store *store, const struct grants_settle *in,
+                                 struct grants_settled *out, pawl_error *err);
     pawl_status (*instance_deregister)(struct store *store, pawl_uuid instance, pawl_error *err);
     pawl_status (*instance_evict)(struct store *store, pawl_uuid instance, pawl_error *err);
     /* Takes the liveness lock for as long as this store stays open; PAWL_OK and *held false where there is

@@ -118,6 +118,14 @@ pawl_status postgres_migrate(const struct store_config *config, const struct mig
 
 /* Input checks shared by all stores, so that a wrong call gets the same answer everywhere. */
 PAWL_MUSTCHECK pawl_status check_put(const struct messages_put *in, pawl_error *err);
+/* A token that somebody got from a store with this epoch and no higher token than newest. *raise: the epoch
+ * that it must have now, because it never gave that token; 0 = it did. */
+PAWL_MUSTCHECK pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *raise,
+                                      pawl_error *err);
+/* Whether the list has it; the list is sorted by grants_sort. */
+bool grants_has(const struct grant_held *held, size_t count, struct grant_held what);
+void grants_sort(struct grant_held *held, size_t count);
+PAWL_MUSTCHECK pawl_status check_settle(const struct grants_settle *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_claim(const struct messages_claim *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_instance(const struct instance_new *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_batch(const struct work_batch *in, pawl_error *err);

@@ -209,6 +209,36 @@ struct beat_result {
     int64_t pauses;  /* rows of pauses there are; only a heartbeat counts them */
 };
 
+/* Whose grants: each holder of an instance answers for its own. */
+enum grant_side {
+    GRANTS_MESSAGES = 1,
+    GRANTS_JOBS,
+    GRANTS_CHECKPOINTS,
+    GRANTS_SIDE_LAST = GRANTS_CHECKPOINTS
+};
+
+/* Something that was granted and has not ended. */
+struct grant_held {
+    int64_t token;
+    int64_t number; /* seq of a message, id of a job; of a checkpoint 0: the token says it */
+};
+
+/* What a holder knows of its grants. */
+struct grants_settle {
+    pawl_uuid instance;
+    enum grant_side side;
+    const struct grant_held *held;
+    size_t count;
+    int64_t settled; /* every grant up to this token that the holder does not list is known to nobody */
+    int64_t seen;    /* the highest token that it ever got; 0 = none */
+};
+
+struct grants_settled {
+    int64_t released; /* messages, jobs or checkpoints that were given back */
+    int64_t newest;   /* the highest token among the side's grants that are left; 0 = none */
+    int64_t epoch;
+};
+
 struct peers_look {
     int evicted;
     bool rebalance_wanted; /* a lane is free that the caller would take */
@@ -311,8 +341,20 @@ struct settings_change {
     int dead_policy;
 };
 
+/* Why the epoch was raised last. */
+enum epoch_cause {
+    EPOCH_FIRST = 0, /* it never was */
+    EPOCH_ASKED,     /* by epoch_raise */
+    EPOCH_TIMELINE,  /* the server was promoted, or recovered to a point in time */
+    EPOCH_COPY,      /* another cluster, or another file: a copy or a restore */
+    EPOCH_WENT_BACK, /* a worker has seen tokens that the store does not know: it lost commits */
+    EPOCH_CAUSE_LAST = EPOCH_WENT_BACK
+};
+
 struct settings {
     int partition_count, lane_count, max_attempts, dead_policy, schema_version;
+    int epoch_cause;  /* enum epoch_cause */
+    int64_t epoch_ms; /* when that was; 0 = never */
     int64_t epoch, instance_lease_ms, stale_ms, dedupe_ms, history_ms, test_now_ms;
 };
 

@@ -148,6 +148,7 @@ pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *
             const struct item *item = &result->claimed[kind].items[i];
             world_note(world, "grant", instance, world_number(item->id), item->token);
             history_granted(&world->history, world_number(item->id), item, instance, world_db_ms(world));
+            world->history.messages[world_number(item->id)].excused = batch.only.kind != 0;
         }
     }
     return PAWL_OK;
@@ -201,6 +202,8 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
         return status;
     mutant_after_beat(world, wire);
     history_instance_lease(&world->history, world_number(wire->instance), wire->beat.lease_until_ms);
+    if (ops->core.grants_settle(world->store, &wire->known, &wire->settled, &wire->error) == PAWL_OK)
+        history_settled(&world->history, world_number(wire->instance), &wire->known, world_db_ms(world));
     struct arena *arena = arena_create(0);
     struct instance_rows rows = {0};
     status = ops->view.instances(world->store, arena, &rows, &wire->error);

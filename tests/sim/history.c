@@ -227,6 +227,7 @@ void history_granted(struct history *h, int message, const struct item *item, in
     m->token = item->token;
     m->instance = instance;
     m->lease_until_ms = item->lease_until_ms;
+    m->seq = item->seq;
     m->deaths = item->deaths;
 }
 

@@ -26,6 +26,10 @@ struct history_message {
     bool loose;    /* redriven while its stream went on without it */
     bool granted;  /* the store has given it out and has not heard of it since */
     int64_t token, lease_until_ms;
+    int64_t seq; /* as the last grant said */
+    /* Its holder may not know of it: granted by a claim of one lane, which does not remember its key while
+     * the lane is another's, or behind a failure of which the holder does not know what became. */
+    bool excused;
     int instance;
     int fails;  /* applied failures since the last redrive */
     int deaths; /* as the last grant said */
@@ -103,6 +107,10 @@ void history_failed(struct history *history, int message, int64_t token, enum st
                     enum fail_outcome outcome, bool permanent, int64_t now_ms);
 void history_released(struct history *history, int message, int64_t token, enum store_answer answer,
                       int64_t now_ms);
+
+/* What the instance did not say it holds, up to the token that it has settled, is not with it. */
+void history_settled(struct history *history, int instance, const struct grants_settle *known,
+                     int64_t now_ms);
 
 /* What handlers did. history_began returns the number of the run. */
 int history_began(struct history *history, int message, int64_t token, int instance, int64_t now_ms);

@@ -125,6 +125,9 @@ void history_completed(struct history *h, int message, int64_t token, enum store
 void history_failed(struct history *h, int message, int64_t token, enum store_answer answer,
                     enum fail_outcome outcome, bool permanent, int64_t now_ms) {
     struct history_message *m = &h->messages[message];
+    const struct history_stream *s = history_stream_of(h, m);
+    for (size_t i = (size_t)m->position + 1; answer == ANSWER_DUPLICATE && s != NULL && i < s->count; i++)
+        h->messages[s->messages[i]].excused = true;
     if (!report_counts(h, message, token, answer, now_ms))
         return;
     if (run_find(h, message, token, false) == NULL)
@@ -150,6 +153,31 @@ void history_released(struct history *h, int message, int64_t token, enum store_
         return;
     h->messages[message].granted = false;
     history_set_aside_behind(h, message, token, now_ms);
+}
+
+static bool is_known(const struct grants_settle *known, const struct history_message *m) {
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->held[i].token == m->token && known->held[i].number == m->seq)
+            return true;
+    }
+    return false;
+}
+
+/* As if it had released them. A grant that is over may have been taken back before: its next grant tells. */
+void history_settled(struct history *h, int instance, const struct grants_settle *known, int64_t now_ms) {
+    for (size_t i = 0; i < h->message_count; i++) {
+        struct history_message *m = &h->messages[i];
+        if (!m->granted || m->instance != instance || m->token > known->settled || is_known(known, m) ||
+            history_grant_over(h, m, now_ms))
+            continue;
+        if (h->instances[instance].watched && !m->excused)
+            history_violated(h, "unknown_grant",
+                             "message %d was given to instance %d, which lives and does not know of it",
+                             (int)i, instance);
+        run_add(h, (struct history_run){.message = (int)i, .token = m->token, .reported = true});
+        m->granted = false;
+        history_set_aside_behind(h, (int)i, m->token, now_ms);
+    }
 }
 
 /* Nothing begins when its lease, or its instance's, is over or nearly so, seen from the store's clock. */

@@ -26,7 +26,8 @@ struct row {
 #define LOGS                                                                                                 \
     WORDS("state", "start skipped", "not ready", "paused", "ready again", "registered", "register failed",   \
           "batch", "batch failed", "beat failed", "evicted", "fenced", "stale", "order conflict",            \
-          "no handler", "dead", "timeout", "peer evicted", "refused", "stopping", "stopped")
+          "no handler", "dead", "timeout", "cancelled", "peer evicted", "settled", "epoch", "refused",       \
+          "stopping", "stopped")
 
 static void print_number(const struct column *column, int64_t number) {
     if (column->label == NULL)

@@ -143,6 +143,10 @@ void wire_send(struct world *world, int index, enum wire_type type, const struct
         copy_batch(wire, action->batch);
         wire->instance = wire->batch.instance.id;
     }
+    if (type == WIRE_BEAT) {
+        wire->known = *action->known;
+        wire->known.held = copied(wire, wire->known.held, wire->known.count, sizeof(*wire->known.held));
+    }
     if (type == WIRE_REPORT) {
         wire->report = action->report;
         wire->report.fail.error = copied_text(wire, wire->report.fail.error);
@@ -324,6 +328,7 @@ void wire_reply(struct world *world, struct wire *wire) {
     case WIRE_BEAT:
         event.type = EVENT_BEAT;
         event.beat = &wire->beat;
+        event.settled = &wire->settled;
         event.peers = wire->peers;
         event.peers_busy = wire->peers_busy;
         event.peer_ends_ms = wire->peer_ends_ms;

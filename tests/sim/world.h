@@ -67,6 +67,8 @@ struct wire {
     struct arena *arena;
     struct instance_new registration;
     struct work_batch batch;
+    struct grants_settle known;
+    struct grants_settled settled;
     struct engine_report report;
     int first_message, message_count;
     pawl_uuid request;

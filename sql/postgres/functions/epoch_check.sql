@@ -19,7 +19,7 @@ BEGIN
         RETURN;
     END IF;
     IF v_known IS NOT NULL THEN
-        PERFORM pawl.epoch_raise();
+        PERFORM pawl.epoch_raise(3::smallint);
     END IF;
     UPDATE pawl.settings s SET system_identifier = v_system;
 END

@@ -76,6 +76,8 @@ CREATE TABLE pawl.settings (
     test_now_ms bigint NOT NULL DEFAULT 0,
     system_identifier bigint,
     timeline text COLLATE "C",
+    epoch_ms bigint NOT NULL DEFAULT 0, -- when the epoch was raised last, and why
+    epoch_cause smallint NOT NULL DEFAULT 0,
     CONSTRAINT settings_is_one_row CHECK (one),
     CONSTRAINT settings_partition_count_1_to_100000 CHECK (partition_count BETWEEN 1 AND 100000),
     CONSTRAINT settings_lane_count_1_to_4096 CHECK (lane_count BETWEEN 1 AND 4096),

@@ -15,6 +15,8 @@ CREATE TABLE pawl_settings (
     partition_count   INTEGER NOT NULL CHECK (partition_count BETWEEN 1 AND 100000),
     lane_count        INTEGER NOT NULL CHECK (lane_count BETWEEN 1 AND 4096 AND lane_count <= partition_count),
     epoch             INTEGER NOT NULL,
+    epoch_ms          INTEGER NOT NULL DEFAULT 0, -- when it was raised last
+    epoch_cause       INTEGER NOT NULL DEFAULT 0, -- and why: enum epoch_cause
     instance_lease_ms INTEGER NOT NULL,
     stale_ms          INTEGER NOT NULL,
     max_attempts      INTEGER NOT NULL,

@@ -214,7 +214,8 @@ pawl_status model_settings_read(struct store *store, struct settings *out, pawl_
 pawl_status model_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
     (void)err;
     struct model *model = model_enter(store);
-    *epoch = ++model->settings.epoch;
+    model_epoch_set(model, model->settings.epoch + 1, EPOCH_ASKED);
+    *epoch = model->settings.epoch;
     return model_leave(model, PAWL_OK);
 }
 

@@ -11,6 +11,7 @@
 #include "store/model/dead.h"
 #include "store/model/event_state.h"
 #include "store/model/events.h"
+#include "store/model/grants.h"
 #include "store/model/instance.h"
 #include "store/model/jobs.h"
 #include "store/model/lane.h"
@@ -90,6 +91,7 @@ static const struct store_ops model_ops = {
             .clock_read = model_clock_read,
             .instance_register = model_instance_register,
             .heartbeat = model_heartbeat,
+            .grants_settle = model_grants_settle,
             .instance_deregister = model_instance_deregister,
             .instance_evict = model_instance_evict,
             .liveness_hold = model_liveness_hold,

@@ -24,6 +24,12 @@ pawl_status model_leave(struct model *model, pawl_status status) {
     return status;
 }
 
+void model_epoch_set(struct model *model, int64_t epoch, enum epoch_cause cause) {
+    model->settings.epoch = epoch;
+    model->settings.epoch_ms = model->now_ms;
+    model->settings.epoch_cause = (int)cause;
+}
+
 int64_t model_token_next(struct model *model) { return model->settings.epoch << 40 | ++model->counter; }
 
 struct lane *model_lane_at(struct model *model, enum store_kind kind, int number) {

@@ -175,6 +175,7 @@ struct model {
 struct model *model_enter(struct store *store);
 pawl_status model_leave(struct model *model, pawl_status status);
 
+void model_epoch_set(struct model *model, int64_t epoch, enum epoch_cause cause);
 int64_t model_token_next(struct model *model);
 struct lane *model_lane_at(struct model *model, enum store_kind kind, int number);
 

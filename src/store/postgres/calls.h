@@ -73,6 +73,8 @@ void pg_instance_params(const struct instance_new *in, struct params *params);
 pawl_status postgres_clock_read(struct store *store, int64_t *now_ms, pawl_error *err);
 pawl_status postgres_instance_register(struct store *store, const struct instance_new *in,
                                        struct instance_grant *out, pawl_error *err);
+pawl_status postgres_grants_settle(struct store *store, const struct grants_settle *in,
+                                   struct grants_settled *out, pawl_error *err);
 pawl_status postgres_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
                                struct beat_result *out, pawl_error *err);
 pawl_status postgres_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err);

@@ -65,8 +65,8 @@ pawl_status postgres_settings_read(struct store *store, struct settings *out, pa
         status = error_set(err, PAWL_CONFLICT, "settings_read",
                            "schema \"%s\" has no settings; run `pawl migrate`", postgres_of(store)->schema);
     if (status == PAWL_OK) {
-        int64_t n[11];
-        for (int i = 0; i < 11; i++)
+        int64_t n[13];
+        for (int i = 0; i < 13; i++)
             n[i] = pg_cell_int((struct cell){statement.result, 0, i});
         memset(out, 0, sizeof *out); /* callers compare settings as bytes */
         out->partition_count = (int)n[0];
@@ -80,6 +80,8 @@ pawl_status postgres_settings_read(struct store *store, struct settings *out, pa
         out->dedupe_ms = n[8];
         out->history_ms = n[9];
         out->test_now_ms = n[10];
+        out->epoch_ms = n[11];
+        out->epoch_cause = (int)n[12];
     }
     pg_statement_clear(&statement);
     return status;

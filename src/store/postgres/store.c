@@ -29,6 +29,7 @@ static const struct store_ops postgres_ops = {
             .clock_read = postgres_clock_read,
             .instance_register = postgres_instance_register,
             .heartbeat = postgres_heartbeat,
+            .grants_settle = postgres_grants_settle,
             .instance_deregister = postgres_instance_deregister,
             .instance_evict = postgres_instance_evict,
             .liveness_hold = postgres_liveness_hold,

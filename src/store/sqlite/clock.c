@@ -46,12 +46,7 @@ static pawl_status start_epoch(struct operation *op, const struct identity *iden
     struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_FILE);
     bind_text(&s, str_from(identity->file_id));
     pawl_status status = statement_run(&s);
-    if (status != PAWL_OK)
-        return status;
-    s = statement_begin(op, SQLITE_Q_SETTINGS_EPOCH);
-    status = statement_run(&s);
-    op->settings.epoch++;
-    return status;
+    return status != PAWL_OK ? status : operation_raise_epoch(op, op->settings.epoch + 1, EPOCH_COPY);
 }
 
 static pawl_status settle(struct operation *op, struct identity *identity) {

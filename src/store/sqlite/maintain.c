@@ -154,9 +154,8 @@ pawl_status sqlite_epoch_raise(struct store *store, int64_t *epoch, pawl_error *
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "epoch_raise", err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_SETTINGS_EPOCH);
-    status = operation_end(&op, statement_run(&s));
+    status = operation_end(&op, operation_raise_epoch(&op, op.settings.epoch + 1, EPOCH_ASKED));
     if (status == PAWL_OK)
-        *epoch = op.settings.epoch + 1;
+        *epoch = op.settings.epoch;
     return status;
 }

@@ -55,6 +55,8 @@ pawl_status operation_read_settings(struct operation *op, bool *found) {
             .dead_policy = (int)column_int(&s, 8),
             .test_now_ms = column_int(&s, 9),
             .schema_version = (int)column_int(&s, 13),
+            .epoch_ms = column_int(&s, 14),
+            .epoch_cause = (int)column_int(&s, 15),
         };
         op->now_ms = clock_now(op->settings.test_now_ms, column_int(&s, 10));
         op->last_seq = column_int(&s, 11);
@@ -63,6 +65,17 @@ pawl_status operation_read_settings(struct operation *op, bool *found) {
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *found = row;
+    return status;
+}
+
+pawl_status operation_raise_epoch(struct operation *op, int64_t epoch, enum epoch_cause cause) {
+    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_EPOCH);
+    bind_int(&s, epoch);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, cause);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        op->settings.epoch = epoch;
     return status;
 }
 

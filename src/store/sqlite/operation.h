@@ -62,6 +62,9 @@ int64_t operation_next_seq(struct operation *op);
 int64_t operation_next_token(struct operation *op);
 int64_t operation_last_token(const struct operation *op); /* the highest drawn so far */
 
+/* Every token from now on is above every token before. */
+PAWL_MUSTCHECK pawl_status operation_raise_epoch(struct operation *op, int64_t epoch, enum epoch_cause cause);
+
 static inline pawl_status operation_no_memory(struct operation *op) {
     return error_set(op->err, PAWL_NO_MEMORY, op->name, "out of memory");
 }

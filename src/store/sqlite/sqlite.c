@@ -5,6 +5,7 @@
 #include "store/sqlite/clock.h"
 #include "store/sqlite/dead.h"
 #include "store/sqlite/event_calls.h"
+#include "store/sqlite/grants.h"
 #include "store/sqlite/instance.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/lane.h"
@@ -27,6 +28,7 @@ static const struct store_ops sqlite_ops = {
             .clock_read = sqlite_clock_read,
             .instance_register = sqlite_instance_register,
             .heartbeat = sqlite_heartbeat,
+            .grants_settle = sqlite_grants_settle,
             .instance_deregister = sqlite_instance_deregister,
             .instance_evict = sqlite_instance_evict,
             .liveness_hold = sqlite_liveness_hold,
