@@ -63,6 +63,7 @@ void job_core_free(struct job_core *core) {
     free(core->sent);
     free(core->renew_items);
     free(core->renewed);
+    free(core->held);
     free(core->free_grants.items);
     free(core->free_results.items);
     free(core);
@@ -182,6 +183,8 @@ static void take_grant(struct job_core *core, int64_t sent_ms, int64_t now_ms, c
     core->grants = grant;
     for (size_t i = 0; i < jobs->count; i++) {
         struct entry *entry = &entries[i];
+        if (jobs->jobs[i].token > core->seen_token)
+            core->seen_token = jobs->jobs[i].token;
         *entry = (struct entry){.job = &jobs->jobs[i],
                                 .grant = grant,
                                 .claimed_ms = sent_ms,
@@ -196,6 +199,8 @@ static void take_grant(struct job_core *core, int64_t sent_ms, int64_t now_ms, c
         job_core_pend(core, entry, now_ms);
     }
     core->metrics.claimed += (int64_t)jobs->count;
+    if (core->seen_token > core->newest_token)
+        core->newest_token = core->seen_token;
 }
 
 static void count_answer(struct job_core *core, const struct entry *entry, enum store_answer answer,
@@ -231,6 +236,8 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
         }
         return;
     }
+    if (core->failures > 0)
+        core->settle_at_ms = now_ms; /* what got lost meanwhile is found out now */
     core->failures = 0;
     for (size_t i = 0; i < core->sent_count; i++) {
         count_answer(core, core->sent[i], result->answers[i], result->results[i]);
@@ -246,6 +253,26 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
         take_grant(core, sent_ms, now_ms, &result->jobs, grant);
     else if (grant != NULL)
         push(core, &core->free_grants, grant);
+}
+
+/* A grant that nobody knows is taken back by the next call, now that its token is known. */
+void job_core_settled(struct job_core *core, int64_t now_ms, pawl_status status,
+                      const struct grants_settled *result) {
+    core->settle_at_ms = now_ms + core->config.settle_ms;
+    if (status != PAWL_OK || result->newest <= core->newest_token)
+        return;
+    core->newest_token = result->newest;
+    core->settle_at_ms = now_ms;
+}
+
+/* A job that ran into the end of its lease: that costs an attempt, and the store counts it when the lease
+ * ends. Until then nothing is given back. */
+void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms) {
+    int64_t over_ms = now_ms + core->config.lease_ms;
+    core->metrics.fenced++;
+    if (over_ms > core->settle_at_ms)
+        core->settle_at_ms = over_ms;
+    job_core_forget(core, entry);
 }
 
 void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pawl_status status,
@@ -295,8 +322,7 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
         struct entry *entry = at->entries[i];
         entry->result = results[i];
         if (entry->dropped || entry->fence_ms <= now_ms) {
-            core->metrics.fenced++;
-            job_core_forget(core, entry);
+            job_core_fenced(core, entry, now_ms);
             continue;
         }
         if (entry->result.end == JOB_END_SETTLED) {

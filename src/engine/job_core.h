@@ -30,7 +30,8 @@ struct job_rule {
 struct job_core_config {
     int slots, batch;
     int64_t lease_ms, poll_ms, drain_ms;
-    pawl_str queue; /* absent = default */
+    int64_t settle_ms; /* how often the store is told what is held; 0 = never */
+    pawl_str queue;    /* absent = default */
     const struct job_rule *rules;
     size_t rule_count;
     int (*match)(void *self, const struct job *job); /* index of the rule, -1 = none */
@@ -62,6 +63,7 @@ enum job_action_type {
     JOB_ACT_WAIT = 1, /* nothing to do before at_ms, unless something happens */
     JOB_ACT_FINISH,   /* call the store: job_core_finished_call */
     JOB_ACT_RENEW,    /* call the store: job_core_renewed */
+    JOB_ACT_SETTLE,   /* call the store: job_core_settled */
     JOB_ACT_START,
     JOB_ACT_CANCEL,
     JOB_ACT_FREE_GRANT,
@@ -74,6 +76,7 @@ struct job_action {
     int64_t at_ms;
     const struct jobs_finish *finish; /* valid until it is answered */
     const struct jobs_renew *renew;
+    const struct grants_settle *settle;
     int slot, rule;
     const struct job *const *jobs;
     size_t count;
@@ -110,6 +113,8 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
                             const struct finish_result *result, void *grant);
 void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pawl_status status,
                       const struct renew_result *result);
+void job_core_settled(struct job_core *core, int64_t now_ms, pawl_status status,
+                      const struct grants_settled *result);
 void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const struct job_result_in *results,
                          int64_t elapsed_us);
 /* A running job shows that it gets on; progress (JSON) goes to the store with the next renewal, when it is

@@ -66,6 +66,11 @@ struct job_core {
     struct jobs_renew renew;
     struct renew_item *renew_items;
     struct entry **renewed;
+    struct grants_settle settle;
+    struct grant_held *held;
+    size_t held_capacity;
+    int64_t settle_at_ms;
+    int64_t newest_token, seen_token; /* that the store has given us; that arrived */
     int64_t next_claim_ms, backoff_until_ms;
     int failures, turn;
     bool empty, stopping, at_once, out_of_memory;
@@ -77,6 +82,9 @@ uint64_t job_core_random(struct job_core *core);
 
 /* The job is no longer ours; its result and, with its last job, its grant are handed back. */
 void job_core_forget(struct job_core *core, struct entry *entry);
+
+/* The same, because its lease is over for us. */
+void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms);
 
 /* The job has a result that the store must hear of. */
 void job_core_pend(struct job_core *core, struct entry *entry, int64_t now_ms);

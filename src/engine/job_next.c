@@ -1,4 +1,6 @@
 /* The job side's core: what it wants done next. */
+#include <stdlib.h>
+
 #include "base/uuid.h"
 #include "engine/job_core_int.h"
 #include "engine/job_report.h"
@@ -93,7 +95,7 @@ static bool next_start(struct job_core *core, int64_t now_ms, struct job_action 
             struct entry *entry = pop(core, queue);
             if (entry->fence_ms <= now_ms) {
                 core->metrics.fenced++;
-                job_core_forget(core, entry);
+                job_core_forget(core, entry); /* it never began: the store may have it back */
                 continue;
             }
             entry->state = ENTRY_RUNNING;
@@ -169,6 +171,46 @@ static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action 
         return false;
     core->renew = (struct jobs_renew){core->instance, core->renew_items, count, core->config.lease_ms};
     *action = (struct job_action){.type = JOB_ACT_RENEW, .renew = &core->renew};
+    return true;
+}
+
+/* What is held, from time to time: the store takes back the rest. Not while a call may have granted something
+ * of which no answer has come. */
+static bool next_settle(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
+    size_t count = 0;
+    if (core->config.settle_ms == 0 || core->resend || core->stopping)
+        return false;
+    if (now_ms < core->settle_at_ms) {
+        /* With nothing in hand there is no hurry: an idle worker costs little. */
+        int64_t at_ms = core->settle_at_ms + (core->grants == NULL ? 4 * core->config.settle_ms : 0);
+        if (at_ms < *due_ms)
+            *due_ms = at_ms;
+        return false;
+    }
+    for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next)
+        count += grant->count;
+    if (count > core->held_capacity) {
+        struct grant_held *grown = realloc(core->held, count * sizeof(*grown));
+        if (grown == NULL)
+            return false; /* the next time, perhaps */
+        core->held = grown;
+        core->held_capacity = count;
+    }
+    count = 0;
+    for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next) {
+        for (size_t i = 0; i < grant->count; i++) {
+            if (grant->entries[i].state != ENTRY_GONE)
+                core->held[count++] =
+                    (struct grant_held){grant->entries[i].job->token, grant->entries[i].job->id};
+        }
+    }
+    core->settle = (struct grants_settle){.instance = core->instance,
+                                          .side = GRANTS_JOBS,
+                                          .held = core->held,
+                                          .count = count,
+                                          .settled = core->newest_token,
+                                          .seen = core->seen_token};
+    *action = (struct job_action){.type = JOB_ACT_SETTLE, .settle = &core->settle};
     return true;
 }
 
@@ -270,7 +312,8 @@ bool job_core_next(struct job_core *core, int64_t now_ms, struct job_action *act
         return true;
     }
     if (now_ms >= core->backoff_until_ms) {
-        if (!uuid_is_nil(core->instance) && next_renew(core, now_ms, action, &due_ms))
+        if (!uuid_is_nil(core->instance) &&
+            (next_renew(core, now_ms, action, &due_ms) || next_settle(core, now_ms, action, &due_ms)))
             return true;
         if (next_finish(core, now_ms, action, &due_ms))
             return true;

@@ -102,6 +102,7 @@ static pawl_status make_core(struct job_side *side, pawl_error *err) {
                                    .lease_ms = side->config.lease_ms,
                                    .poll_ms = side->config.poll_ms,
                                    .drain_ms = side->config.drain_ms,
+                                   .settle_ms = side->config.heartbeat_ms,
                                    .queue = str_from(side->config.queue),
                                    .rules = side->rules,
                                    .rule_count = table->count + 1,
@@ -306,6 +307,21 @@ static void call_renew(struct job_side *side, const struct job_action *action) {
     arena_free(arena);
 }
 
+static void call_settle(struct job_side *side, const struct job_action *action) {
+    struct grants_settled result = {0};
+    pawl_error err = {0};
+    pawl_status status = open_store(side, &err);
+    if (status == PAWL_OK) {
+        status = side->store->ops->core.grants_settle(side->store, action->settle, &result, &err);
+        close_broken(side, status);
+    }
+    if (status == PAWL_OK && result.released > 0)
+        log_event(side->config.log, LOG_LEVEL_WARN, "grants_settled", "jobs=%" PRId64 " reason=%s",
+                  result.released,
+                  "the store had granted them to this worker, which did not know; they are free again");
+    job_core_settled(side->core, clock_boot_ms(), status, &result);
+}
+
 static pawl_status start(struct job_side *side, const struct job_action *action, pawl_error *err) {
     struct job_slots *slots = &side->slots;
     struct job_slot *slot = &slots->items[action->slot];
@@ -349,6 +365,9 @@ static bool carry_out(struct job_side *side, int64_t *at_ms) {
             return true; /* slots may have ended meanwhile: their results come first */
         case JOB_ACT_RENEW:
             call_renew(side, &action);
+            break;
+        case JOB_ACT_SETTLE:
+            call_settle(side, &action);
             break;
         case JOB_ACT_START:
             if (start(side, &action, &err) != PAWL_OK) {

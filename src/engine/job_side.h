@@ -17,7 +17,7 @@ struct job_side_config {
     const char *const *env; /* names that ${env.NAME} of pipelines may use */
     size_t env_count;
     int slots, batch;
-    int64_t lease_ms, poll_ms, drain_ms;
+    int64_t lease_ms, poll_ms, drain_ms, heartbeat_ms;
     int64_t rest_ms;    /* the longest rest while somebody wakes us; 0 = none */
     int64_t timeout_ms; /* of one execution of a pipeline; 0 = none */
     const char *queue;  /* NULL = default */

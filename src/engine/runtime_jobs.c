@@ -23,6 +23,7 @@ pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
     config.poll_ms = runtime->config.engine.poll_ms;
     config.rest_ms = runtime->config.engine.quiet_poll_ms * REST_POLLS;
     config.drain_ms = runtime->config.engine.drain_ms;
+    config.heartbeat_ms = runtime->config.engine.heartbeat_ms;
     config.seed = runtime->config.engine.seed;
     config.log = &runtime->config.log;
     config.observer = runtime->config.observer;

@@ -85,12 +85,17 @@ static pawl_status due_outside(const struct work *work, bool *found, pawl_error 
                                    .perspective_count = count,
                                    .max = PERSPECTIVE_DUE_MAX,
                                    .lease_ms = work->all->config.lease_ms};
-    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
+    struct holding holding;
+    status = perspectives_settle(work, err);
+    if (status == PAWL_OK)
+        status = perspectives_claim(work, &in, &holding, &grants, err);
     if (status != PAWL_OK)
         return status;
     *found = *found || grants.count > 0;
     perspectives_run_grants(work, &grants);
     give_owed(work->all, seat);
+    if (grants.count > 0)
+        perspectives_let_go(work->all, &holding);
     return PAWL_OK;
 }
 

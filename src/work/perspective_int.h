@@ -75,6 +75,13 @@ struct owed {
     int64_t version, token;
 };
 
+/* One claim of checkpoints, from before it is sent until all of it was given back. */
+struct holding {
+    int64_t mark;  /* the newest token when it was sent */
+    int64_t token; /* 0: not answered yet */
+    struct holding *next;
+};
+
 struct perspectives {
     struct perspectives_config config;
     struct arena *arena; /* names */
@@ -106,6 +113,9 @@ struct perspectives {
     size_t note_count, notes_lost;
     char told[PAWL_PERSPECTIVES_MAX / 8][PAWL_NAME_BYTES_MAX + 16]; /* keys without a runner */
     size_t told_count;
+    struct holding *holdings;
+    int64_t newest_token, seen_token; /* that the store has given us; that arrived */
+    int64_t settle_ms;                /* when the store is told again what is held; the thread's own */
     struct owed owed[PERSPECTIVE_OWED_MAX];
     size_t owed_count;
     int64_t logged_ms;
@@ -192,6 +202,14 @@ bool perspective_passing(pawl_status status);
 void perspective_pause(int64_t *wait_ms);
 void perspective_note_trouble(const struct work *work, const struct perspective_row *row,
                               const pawl_error *err);
+
+/* Claims checkpoints. When grants->count > 0 they are held until perspectives_let_go; else nothing is. */
+PAWL_MUSTCHECK pawl_status perspectives_claim(const struct work *work, const struct checkpoints_claim *in,
+                                              struct holding *holding, struct checkpoint_grants *grants,
+                                              pawl_error *err);
+void perspectives_let_go(struct perspectives *all, struct holding *holding);
+/* Now and then: what the store has granted and nobody here holds is due again. */
+PAWL_MUSTCHECK pawl_status perspectives_settle(const struct work *work, pawl_error *err);
 
 /* Applies what was granted, perspective by perspective. */
 void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);

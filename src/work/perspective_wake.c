@@ -41,9 +41,12 @@ static pawl_status claim_streams(const struct work *work, const pawl_str *stream
                                    .perspective_count = key_count,
                                    .max = PERSPECTIVE_CLAIM_MAX,
                                    .lease_ms = work->all->config.lease_ms};
-    status = seat->store->ops->events.checkpoints_claim(seat->store, &in, seat->arena, &grants, err);
+    struct holding holding;
+    status = perspectives_claim(work, &in, &holding, &grants, err);
     if (status == PAWL_OK)
         perspectives_run_grants(work, &grants);
+    if (status == PAWL_OK && grants.count > 0)
+        perspectives_let_go(work->all, &holding);
     for (size_t i = 0; status == PAWL_OK && i < grants.busy_count && busy->count < busy->max; i++)
         busy->list[busy->count++] = grants.busy[i];
     return status;

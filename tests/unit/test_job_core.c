@@ -282,6 +282,44 @@ TEST(figures_and_their_summary) {
     assert_true(summary.success_rate == 0 && summary.mean_ms == 0);
 }
 
+/* What the store has granted and we do not know of goes back: we say what we hold. */
+static void what_is_held_is_told(void **state) {
+    (void)state;
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    job_core_free(w.core);
+    struct job_core_config config = {.slots = SLOTS,
+                                     .batch = BATCH,
+                                     .lease_ms = LEASE_MS,
+                                     .poll_ms = POLL_MS,
+                                     .settle_ms = 500,
+                                     .rules = w.rules,
+                                     .rule_count = 2,
+                                     .match = match,
+                                     .seed = 3};
+    w.core = job_core_create(&config);
+    job_core_instance(w.core, (pawl_uuid){{1}});
+    struct job_action action = expect(&w, JOB_ACT_SETTLE);
+    assert_int_equal(action.settle->count, 0);
+    assert_int_equal(action.settle->settled, 0);
+    /* The store names a token that we never got: with the next call it is settled. */
+    job_core_settled(w.core, w.now_ms, PAWL_OK, &(struct grants_settled){.newest = 7});
+    action = expect(&w, JOB_ACT_SETTLE);
+    assert_int_equal(action.settle->settled, 7);
+    assert_int_equal(action.settle->seen, 0);
+    job_core_settled(w.core, w.now_ms, PAWL_OK, &(struct grants_settled){.released = 1});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 2);
+    expect(&w, JOB_ACT_START);
+    expect(&w, JOB_ACT_START);
+    w.now_ms += 500;
+    action = expect(&w, JOB_ACT_SETTLE);
+    assert_int_equal(action.settle->count, 2);
+    assert_true(action.settle->seen > 0);
+    job_core_settled(w.core, w.now_ms, PAWL_OK, &(struct grants_settled){0});
+    job_core_free(w.core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_claims_starts_reports_and_claims_again),
@@ -294,6 +332,7 @@ int main(void) {
         cmocka_unit_test(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest),
         cmocka_unit_test(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt),
         cmocka_unit_test(an_evicted_instance_drops_everything),
+        cmocka_unit_test(what_is_held_is_told),
         cmocka_unit_test(figures_and_their_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
