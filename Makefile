@@ -4,6 +4,9 @@ BUILD     := build
 BUILD_SAN := build-san
 PREFIX    ?= /usr/local
 DESTDIR   ?=
+# Where the loader and pkg-config look: in /usr, Debian keeps libraries by architecture.
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+LIBDIR    ?= $(if $(filter /usr,$(PREFIX)),lib$(if $(MULTIARCH),/$(MULTIARCH)),lib)
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build program build-san run test test-all lint fmt bench prove install clean
@@ -15,11 +18,11 @@ deps: ## install the Debian packages that are missing (root), or say which
 	@tools/deps
 
 build: deps ## build everything into build/ (optimised, asserts on)
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
 	@ninja -C $(BUILD)
 
 program: deps ## only the program, build/pawl
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX)
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
 	@ninja -C $(BUILD) pawl
 
 build-san: deps ## build with AddressSanitizer and UBSan into build-san/
@@ -51,7 +54,7 @@ prove: build ## the long proofs: simulation, kill soaks, fuzzing
 	@tools/prove
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@tools/install $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
 
 clean: ## remove what was built
 	@rm -rf build build-san build-clang

@@ -25,9 +25,9 @@ typedef struct pawl_event {
 enum { PAWL_ANY_VERSION = -1, PAWL_NO_STREAM = 0 };
 
 typedef struct pawl_appended {
-    int64_t version;       /* the stream's; its actual one after PAWL_CONFLICT */
+    int64_t version;       /* of the last event; after PAWL_CONFLICT the stream's actual one */
     int64_t first_version; /* of the first event */
-    bool repeated;         /* these ids were appended before: nothing was written */
+    bool repeated; /* the same call has happened before: nothing was written, these are its versions */
 } pawl_appended;
 
 /*

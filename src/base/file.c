@@ -45,14 +45,33 @@ pawl_status file_read(struct arena *arena, const char *path, size_t bytes_max, p
     return status;
 }
 
+/* The length of the line without a comment at its end: # or ; after a blank, outside of quotes that are
+ * closed. */
+static size_t before_comment(pawl_str line) {
+    char quote = '\0';
+    for (size_t i = 0; i < line.len; i++) {
+        char c = line.ptr[i];
+        if (quote != '\0' && c == '\\')
+            i++;
+        else if (quote != '\0')
+            quote = c == quote ? '\0' : quote;
+        else if ((c == '\'' || c == '"') && memchr(line.ptr + i + 1, c, line.len - i - 1) != NULL)
+            quote = c;
+        else if ((c == '#' || c == ';') && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t'))
+            return i;
+    }
+    return line.len;
+}
+
 bool file_line(pawl_str *rest, int *number, pawl_str *line) {
     while (rest->len > 0) {
         const char *end = memchr(rest->ptr, '\n', rest->len);
         size_t used = end != NULL ? (size_t)(end - rest->ptr) + 1 : rest->len;
         *line = str_trim((pawl_str){rest->ptr, used});
+        *line = str_trim((pawl_str){line->ptr, before_comment(*line)});
         *rest = (pawl_str){rest->ptr + used, rest->len - used};
         ++*number;
-        if (line->len > 0 && line->ptr[0] != '#' && line->ptr[0] != ';')
+        if (line->len > 0)
             return true;
     }
     return false;

@@ -9,8 +9,11 @@
 pawl_status file_read(struct arena *arena, const char *path, size_t bytes_max, pawl_str *text,
                       pawl_error *err);
 
-/* The next line that says something: not empty and no comment (# or ;), without the blanks around it. *number
- * counts all of them, from 1. False when there is none. */
+/*
+ * The next line that says something, without the blanks around it and without comments: # or ; at its
+ * beginning, or after a blank and not between quotes. *number counts all lines, from 1. False when there is
+ * none.
+ */
 bool file_line(pawl_str *rest, int *number, pawl_str *line);
 
 #endif

@@ -62,6 +62,56 @@ const char *options_suggest(const char *typed, const char *const *names, size_t 
     return best;
 }
 
+/* What follows PAWL_ or WORKER_; NULL for every other name. */
+static const char *own_part(const char *name) {
+    return strncmp(name, "PAWL_", 5) == 0 ? name + 5 : strncmp(name, "WORKER_", 7) == 0 ? name + 7 : NULL;
+}
+
+/* Whether whole goes on after part with another word. */
+static bool goes_on(const char *whole, const char *part) {
+    size_t len = strlen(part);
+    return strncmp(whole, part, len) == 0 && whole[len] == '_';
+}
+
+/* What pawl itself puts into an environment, or reads without a row. */
+static bool variable_given(const char *part) {
+    static const char *const given[] = {"ACTOR", "ATTEMPT", "ID", "IDEMPOTENCY_KEY", "JOB_ID", "KIND",
+                                        "PERSPECTIVE", "QUEUE", "RECEPTOR", "REPLAY", "RUN", "SEQ", "STREAM",
+                                        "TASK", "TOKEN", "TOOL", "TOPIC", "TYPE", "TEST", "TRACEPARENT",
+                                        "TRANSPORT_DIR", "WEBHOOK_SECRET",
+                                        /* of a cluster with a service of that name */
+                                        "PORT", "SERVICE_HOST", "SERVICE_PORT"};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (strcmp(part, given[i]) == 0 || goes_on(part, given[i]))
+            return true;
+    return false;
+}
+
+const char *options_variable_meant(const char *name) {
+    const char *part = own_part(name), *best = NULL;
+    size_t best_distance = part != NULL ? strlen(part) / 3 + 2 : 0;
+    if (part == NULL || variable_given(part))
+        return NULL;
+    for (size_t i = 0; i < 2 * (size_t)OPTION_COUNT; i++) {
+        const struct option_row *row = &option_rows[i / 2];
+        const char *known = i % 2 == 0 ? row->environment : row->alias;
+        const char *known_part = known != NULL ? own_part(known) : NULL;
+        if (known_part == NULL)
+            continue;
+        if (strcmp(known, name) == 0)
+            return NULL;
+        size_t distance = edit_distance(part, known_part);
+        if (goes_on(part, known_part) || goes_on(known_part, part))
+            distance = 1;
+        distance += known[0] != name[0]; /* rather the one with the same beginning */
+        if (distance < best_distance || (best != NULL && distance == best_distance && known[0] == name[0])) {
+            best = known;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
 /* Rows are numbered through: first the global ones, then the command's own. */
 static size_t row_count(const struct parser *parser) { return OPTION_COUNT + parser->input->extra_count; }
 

@@ -132,6 +132,12 @@ bool options_bool(const struct options *options, enum option_id id);
 /* The name closest to what somebody typed, or NULL when none is close. For commands as well. */
 const char *options_suggest(const char *typed, const char *const *names, size_t count);
 
+/*
+ * The variable that is probably meant by a name of the environment that begins with PAWL_ or WORKER_ and that
+ * nothing reads; NULL when it is a known one, or like none.
+ */
+const char *options_variable_meant(const char *name);
+
 /* Appends one paragraph per row: flag, text, environment, default, range. */
 void options_help(struct buf *buf, const struct option_row *rows, size_t count);
 

@@ -1,5 +1,4 @@
 /* Options from an INI file. */
-#include <ini.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,15 +8,11 @@
 #include "base/options_parts.h"
 #include "base/str.h"
 
-/* libinih reads lines into a fixed buffer of 200 bytes and silently splits what is longer. */
-#define LINE_BYTES_MAX 198
-
 struct reader {
     struct arena *arena;
     const char *path;
     struct options *options;
     bool seen[OPTION_COUNT];
-    pawl_status status;
     pawl_error *err;
 };
 
@@ -49,6 +44,7 @@ static pawl_status refuse_name(struct reader *reader, const char *name) {
                      close != NULL ? "'?" : "");
 }
 
+/* The texts live as long as the options. */
 static pawl_status take(struct reader *reader, const char *section, const char *name, const char *text) {
     if (section[0] != '\0' && strcmp(section, "pawl") != 0)
         return error_set(reader->err, PAWL_INVALID, "options",
@@ -62,56 +58,47 @@ static pawl_status take(struct reader *reader, const char *section, const char *
     reader->seen[id] = true;
 
     const char *label = arena_printf(reader->arena, "%s in %s", name, reader->path);
-    const char *copy = arena_strdup(reader->arena, text);
-    if (label == NULL || copy == NULL)
+    if (label == NULL)
         return error_set(reader->err, PAWL_NO_MEMORY, "options", "no memory for %s", reader->path);
     struct option_place place = {OPTION_FROM_FILE, label, false};
     struct option_value value;
-    pawl_status status = option_value_parse(&option_rows[id], str_from(copy), &place, &value, reader->err);
+    pawl_status status = option_value_parse(&option_rows[id], str_from(text), &place, &value, reader->err);
     /* A wrong line is refused even when a flag overrules it: it would be in force the next time. */
     if (status == PAWL_OK && reader->options->values[id].source < OPTION_FROM_FILE)
         reader->options->values[id] = value;
     return status;
 }
 
-/* libinih calls this for each line; it has no way to stop, so the first failure is kept. */
-static int handle_line(void *user, const char *section, const char *name, const char *text) {
-    struct reader *reader = user;
-    if (reader->status == PAWL_OK)
-        reader->status = take(reader, section, name, text);
-    return reader->status == PAWL_OK;
-}
-
-static pawl_status check_lines(const char *path, pawl_str text, pawl_error *err) {
-    size_t line = 1;
-    size_t len = 0;
-    if (text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL)
-        return error_set(err, PAWL_INVALID, "options", "%s is not a text file", path);
-    for (size_t i = 0; i < text.len; i++) {
-        len = text.ptr[i] == '\n' ? 0 : len + 1;
-        if (len > LINE_BYTES_MAX)
-            return error_set(err, PAWL_INVALID, "options",
-                             "%s: line %zu is longer than %d bytes; give a long value in the environment",
-                             path, line, LINE_BYTES_MAX);
-        line += text.ptr[i] == '\n';
+/* One line: [section], or name = value. */
+static pawl_status take_line(struct reader *reader, pawl_str line, int number, pawl_str *section) {
+    const char *equals = memchr(line.ptr, '=', line.len);
+    bool names_section = line.ptr[0] == '[' && line.ptr[line.len - 1] == ']';
+    if (names_section) {
+        *section = str_trim((pawl_str){line.ptr + 1, line.len - 2});
+        return PAWL_OK;
     }
-    return PAWL_OK;
+    if (line.ptr[0] == '[' || equals == NULL)
+        return error_set(reader->err, PAWL_INVALID, "options", "%s: line %d is not 'name = value'",
+                         reader->path, number);
+    pawl_str name = str_trim((pawl_str){line.ptr, (size_t)(equals - line.ptr)});
+    pawl_str value = str_trim((pawl_str){equals + 1, (size_t)(line.ptr + line.len - equals - 1)});
+    const char *texts[] = {arena_copy(reader->arena, section->ptr, section->len),
+                           arena_copy(reader->arena, name.ptr, name.len),
+                           arena_copy(reader->arena, value.ptr, value.len)};
+    if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
+        return error_set(reader->err, PAWL_NO_MEMORY, "options", "no memory for %s", reader->path);
+    return take(reader, texts[0], texts[1], texts[2]);
 }
 
 pawl_status options_file_read(struct arena *arena, const char *path, struct options *options,
                               pawl_error *err) {
-    pawl_str text = {NULL, 0};
+    pawl_str text = {NULL, 0}, line, section = STR("");
     pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
-    if (status != PAWL_OK)
-        return status;
-    status = check_lines(path, text, err);
-    if (status != PAWL_OK)
-        return status;
+    if (status == PAWL_OK && text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL)
+        status = error_set(err, PAWL_INVALID, "options", "%s is not a text file", path);
     struct reader reader = {.arena = arena, .path = path, .options = options, .err = err};
-    int line = ini_parse_string(text.ptr, handle_line, &reader);
-    if (reader.status != PAWL_OK)
-        return reader.status;
-    if (line != 0)
-        return error_set(err, PAWL_INVALID, "options", "%s: line %d is not 'name = value'", path, line);
-    return PAWL_OK;
+    int number = 0;
+    while (status == PAWL_OK && file_line(&text, &number, &line))
+        status = take_line(&reader, line, number, &section);
+    return status;
 }

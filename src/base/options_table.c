@@ -66,7 +66,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
                           .type = OPTION_DURATION,
                           .fallback = "5s",
                           .min = PAWL_HEARTBEAT_MS_MIN,
-                          .max = PAWL_LEASE_MS_MAX,
+                          .max = PAWL_LEASE_MS_MAX / 3, /* an instance lease lasts three */
                           .help = "How often a worker says that it lives."},
     [OPTION_INSTANCE_LEASE] =
         {.name = "instance_lease",
@@ -75,7 +75,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
          .fallback = "15s",
          .min = PAWL_LEASE_MS_MIN,
          .max = PAWL_LEASE_MS_MAX,
-         .help = "Silence beyond this frees a worker's lanes; at least twice the heartbeat."},
+         .help =
+             "Silence beyond this frees a worker's lanes; at least twice the heartbeat, and three times when "
+             "nothing is said."},
     [OPTION_STALE] = {.name = "stale",
                       .environment = "PAWL_STALE",
                       .type = OPTION_DURATION,

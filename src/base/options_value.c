@@ -74,6 +74,13 @@ static bool parse_seconds(pawl_str text, int64_t *duration_ms) {
            clock_parse_duration((pawl_str){with_unit, (size_t)len}, duration_ms);
 }
 
+/* Levels that WORKER_LOG_LEVEL has besides ours. */
+static pawl_str level_of_the_sources(pawl_str text) {
+    if (text.len == 7 && strncasecmp(text.ptr, "warning", 7) == 0)
+        return STR("warn");
+    return text.len == 8 && strncasecmp(text.ptr, "critical", 8) == 0 ? STR("error") : text;
+}
+
 /* What a value of the type looks like, for the sentence that refuses one. */
 static const char *type_advice(const struct option_row *row) {
     switch (row->type) {
@@ -104,7 +111,8 @@ static bool parse_number(const struct option_row *row, pawl_str text, bool secon
     case OPTION_SIZE:
         return parse_size(text, number);
     case OPTION_CHOICE:
-        return parse_choice(text, row->choices, number);
+        return parse_choice(text, row->choices, number) ||
+               (seconds && parse_choice(level_of_the_sources(text), row->choices, number));
     case OPTION_STRING:
         break;
     }

@@ -89,8 +89,10 @@ const struct command command_agent_set = {
     .arguments_max = PAWL_ARGUMENTS_MAX,
     .database = DATABASE_MAKE,
     .writes = true,
-    .details = "A scope may end in *: tool:files.* covers every tool of the server "
-               "files that names no scopes of its own.",
+    .details =
+        "A scope may end in *: tool:files.* covers every tool of the server "
+        "files that names no scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that "
+        "type, and statement:NAME lets its runs use that statement.",
     .example = "pawl agent set reporter 'tool:files.*' mail",
     .run = set};
 const struct command command_agent_disable = {

@@ -121,14 +121,9 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     if (result.answer == ANSWER_CONFLICT) {
-        cli->hint = "Read what is new, decide again, and append behind it.";
-        if (in.expected != EXPECT_ANY && in.expected != result.version)
-            return error_set(err, PAWL_CONFLICT, "append",
-                             "the stream is at version %" PRId64 ", not at %" PRId64, result.version,
-                             in.expected);
-        return error_set(err, PAWL_CONFLICT, "append",
-                         "an id of the call is known elsewhere; the stream is at version %" PRId64,
-                         result.version);
+        if (!result.id_known)
+            cli->hint = "Read what is new, decide again, and append behind it.";
+        return append_refused("append", &in, &result, err);
     }
     struct cell cells[] = {cell_text(in.stream), cell_cstr(answer_name(result.answer)),
                            cell_int(result.first_version), cell_int(result.version),

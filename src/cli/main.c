@@ -2,6 +2,8 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cli/cli.h"
@@ -72,6 +74,22 @@ static int refuse(struct cli *cli, int argc, char **argv, pawl_status status, co
     return fault.exit_code;
 }
 
+/* A setting that was misspelled looks like one that is in force. */
+static void warn_of_variables(void) {
+    for (char **variable = environ; *variable != NULL; variable++) {
+        char name[64];
+        size_t len = strcspn(*variable, "=");
+        if (len >= sizeof name)
+            continue;
+        memcpy(name, *variable, len);
+        name[len] = '\0';
+        const char *meant = options_variable_meant(name);
+        if (meant != NULL)
+            fprintf(stderr, "pawl: the variable %s is not known and changes nothing. Did you mean %s?\n",
+                    name, meant);
+    }
+}
+
 int main(int argc, char **argv) {
     struct cli cli = {.exit_code = 0};
     pawl_error err = {.status = PAWL_OK};
@@ -93,6 +111,7 @@ int main(int argc, char **argv) {
     } else {
         output_init(&cli.output, (enum output_format)options_number(&cli.arguments.options, OPTION_OUTPUT),
                     stdout);
+        warn_of_variables();
         status = run(&cli, &err);
         store_close(cli.store);
         tracer_free(cli.tracer);

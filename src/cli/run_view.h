@@ -32,7 +32,7 @@ struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const
 PAWL_MUSTCHECK pawl_status run_view_line(struct arena *arena, const struct run_row *run,
                                          const struct run_gauge *gauge, const char **line, pawl_error *err);
 
-enum { RUN_COLUMNS = 36 };
+enum { RUN_COLUMNS = 37 };
 extern const struct column run_columns[RUN_COLUMNS];
 void run_view_cells(struct arena *arena, const struct run_row *run, const struct run_gauge *gauge,
                     struct cell cells[static RUN_COLUMNS]);

@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 enum {
-    JOB_COLUMNS = 21,
+    JOB_COLUMNS = 22,
     STEP_COLUMNS = 8,
     TASK_COLUMNS = 10,
     SCHEDULE_COLUMNS = 11,

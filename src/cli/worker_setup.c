@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "base/thread.h"
@@ -40,6 +41,13 @@ static const char *text_or_null(const struct options *options, enum option_id id
     return text.len > 0 ? text.ptr : NULL;
 }
 
+/* 0 when nobody chose one and the heartbeat is longer than usual: the worker then makes it fit. */
+static int64_t instance_lease_ms(const struct options *options) {
+    bool follows = options->values[OPTION_INSTANCE_LEASE].source == OPTION_FROM_DEFAULT &&
+                   options_number(options, OPTION_HEARTBEAT) > PAWL_HEARTBEAT_MS_DEFAULT;
+    return follows ? 0 : options_number(options, OPTION_INSTANCE_LEASE);
+}
+
 pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, pawl_error *err) {
     const struct options *options = &cli->arguments.options;
     struct store_config store = database_config(cli);
@@ -58,7 +66,7 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
                      ? 0
                      : (int)options_number(options, OPTION_BATCH),
         .lease_ms = options_number(options, OPTION_LEASE),
-        .instance_lease_ms = options_number(options, OPTION_INSTANCE_LEASE),
+        .instance_lease_ms = instance_lease_ms(options),
         .heartbeat_ms = options_number(options, OPTION_HEARTBEAT),
         .poll_ms = options_number(options, OPTION_POLL),
         .idle_polls = (int)options_number(options, OPTION_IDLE_POLLS),

@@ -180,6 +180,10 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_WAITING:
         core_wait_answered(core, event);
         break;
+    case EVENT_TROUBLE:
+        core->troubled = event->troubled;
+        core->trouble_until_ms = event->trouble_until_ms;
+        break;
     case EVENT_LEAVE:
         core->left_kinds = event->kinds;
         core->next_poll_ms = core->now_ms;
@@ -210,6 +214,7 @@ static void arm_timer(struct engine_core *core) {
                         slots_due_ms(core),
                         core->registered && !core->deregistering ? core_batch_due_ms(core) : INT64_MAX,
                         core_side_due_ms(core),
+                        core->trouble_until_ms > core->now_ms ? core->trouble_until_ms : INT64_MAX,
                         core->stopping && core->drain_until_ms > core->now_ms ? core->drain_until_ms
                                                                               : INT64_MAX,
                         core->stopping ? core->give_up_ms : INT64_MAX};
@@ -254,6 +259,8 @@ struct engine_metrics engine_metrics(const struct engine_core *core) {
     struct engine_metrics metrics = core->metrics;
     metrics.idle = core->was_idle;
     metrics.running = core->running;
+    metrics.works = core->registered && !core->stopping && !core->exited && core->failures == 0 &&
+                    core->metrics.not_ready_checks == 0;
     for (size_t i = 0; i <= core->config.handler_count; i++)
         metrics.waiting += (int64_t)core->queues[i].waiting;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {

@@ -99,6 +99,7 @@ enum engine_event_type {
     EVENT_WAKE,       /* news, place */
     EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
     EVENT_WAITING,    /* status; wait_late */
+    EVENT_TROUBLE,    /* troubled: a program cannot be started; until trouble_until_ms nothing is claimed */
     EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
     EVENT_STOP,
     EVENT_STOP_NOW,
@@ -152,6 +153,8 @@ struct engine_event {
     struct lane_name place; /* wake: where all the work is that arrived; kind 0 = look everywhere */
     bool wait_late;
     unsigned kinds; /* KIND_BIT */
+    bool troubled;
+    int64_t trouble_until_ms;
 };
 
 enum engine_action_type {
@@ -264,6 +267,7 @@ struct engine_metrics {
     int64_t waiting, pending_completions, pending_failures;
     pawl_uuid instance;
     int peers;
+    bool works; /* registered, and the store answers: what goes on beside the messages may go on */
 };
 
 struct engine_core;

@@ -31,7 +31,8 @@ static unsigned claim_kinds(const struct engine_core *core) {
 
 /* How many messages the next batch should ask for. */
 int core_batch_claim_wanted(const struct engine_core *core) {
-    if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms)
+    if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms ||
+        core->now_ms < core->trouble_until_ms)
         return 0;
     size_t waiting = waiting_total(core);
     size_t ahead = ahead_max(core);

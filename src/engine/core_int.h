@@ -177,7 +177,9 @@ struct engine_core {
     bool full;     /* the last claim got all it asked for, and that was much: claims go beside batches */
     struct side_claim side;
 
-    int failures; /* of the store, in a row */
+    int failures;  /* of the store, in a row */
+    bool troubled; /* programs cannot be started */
+    int64_t trouble_until_ms;
     int64_t backoff_until_ms;
     int64_t next_poll_ms;
     int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */

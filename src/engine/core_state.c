@@ -39,7 +39,7 @@ static enum engine_state wanted(const struct engine_core *core) {
         return ENGINE_STOPPED;
     if (core->stopping)
         return ENGINE_STOPPING;
-    if (core->failures > 0 || core->metrics.not_ready_checks > 0)
+    if (core->failures > 0 || core->metrics.not_ready_checks > 0 || core->troubled)
         return ENGINE_ERROR;
     if (!core->registered)
         return core->registrations > 0 ? ENGINE_ERROR : ENGINE_STARTING;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "engine/job_slot.h"
 #include "process/run.h"
+#include "work/authority.h"
 #include "work/consolidate_job.h"
 #include "work/observe.h"
 #include "work/page_job.h"
@@ -139,6 +140,12 @@ static pawl_str output_of(struct arena *arena, pawl_str output) {
     return (pawl_str){arena_copy(arena, last.ptr, last.len), last.len};
 }
 
+/* What cannot be started here is the worker's trouble: nothing was tried. */
+static void give_back(struct job_result_in *result, int64_t wait_ms) {
+    result->end = JOB_END_NOT_RUN;
+    result->delay_ms = wait_ms;
+}
+
 static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
                           int64_t timeout_ms, struct job_result_in *result) {
     char text[sizeof(end->complaint) + 128];
@@ -171,7 +178,7 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
 static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
     struct buf input, output;
-    struct process_end end;
+    struct process_end end = {0};
     pawl_error err = {0};
     result->owner = arena;
     result->end = JOB_END_RETRY;
@@ -203,6 +210,8 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
         status = process_run(tools_keeper(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(arena, &end, buf_str(&output), slot->timeout_ms, result);
+    else if (end.outcome == PROCESS_NOT_STARTED)
+        give_back(result, end.wait_ms);
     else
         result->error = str_from(arena_strdup(arena, err.text));
     buf_free(&input);
@@ -211,6 +220,8 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
 
 /* Work that is made of tools: pipelines, and what belongs to runs. */
 static void run_own(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    atomic_bool refused = false;
+    atomic_llong not_started_ms = 0;
     struct pipeline_run_in in = {.world = slot->slots->world,
                                  .job = job,
                                  .instance = slot->instance,
@@ -218,6 +229,9 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
                                  .claimed_ms = slot->claimed_ms,
                                  .deadline_ms = slot->deadline_ms,
                                  .cancel = &slot->handle.cancel,
+                                 .agent = job->agent,
+                                 .refused = &refused,
+                                 .not_started_ms = &not_started_ms,
                                  .progress = step_ended,
                                  .self = slot};
     if (!str_absent(job->task))
@@ -230,6 +244,29 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
         plan_job_run(&in, result);
     else
         pipeline_run(&in, result);
+    result->refused = atomic_load(&refused) && result->end == JOB_END_PERMANENT;
+    bool failed = !result->refused && (result->end == JOB_END_RETRY || result->end == JOB_END_PERMANENT);
+    if (failed && pipeline_not_started_ms(&in) > 0)
+        give_back(result, pipeline_not_started_ms(&in));
+}
+
+/* Whether its agent may have the handler run; else the result says why. */
+static bool may_handle(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct arena *arena = arena_create(0);
+    struct pipeline_run_in in = {
+        .world = slot->slots->world, .job = job, .cancel = &slot->handle.cancel, .agent = job->agent};
+    struct job_new same = {.task = job->task, .type = job->type};
+    pawl_error err = {0};
+    pawl_status status = arena != NULL ? authority_job(&in, &same, NULL, arena, &err) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK) {
+        arena_free(arena);
+        return true;
+    }
+    result->owner = arena;
+    result->refused = status == PAWL_INVALID || status == PAWL_NOT_FOUND;
+    result->end = result->refused ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->error = str_from(arena != NULL ? arena_strdup(arena, err.text) : "out of memory");
+    return false;
 }
 
 static enum rollup_result counts_as(enum job_end end) {
@@ -288,6 +325,8 @@ void job_slot_run(struct job_slot *slot) {
             observe_job(slot->slots->world->observer, slot->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
         if (slot->handler == NULL)
             run_own(slot, job, result);
+        else if (!str_absent(job->agent) && !may_handle(slot, job, result))
+            ;
         else if (slot->handler->kind == HANDLER_FUNCTION)
             run_function(slot, job, result);
         else

@@ -229,6 +229,10 @@ static void read_mailbox(struct job_side *side, int64_t now_ms) {
     if (side->woken || side->quiet != side->rest.quiet)
         rest_over(side, now_ms, side->quiet);
     side->woken = false;
+    /* While no program can be started nothing is claimed. */
+    int64_t blocked_ms = trouble_until_ms(keeper_trouble(tools_keeper(side->config.tools)), NULL);
+    if (blocked_ms > now_ms)
+        job_core_claim_at(side->core, blocked_ms);
     if (side->stops > side->stops_seen) {
         side->stops_seen = side->stops;
         job_core_stop(side->core, now_ms, side->stops > 1);

@@ -99,12 +99,12 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     runtime->process_timeouts_ms = calloc(slots, sizeof(*runtime->process_timeouts_ms));
     runtime->observed = calloc(slots, sizeof(*runtime->observed));
     runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
-    runtime->failed_errors = calloc(slots, sizeof(*runtime->failed_errors));
+    runtime->failed_waits_ms = calloc(slots, sizeof(*runtime->failed_waits_ms));
     pawl_status status = PAWL_OK;
     if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
         runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL ||
         runtime->observed == NULL || runtime->process_timeouts_ms == NULL || runtime->failed_slots == NULL ||
-        runtime->failed_errors == NULL)
+        runtime->failed_waits_ms == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     uint64_t seed = 0;
     if (status == PAWL_OK)
@@ -250,8 +250,7 @@ static void arm_timer(struct runtime *runtime) {
 }
 
 static bool works(const struct runtime *runtime) {
-    enum engine_state state = engine_metrics(runtime->core).state;
-    return !runtime->exiting && (state == ENGINE_READY || state == ENGINE_PROCESSING);
+    return !runtime->exiting && engine_metrics(runtime->core).works;
 }
 
 static void tick_beside(struct runtime *runtime) {
@@ -311,6 +310,7 @@ static void loop(struct runtime *runtime) {
         for (int i = 0; i < count && !runtime->exiting; i++)
             take_event(runtime, events[i].data.u64);
         take_bundles(runtime);
+        runtime_process_trouble(runtime);
         runtime_take_answers(runtime, runtime->control);
         runtime_take_answers(runtime, runtime->work);
         runtime_take_answers(runtime, runtime->claims);
@@ -424,7 +424,7 @@ void runtime_free(struct runtime *runtime) {
     keeper_free(runtime->keeper);
     free(runtime->observed);
     free(runtime->failed_slots);
-    free(runtime->failed_errors);
+    free(runtime->failed_waits_ms);
     close_fd(runtime->epoll_fd);
     close_fd(runtime->timer_fd);
     close_fd(runtime->signal_fd);

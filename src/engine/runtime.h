@@ -57,14 +57,16 @@ struct runtime {
     int epoll_fd, wake_fd, timer_fd, signal_fd;
     int live_processes;
     bool ran_programs;
+    bool troubled; /* a program cannot be started */
+    int64_t trouble_until_ms;
     struct orphan_others others; /* children of this process that are not ours */
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
-    unsigned left_kinds;   /* not claimed for now */
-    int64_t audit_number;  /* the anchor of the audit that was logged last */
-    int64_t maintain_done; /* messages and jobs that had ended at the last housekeeping */
-    bool ready_inline;     /* a check that can be answered without asking anybody */
-    int *failed_slots;     /* whose program could not be started; as many as there are slots */
-    char (*failed_errors)[512];
+    unsigned left_kinds;      /* not claimed for now */
+    int64_t audit_number;     /* the anchor of the audit that was logged last */
+    int64_t maintain_done;    /* messages and jobs that had ended at the last housekeeping */
+    bool ready_inline;        /* a check that can be answered without asking anybody */
+    int *failed_slots;        /* whose program could not be started; as many as there are slots */
+    int64_t *failed_waits_ms; /* how long its message is to wait; 0 = it was too late to start it */
     size_t failed_count;
     struct bundle ended; /* the results of a bundle while its slot is already given new work */
     struct call *held;   /* batches whose memory the core still uses */
@@ -111,6 +113,7 @@ void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason 
 void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot);
 void runtime_process_tick(struct runtime *runtime, int64_t now_ms);
 int64_t runtime_process_due_ms(const struct runtime *runtime);
+void runtime_process_trouble(struct runtime *runtime);
 void runtime_process_end_all(struct runtime *runtime);
 
 /* runtime_waker.c */

@@ -179,14 +179,13 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
     }
 }
 
-/* A program that could not be started is a failure of its message, told as one; without a reason it was too
- * late to start it. */
+/* A program that could not be started has not tried its message; without a wait it was too late to start it.
+ */
 static void tell_failed_starts(struct runtime *runtime) {
     while (runtime->failed_count > 0 && !runtime->exiting) {
         size_t at = --runtime->failed_count;
-        struct engine_outcome outcome = {
-            OUTCOME_RETRY, {runtime->failed_errors[at], strlen(runtime->failed_errors[at])}, -1};
-        if (outcome.error.len == 0)
+        struct engine_outcome outcome = {OUTCOME_SNOOZE, {NULL, 0}, runtime->failed_waits_ms[at]};
+        if (outcome.delay_ms == 0)
             outcome.type = OUTCOME_NOT_RUN;
         struct engine_event event = {.type = EVENT_FINISHED,
                                      .slot = runtime->failed_slots[at],

@@ -58,10 +58,13 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
     if (late || start(runtime, process, handler, item, &error) != PAWL_OK) {
         if (!late)
             observe_message_end(runtime->config.observer, work,
-                                &(struct observed_end){ROLLUP_RETRY, str_from(error.text), NULL, {NULL, 0}});
+                                &(struct observed_end){ROLLUP_OTHER, str_from(error.text), NULL, {NULL, 0}});
         size_t at = runtime->failed_count++;
+        int64_t until_ms = trouble_until_ms(keeper_trouble(runtime->keeper), handler->argv[0]);
         runtime->failed_slots[at] = slot;
-        snprintf(runtime->failed_errors[at], sizeof(runtime->failed_errors[at]), "%s", error.text);
+        runtime->failed_waits_ms[at] = late           ? 0
+                                       : until_ms > 0 ? until_ms - clock_boot_ms()
+                                                      : TROUBLE_WAIT_MS_MIN;
         return;
     }
     runtime->process_timeouts_ms[slot] = handler->timeout_ms;
@@ -154,6 +157,44 @@ static void ended(struct runtime *runtime, int slot) {
                                                 .outcomes = &outcome,
                                                 .count = 1,
                                                 .elapsed_us = how.elapsed_us});
+}
+
+static void tell(struct runtime *runtime, const struct trouble_row *row) {
+    const char *what = row->program[0] != '\0' ? row->program : "any program";
+    if (row->open)
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "cannot_start", "program=%s reason=%s then=%s", what,
+                  row->reason, "its work goes back without an attempt and is tried again soon");
+    else
+        log_event(&runtime->config.log, LOG_LEVEL_INFO, "can_start_again", "program=%s after_ms=%lld", what,
+                  (long long)(clock_boot_ms() - row->since_ms));
+}
+
+/* Programs that cannot be started: told once per change, and the worker is not ready meanwhile. While
+ * nothing can be started, or the only handler's program cannot, nothing is claimed. */
+void runtime_process_trouble(struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    struct trouble_row row;
+    int64_t until_ms = 0;
+    int open = 0;
+    for (size_t i = 0; i <= config->keeper_count; i++) {
+        struct trouble *trouble =
+            keeper_trouble(i < config->keeper_count ? config->keepers[i] : runtime->keeper);
+        const struct handler *only = config->handlers->count == 1 ? &config->handlers->handlers[0] : NULL;
+        bool program = only != NULL && only->kind == HANDLER_PROCESS;
+        open += atomic_load_explicit(&trouble->open, memory_order_relaxed);
+        int64_t this_ms = trouble_until_ms(trouble, program ? only->argv[0] : NULL);
+        until_ms = this_ms > until_ms ? this_ms : until_ms;
+        while ((open > 0 || runtime->troubled) && trouble_news(trouble, &row))
+            tell(runtime, &row);
+    }
+    if (runtime->troubled == (open > 0) && runtime->trouble_until_ms == until_ms)
+        return;
+    runtime->troubled = open > 0;
+    runtime->trouble_until_ms = until_ms;
+    if (!runtime->exiting)
+        runtime_step(runtime, (struct engine_event){.type = EVENT_TROUBLE,
+                                                    .troubled = runtime->troubled,
+                                                    .trouble_until_ms = until_ms});
 }
 
 void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot) {

@@ -67,7 +67,9 @@ static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_conf
         engine->fixed_id = true;
         if (!uuid_parse(str_from(in->instance), &engine->instance.id))
             status =
-                error_set(err, PAWL_INVALID, "worker", "the instance id '%s' is not a UUID", in->instance);
+                error_set(err, PAWL_INVALID, "worker",
+                          "worker_id is '%s', which is not a UUID: leave it out, and each start draws one",
+                          in->instance);
     }
     return status;
 }

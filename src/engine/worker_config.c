@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -15,6 +16,7 @@ enum {
     CONCURRENCY_DEFAULT = 4,
     CONCURRENCY_MAX = 1024,
     DRAIN_MS_DEFAULT = 25000,
+    LEASE_BEATS = 3, /* of an instance lease that nobody chose */
     QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
     BATCH_GROWTH = 5
 };
@@ -41,8 +43,10 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
     engine->batch_max = in->batch == 0 ? BATCH_GROWTH * PAWL_BATCH_DEFAULT : in->batch;
     engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);
-    engine->instance_lease_ms = in->instance_lease_ms;
     engine->heartbeat_ms = or_default(in->heartbeat_ms, PAWL_HEARTBEAT_MS_DEFAULT);
+    engine->instance_lease_ms = in->instance_lease_ms;
+    if (in->instance_lease_ms == 0 && engine->heartbeat_ms * LEASE_BEATS > PAWL_INSTANCE_LEASE_MS_DEFAULT)
+        engine->instance_lease_ms = engine->heartbeat_ms * LEASE_BEATS;
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
     /* A little before an idle worker's second beat, which it then stands for. */
     engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
@@ -76,8 +80,8 @@ static pawl_status check(const pawl_worker_config *in, const struct engine_confi
         {"concurrency", engine->slots, 1, CONCURRENCY_MAX},
         {"batch", engine->batch, 1, PAWL_BATCH_MAX},
         {"lease_ms", engine->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX},
+        {"heartbeat_ms", engine->heartbeat_ms, PAWL_HEARTBEAT_MS_MIN, PAWL_LEASE_MS_MAX / LEASE_BEATS},
         {"instance_lease_ms", engine->instance_lease_ms, 0, PAWL_LEASE_MS_MAX},
-        {"heartbeat_ms", engine->heartbeat_ms, PAWL_HEARTBEAT_MS_MIN, PAWL_LEASE_MS_MAX},
         {"poll_ms", engine->poll_ms, PAWL_POLL_MS_MIN, PAWL_TIMEOUT_MS_MAX},
         {"drain_ms", engine->drain_ms, 1, PAWL_LEASE_MS_MAX},
         {"idle_polls", engine->idle_polls, 1, INT_MAX},
@@ -88,12 +92,15 @@ static pawl_status check(const pawl_worker_config *in, const struct engine_confi
     };
     pawl_status status = check_ranges(ranges, sizeof(ranges) / sizeof(*ranges), err);
     int64_t lease_ms = or_default(engine->instance_lease_ms, PAWL_INSTANCE_LEASE_MS_DEFAULT);
-    if (status == PAWL_OK && engine->heartbeat_ms * 2 > lease_ms)
+    if (status == PAWL_OK && engine->heartbeat_ms * 2 > lease_ms) {
+        char beat[CLOCK_DURATION_BYTES], lease[CLOCK_DURATION_BYTES];
         return error_set(
             err, PAWL_INVALID, "worker",
-            "a heartbeat every %lld ms cannot keep an instance lease of %lld ms alive; it must be at most "
-            "half of it",
-            (long long)engine->heartbeat_ms, (long long)lease_ms);
+            "instance_lease is %s and heartbeat is %s: a lease must last two heartbeats or more. "
+            "Raise instance_lease, lower heartbeat, or leave instance_lease out: then it follows "
+            "the heartbeat",
+            clock_format_duration(lease_ms, lease), clock_format_duration(engine->heartbeat_ms, beat));
+    }
     if (status == PAWL_OK && in->metadata != NULL)
         status = json_check(str_from(in->metadata), "metadata", err);
     return status;

@@ -31,6 +31,8 @@ struct tool_call {
     pawl_str traceparent;         /* absent = none */
     pawl_str idempotency_key;     /* the same for every try of the same thing; absent = none */
     void *context;                /* for functions: what the caller agreed on with them */
+    atomic_llong *not_started_ms; /* set when its program cannot be started here, and nothing was tried: how
+                                     long the work is to wait; may be NULL */
 };
 
 struct tool_answer {

@@ -62,7 +62,7 @@ static pawl_status make_pairs(const struct tool *tool, const struct tool_call *c
 pawl_status tools_process_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
                                struct arena *arena, struct tool_answer *answer, pawl_error *err) {
     struct buf input, output;
-    struct process_end end;
+    struct process_end end = {0};
     struct process_spec spec = {.out_max = TOOLS_OUTPUT_BYTES_MAX};
     struct process_limits limits = {call->deadline_ms, call->cancel};
     buf_init(&input, 0);
@@ -75,6 +75,8 @@ pawl_status tools_process_call(struct tools *tools, const struct tool *tool, con
         status = make_pairs(tool, call, arena, &spec, err);
     if (status == PAWL_OK)
         status = process_run(tools->keeper, &spec, &limits, &output, &end, err);
+    if (end.wait_ms > 0 && call->not_started_ms != NULL)
+        atomic_store(call->not_started_ms, end.wait_ms);
     if (status == PAWL_OK)
         status = judge_end(call, &end, err);
     if (status == PAWL_OK)

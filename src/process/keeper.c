@@ -35,6 +35,7 @@ struct keeper {
     pthread_cond_t asked, answered;
     struct order *order; /* the one that is wanted now */
     bool closing;
+    struct trouble trouble;
     char name[ORPHAN_RUN_BYTES / 2];
     uint64_t runs;
     pid_t pids[KEEPER_CHILDREN_MAX];
@@ -73,6 +74,7 @@ pawl_status keeper_create(const char *name, enum keeper_thread thread, struct ke
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->asked, NULL);
     pthread_cond_init(&made->answered, NULL);
+    trouble_init(&made->trouble);
     made->threads = thread;
     int code = thread == KEEPER_OWN_THREAD ? thread_start(&made->thread, keeper_main, made) : 0;
     if (code != 0) {
@@ -95,6 +97,7 @@ void keeper_free(struct keeper *keeper) {
     pthread_mutex_destroy(&keeper->lock);
     pthread_cond_destroy(&keeper->asked);
     pthread_cond_destroy(&keeper->answered);
+    trouble_free(&keeper->trouble);
     free(keeper);
 }
 
@@ -112,6 +115,10 @@ void keeper_lock(struct keeper *keeper, struct orphan_keep *keep) {
 }
 
 void keeper_unlock(struct keeper *keeper) { pthread_mutex_unlock(&keeper->lock); }
+
+struct trouble *keeper_trouble(struct keeper *keeper) {
+    return &keeper->trouble;
+}
 
 static void close_fd(int *fd) {
     if (*fd >= 0)
@@ -216,6 +223,8 @@ static void unblock(int fd) {
 pawl_status child_start(struct keeper *keeper, const struct child_request *request, struct child *child,
                         pawl_error *err) {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, error_pipe[2] = {-1, -1};
+    pawl_error none;
+    err = err != NULL ? err : &none;
     struct child made = {.pidfd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     pawl_status status = open_input(request, in, err);
     if (status == PAWL_OK && (pipe2(out, O_CLOEXEC) != 0 || pipe2(error_pipe, O_CLOEXEC) != 0))
@@ -229,8 +238,10 @@ pawl_status child_start(struct keeper *keeper, const struct child_request *reque
         close_fd(&in[1]);
         close_fd(&out[0]);
         close_fd(&error_pipe[0]);
+        trouble_begin(&keeper->trouble, request->argv[0], status, err->text);
         return status;
     }
+    trouble_end(&keeper->trouble, request->argv[0]);
     made.in_fd = in[1];
     made.out_fd = out[0];
     made.err_fd = error_pipe[0];

@@ -4,6 +4,7 @@
 
 #include "process/environment.h"
 #include "process/orphan.h"
+#include "process/trouble.h"
 
 enum { KEEPER_CHILDREN_MAX = 1024, CHILD_STDERR_KEPT = 4096 };
 
@@ -25,6 +26,9 @@ void keeper_free(struct keeper *keeper);
  * borrowed until then. */
 void keeper_lock(struct keeper *keeper, struct orphan_keep *keep);
 void keeper_unlock(struct keeper *keeper);
+
+/* What could not be started; child_start writes it down. */
+struct trouble *keeper_trouble(struct keeper *keeper);
 
 struct child {
     pid_t pid;                        /* 0 = none */

@@ -41,6 +41,7 @@ struct process_end {
     int status;           /* the exit code, or the signal */
     int64_t elapsed_us;   /* since it began */
     size_t out_max;       /* of its stdout */
+    int64_t wait_ms;      /* not started: how long its work is to wait */
     char complaint[1024]; /* the end of its stderr, else the beginning of its stdout, as text of one line */
 };
 

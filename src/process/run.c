@@ -41,8 +41,11 @@ pawl_status process_run(struct keeper *keeper, const struct process_spec *spec,
     struct process process = {0};
     *end = (struct process_end){.outcome = PROCESS_NOT_STARTED};
     pawl_status status = process_start(&process, keeper, spec, err);
-    if (status != PAWL_OK)
+    if (status != PAWL_OK) {
+        int64_t until_ms = trouble_until_ms(keeper_trouble(keeper), spec->argv[0]);
+        end->wait_ms = until_ms > 0 ? until_ms - clock_boot_ms() : TROUBLE_WAIT_MS_MIN;
         return status;
+    }
     watch(&process, limits);
     process_reap(&process, end);
     if (output != NULL)

@@ -113,9 +113,7 @@ static pawl_status append(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     if (out.answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "events",
-                         "the stream has version %" PRId64 ", not %" PRId64 ": read it again", out.version,
-                         in.expected);
+        return append_refused("events", &in, &out, err);
     call_record(call, (struct cell[]){cell_text(in.stream), cell_cstr(answer_name(out.answer)),
                                       cell_int(out.first_version), cell_int(out.version)});
     return PAWL_OK;

@@ -299,3 +299,28 @@ pawl_status perspective_key(struct arena *arena, pawl_str name, int version, paw
     *key = str_from(text);
     return PAWL_OK;
 }
+
+void append_known(const struct events_append *in, size_t count, int64_t first, struct append_result *out) {
+    if (count == 0)
+        return;
+    bool again = count == in->count && first > 0;
+    out->answer = again ? ANSWER_DUPLICATE : ANSWER_CONFLICT;
+    out->id_known = !again;
+    if (again) {
+        out->first_version = first;
+        out->version = first + (int64_t)in->count - 1;
+    }
+}
+
+pawl_status append_refused(const char *op, const struct events_append *in, const struct append_result *result,
+                           pawl_error *err) {
+    if (result->id_known)
+        return error_set(err, PAWL_CONFLICT, op,
+                         "an id of the call is known with other content, in another stream, or without the "
+                         "others of the call; nothing was appended to %.*s, which is at version %" PRId64
+                         ": give new events new ids",
+                         STR_ARG(in->stream), result->version);
+    return error_set(err, PAWL_CONFLICT, op,
+                     "stream %.*s is at version %" PRId64 ", not at %" PRId64 "; read it and decide again",
+                     STR_ARG(in->stream), result->version, in->expected);
+}

@@ -12,6 +12,7 @@
 
 static const struct text_rule rule_type = {"type", TEXT_TYPE, false};
 static const struct text_rule rule_task = {"task", TEXT_NAME, false};
+static const struct text_rule rule_agent = {"agent", TEXT_NAME, false};
 static const struct text_rule rule_queue = {"queue", TEXT_NAME, false};
 static const struct text_rule rule_key = {"key", TEXT_NAME, false};
 static const struct text_rule rule_unique = {"unique key", TEXT_NAME, false};
@@ -58,7 +59,8 @@ const char *run_outcome_event(enum run_outcome outcome) {
 static pawl_status place_job(const struct place *at, const struct job_new *job, size_t bytes_max) {
     const struct text_of texts[] = {{&rule_task, job->task},         {&rule_type, job->type},
                                     {&rule_queue, job->queue},       {&rule_key, job->key},
-                                    {&rule_unique, job->unique_key}, {&rule_trace, job->traceparent}};
+                                    {&rule_unique, job->unique_key}, {&rule_trace, job->traceparent},
+                                    {&rule_agent, job->agent}};
     const struct number_of numbers[] = {
         {"priority", job->priority, -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX},
         {"max_attempts", job->max_attempts, 0, PAWL_ATTEMPTS_MAX},
@@ -274,11 +276,10 @@ static pawl_status place_scopes(const struct place *at, pawl_str scopes) {
 
 pawl_status check_task(const struct task *in, pawl_error *err) {
     static const struct text_rule name = {"name", TEXT_NAME, true};
-    static const struct text_rule agent = {"agent", TEXT_NAME, false};
     static const struct text_rule type = {"type", TEXT_TYPE, true};
     struct place at = {.op = "task_put", .err = err};
     const struct text_of texts[] = {{&name, in->name},
-                                    {&agent, in->agent},
+                                    {&rule_agent, in->agent},
                                     {&type, in->type},
                                     {&rule_queue, in->queue},
                                     {&rule_key, in->key}};
@@ -358,6 +359,8 @@ pawl_status check_agent(const struct agent *in, pawl_error *err) {
 
 void job_fill_in(struct job *job, const struct task *task) {
     job->type = task->type;
+    if (str_absent(job->agent))
+        job->agent = task->agent;
     if (str_absent(job->payload))
         job->payload = task->params;
     if (str_absent(job->queue))

@@ -36,10 +36,11 @@ struct events_append {
 };
 
 struct append_result {
-    enum store_answer answer; /* APPLIED; DUPLICATE: these ids are there already; CONFLICT: nothing written */
-    int64_t version;          /* the stream's, after the call; CONFLICT: its actual one */
+    enum store_answer answer; /* APPLIED; DUPLICATE: the same call has happened; CONFLICT: nothing written */
+    int64_t version;          /* of the last event of the call; CONFLICT: the stream's actual one */
     int64_t first_version;    /* of the first event; 0 when CONFLICT */
-    pawl_uuid *ids;           /* count of the call */
+    bool id_known;  /* CONFLICT: an id is known with other content, elsewhere, or without the others */
+    pawl_uuid *ids; /* count of the call */
 };
 
 struct stored_event {
@@ -431,6 +432,13 @@ PAWL_MUSTCHECK pawl_status check_skip(const struct checkpoint_skip *in, pawl_err
 PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, pawl_error *err); /* 1 … PAWL_LIST_MAX */
+
+/* What an append answers when so many of its ids are known; first: the version of its first event when all
+ * of them are this call's, else 0. */
+void append_known(const struct events_append *in, size_t count, int64_t first, struct append_result *out);
+/* The error of an append that was answered with CONFLICT. */
+pawl_status append_refused(const char *op, const struct events_append *in, const struct append_result *result,
+                           pawl_error *err);
 
 /* "name@version" in the arena. */
 PAWL_MUSTCHECK pawl_status perspective_key(struct arena *arena, pawl_str name, int version, pawl_str *key,

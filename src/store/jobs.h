@@ -20,6 +20,7 @@ enum job_flags {
 /* One job as it is enqueued. ptr NULL = absent. */
 struct job_new {
     pawl_str task;        /* absent: none; a task fills in what is left out here (docs/jobs.md) */
+    pawl_str agent;       /* whose work enqueues it; absent: nobody's, then it is its task's */
     pawl_str type;        /* who handles it; required without a task */
     pawl_str payload;     /* JSON; absent: the task's parameters, else {} */
     pawl_str queue;       /* absent: "default" */
@@ -54,6 +55,7 @@ struct job {
     int64_t token;          /* 0 unless running */
     int64_t lease_until_ms; /* 0 unless running */
     pawl_str type, queue, payload, task, key, unique_key, traceparent, schedule, progress;
+    pawl_str agent; /* under whose scopes it works, and everything that it makes; absent: nobody's */
     int priority;
     int attempts; /* leases taken that were not given back; the running one included */
     int max_attempts;

@@ -48,6 +48,7 @@ static pawl_status take(struct buf *buf, struct arena *arena, pawl_str *out, paw
 static struct job job_of(const struct run_row *run) {
     return (struct job){.queue = run->queue,
                         .traceparent = run->traceparent,
+                        .agent = run->agent,
                         .priority = run->priority,
                         .max_attempts = run->max_attempts,
                         .flags = run->flags | JOB_RUN};
@@ -283,6 +284,7 @@ struct run_row run_row_of(const struct run_start *in, int64_t now_ms) {
         .params = str_absent(in->params) ? STR("{}") : in->params,
         .spec = str_absent(in->spec) ? STR("{}") : in->spec,
         .target = in->target,
+        .agent = in->agent,
         .queue = str_absent(in->queue) ? STR("default") : in->queue,
         .traceparent = in->traceparent,
         .wait_key = in->wait_key,

@@ -53,6 +53,7 @@ struct run_start {
     pawl_str params;   /* JSON for the handlers; absent: {} */
     pawl_str spec;     /* JSON of the run document; the store does not look into it; absent: {} */
     pawl_str target;   /* name of a statement of target_put; absent: run_item */
+    pawl_str agent;    /* under whose scopes its jobs work; a parent's goes before; absent: nobody's */
     pawl_str queue;    /* of its jobs; absent: "default" */
     pawl_str traceparent; /* given to all its jobs; may be absent */
     pawl_str wait_key;    /* woken when the run ends (jobs.h, JOB_WAIT); may be absent */
@@ -112,7 +113,7 @@ struct page {
     enum page_outcome outcome;
     enum page_skip skip;
     pawl_str run_key, run_name, run_params, spec;
-    pawl_str partition, params, cursor, traceparent;
+    pawl_str partition, params, cursor, traceparent, agent; /* agent: of the run */
     bool bounded;
     int64_t low, high, total, offset;
     int64_t next_offset; /* skipped: where the partition is */
@@ -150,7 +151,7 @@ struct page_result {
 struct run_row {
     int64_t id;
     pawl_str key, name, type, consolidate, announce, params, spec, target, queue, traceparent, wait_key,
-        error;
+        error, agent;
     enum run_state state;
     bool paused, paced; /* paced: its pages are keyed */
     bool consolidated;

@@ -28,7 +28,7 @@ static pawl_status append_of(struct arena *arena, const pawl_append_to *to, cons
     return PAWL_OK;
 }
 
-static pawl_status answer(const pawl_append_to *to, const struct append_result *result,
+static pawl_status answer(const struct events_append *in, const struct append_result *result,
                           pawl_appended *appended, pawl_error *err) {
     if (appended != NULL)
         *appended = (pawl_appended){.version = result->version,
@@ -36,10 +36,7 @@ static pawl_status answer(const pawl_append_to *to, const struct append_result *
                                     .repeated = result->answer == ANSWER_DUPLICATE};
     if (result->answer != ANSWER_CONFLICT)
         return PAWL_OK;
-    return error_set(err, PAWL_CONFLICT, "pawl_append",
-                     "stream %.*s is at version %" PRId64 ", not at %" PRId64
-                     ", or an id is known elsewhere; read it and decide again",
-                     STR_ARG(to->stream), result->version, to->expected_version);
+    return append_refused("pawl_append", in, result, err);
 }
 
 pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_version,
@@ -55,7 +52,7 @@ pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_ver
     if (status == PAWL_OK)
         status = traced_append(&putter, &in, &result, err);
     if (status == PAWL_OK)
-        status = answer(&to, &result, appended, err);
+        status = answer(&in, &result, appended, err);
     arena_free(arena);
     return status;
 }
@@ -71,7 +68,7 @@ pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const
     if (status == PAWL_OK)
         status = postgres_append_inside(conn, to->schema, &in, arena, &result, err);
     if (status == PAWL_OK)
-        status = answer(to, &result, appended, err);
+        status = answer(&in, &result, appended, err);
     arena_free(arena);
     return status;
 }
@@ -87,7 +84,7 @@ pawl_status pawl_append_sqlite(struct sqlite3 *db, const pawl_append_to *to, con
     if (status == PAWL_OK)
         status = sqlite_append_inside(db, &in, arena, &result, err);
     if (status == PAWL_OK)
-        status = answer(to, &result, appended, err);
+        status = answer(&in, &result, appended, err);
     arena_free(arena);
     return status;
 }

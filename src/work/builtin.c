@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "work/authority.h"
 #include "work/pipeline_nested.h"
 #include "work/pipeline_run.h"
 
@@ -20,7 +21,9 @@ static const char enqueue_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"task\":{\"type\":\"string\"},"
     "\"type\":{\"type\":\"string\"},\"payload\":true,\"queue\":{\"type\":\"string\"},\"key\":{\"type\":"
     "\"string\"},"
-    "\"unique_key\":{\"type\":\"string\"},\"priority\":{\"type\":\"integer\"}}}";
+    "\"unique_key\":{\"type\":\"string\"},\"priority\":{\"type\":\"integer\",\"minimum\":-1000,\"maximum\":"
+    "1000}}}";
+_Static_assert(PAWL_JOB_PRIORITY_MAX == 1000, "bounds of enqueue_schema");
 static const char append_schema[] =
     "{\"type\":\"object\",\"required\":[\"stream\",\"events\"],\"additionalProperties\":false,"
     "\"properties\":{\"stream\":{\"type\":\"string\",\"minLength\":1},"
@@ -119,10 +122,12 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
 
 static pawl_status enqueue(void *self, const struct tool_call *call, struct arena *arena,
                            const struct tree **output, pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
     struct desk *desk = NULL;
     struct store *store = NULL;
     struct job_new job = {.task = text_of(call->arguments, "task"),
                           .type = text_of(call->arguments, "type"),
+                          .agent = in != NULL ? in->agent : (pawl_str){NULL, 0},
                           .queue = text_of(call->arguments, "queue"),
                           .key = text_of(call->arguments, "key"),
                           .unique_key = text_of(call->arguments, "unique_key"),
@@ -133,11 +138,13 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
     const struct tree *priority = tree_get_cstr(call->arguments, "priority");
     int64_t number = 0;
     (void)self;
-    if (priority != NULL && tree_to_i64(priority, &number) && number >= -1000 && number <= 1000)
-        job.priority = (int)number;
+    if (priority != NULL && tree_to_i64(priority, &number))
+        job.priority = (int)number; /* the schema has its bounds */
     pawl_status status = json_of(call->arguments, "payload", arena, &job.payload, err);
     if (status == PAWL_OK)
         status = id_of(call->idempotency_key, &put.request, err);
+    if (status == PAWL_OK && !str_absent(job.agent))
+        status = authority_job(in, &job, tree_get_cstr(call->arguments, "payload"), arena, err);
     if (status == PAWL_OK)
         status = desk_of(call, &desk, &store, err);
     if (status != PAWL_OK)
@@ -149,7 +156,8 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
     if (result.answers[0] == ANSWER_NOT_FOUND)
         return error_set(err, PAWL_NOT_FOUND, "tools", "there is no task '%.*s'", STR_ARG(job.task));
     if (result.answers[0] == ANSWER_REFUSED)
-        return error_set(err, PAWL_INVALID, "tools", "the agent of the task '%.*s' lacks a scope",
+        return error_set(err, PAWL_INVALID, "tools",
+                         "refused: the agent of the task '%.*s' lacks a scope: see pawl agent refusals",
                          STR_ARG(job.task));
     return answer(arena,
                   arena_printf(arena, "{\"job\":%lld,\"new\":%s}", (long long)result.ids[0],
@@ -178,12 +186,10 @@ static pawl_status event_of(const struct tool_call *call, size_t at, struct aren
 static pawl_status append_answer(const struct events_append *in, const struct append_result *result,
                                  struct arena *arena, const struct tree **output, pawl_error *err) {
     if (result->answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "tools", "the stream %.*s is at version %lld, not at %lld",
-                         STR_ARG(in->stream), (long long)result->version, (long long)in->expected);
+        return append_refused("tools", in, result, err);
     return answer(arena,
                   arena_printf(arena, "{\"first_version\":%lld,\"version\":%lld,\"new\":%s}",
-                               (long long)result->first_version,
-                               (long long)(result->first_version + (int64_t)in->count - 1),
+                               (long long)result->first_version, (long long)result->version,
                                result->answer == ANSWER_APPLIED ? "true" : "false"),
                   output, err);
 }

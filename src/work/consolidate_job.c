@@ -6,11 +6,13 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "domain/template.h"
+#include "work/authority.h"
 #include "work/pipeline_job.h"
 #include "work/run_start.h"
 
 struct work {
-    const struct pipeline_run_in *in;
+    const struct pipeline_run_in *in; /* own */
+    struct pipeline_run_in own;       /* as it was given, with the agent that the run may have */
     struct arena *arena;
     struct job_result_in *result;
     const struct tree *payload; /* of the job */
@@ -25,7 +27,8 @@ static pawl_status no_memory(pawl_error *err) {
 }
 
 static bool open_work(struct work *work, const struct pipeline_run_in *in, struct job_result_in *result) {
-    *work = (struct work){.in = in, .result = result, .arena = arena_create(0)};
+    *work = (struct work){.own = *in, .result = result, .arena = arena_create(0)};
+    work->in = &work->own;
     *result = (struct job_result_in){.end = JOB_END_RETRY, .delay_ms = -1, .error = STR("out of memory")};
     if (work->arena == NULL)
         return false;
@@ -83,7 +86,18 @@ static pawl_status read_run(struct work *work, pawl_error *err) {
         status = run_doc_read(work->arena, spec, &work->doc, err);
     if (status == PAWL_OK)
         status = tree_parse(work->arena, runs.runs[0].params, NULL, &work->params, err);
+    if (status == PAWL_OK)
+        status = authority_join(work->in, runs.runs[0].agent, "run", &work->own.agent, err);
     return status == PAWL_OK ? pipeline_job_env(work->in->world, work->arena, &work->env, err) : status;
+}
+
+/* That the agent may have the tools of a document used: this consolidation's, or a planned run's. */
+static pawl_status may(struct work *work, const struct run_doc *doc, pawl_error *err) {
+    struct needs needs = authority_needs(work->in, work->arena);
+    if (str_absent(work->in->agent))
+        return PAWL_OK;
+    pawl_status status = needs_run(&needs, doc, err);
+    return status == PAWL_OK ? authority_check(work->in, &needs, err) : status;
 }
 
 /* An object with one more member, which takes the place of one that has its name. */
@@ -128,7 +142,8 @@ static pawl_status by_tool(struct work *work, pawl_error *err) {
                              .cancel = work->in->cancel,
                              .traceparent = work->in->job->traceparent,
                              .idempotency_key = str_from(key),
-                             .context = (void *)work->in};
+                             .context = (void *)work->in,
+                             .not_started_ms = work->in->not_started_ms};
     if (status == PAWL_OK)
         status = tools_call(work->in->world->tools, &call, work->arena, &answer, err);
     if (status != PAWL_OK) {
@@ -166,6 +181,7 @@ static void by_pipeline(struct work *work) {
     }
     job.type = STR(PIPELINE_JOB_TYPE);
     job.task = (pawl_str){NULL, 0};
+    job.agent = in.agent;
     in.job = &job;
     struct arena *mine = work->arena;
     pipeline_run(&in, work->result); /* its result has an arena of its own */
@@ -192,7 +208,8 @@ static pawl_status plan(struct work *work, const struct run_doc *doc, const stru
                                .env = work->env,
                                .key = key,
                                .cancel = work->in->cancel,
-                               .context = (void *)work->in};
+                               .context = (void *)work->in,
+                               .not_started_ms = work->in->not_started_ms};
     return run_plan_call(&ask, work->arena, parts, err);
 }
 
@@ -211,6 +228,7 @@ static pawl_status by_run(struct work *work, pawl_error *err) {
                             .key = str_from(key),
                             .params = doc.params->count > 0 ? doc.params : work->params,
                             .traceparent = work->in->job->traceparent,
+                            .agent = work->in->agent,
                             .parent = work->run};
     if (doc.planner == RUN_PLAN_TOOL) {
         status = plan(work, &doc, put.params, put.key, &parts, err);
@@ -232,6 +250,8 @@ void consolidate_job_run(const struct pipeline_run_in *in, struct job_result_in 
     if (!open_work(&work, in, result))
         return;
     pawl_status status = read_run(&work, &err);
+    if (status == PAWL_OK)
+        status = may(&work, &work.doc, &err);
     if (status == PAWL_OK && work.doc.consolidate == RUN_CONSOLIDATE_PIPELINE) {
         by_pipeline(&work);
         return;
@@ -260,12 +280,15 @@ void plan_job_run(const struct pipeline_run_in *in, struct job_result_in *result
     if (status == PAWL_OK)
         status = pipeline_job_env(in->world, work.arena, &work.env, &err);
     if (status == PAWL_OK)
+        status = may(&work, &work.doc, &err);
+    if (status == PAWL_OK)
         status = plan(&work, &work.doc, params, key->text, &parts, &err);
     struct run_begin put = {.doc = &work.doc,
                             .parts = &parts,
                             .params = params,
                             .key = key != NULL ? key->text : (pawl_str){NULL, 0},
-                            .traceparent = in->job->traceparent};
+                            .traceparent = in->job->traceparent,
+                            .agent = in->agent};
     if (status == PAWL_OK)
         status = begin(&work, &put, &begun, &err);
     if (status != PAWL_OK) {

@@ -85,7 +85,8 @@ static pawl_status call_tool(const struct page_fetch *in, struct arena *arena, s
                              .cancel = in->in->cancel,
                              .traceparent = in->page->traceparent,
                              .idempotency_key = str_from(key),
-                             .context = (void *)in->in};
+                             .context = (void *)in->in,
+                             .not_started_ms = in->in->not_started_ms};
     return status == PAWL_OK ? tools_call(in->in->world->tools, &call, arena, answer, err) : status;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "work/authority.h"
 #include "work/observe.h"
 #include "work/run_paces.h"
 
@@ -20,8 +21,9 @@ enum {
 
 /* One page on its way. */
 struct work {
-    const struct pipeline_run_in *in;
-    struct arena *arena; /* lives as long as the result */
+    const struct pipeline_run_in *in; /* own */
+    struct pipeline_run_in own;       /* as it was given, with the agent that the run may have */
+    struct arena *arena;              /* lives as long as the result */
     struct job_result_in *result;
     struct page_ref ref;
     struct page page;
@@ -96,6 +98,15 @@ static void log_skipped(const struct work *work, enum page_skip skip, int64_t ne
               (long long)next_offset, reasons[skip <= PAGE_UNKNOWN ? skip : 0]);
 }
 
+/* That the agent may have the page fetched and stored as the document says. */
+static pawl_status may(const struct work *work, pawl_error *err) {
+    struct needs needs = authority_needs(work->in, work->arena);
+    if (str_absent(work->in->agent))
+        return PAWL_OK;
+    pawl_status status = needs_run(&needs, &work->doc, err);
+    return status == PAWL_OK ? authority_check(work->in, &needs, err) : status;
+}
+
 /* What to fetch. False: there is nothing to do, the result says why. */
 static bool begin(struct work *work) {
     pawl_error err = {0};
@@ -120,6 +131,10 @@ static bool begin(struct work *work) {
     status = tree_parse(work->arena, work->page.spec, NULL, &spec, &err);
     if (status == PAWL_OK)
         status = run_doc_read(work->arena, spec, &work->doc, &err);
+    if (status == PAWL_OK)
+        status = authority_join(work->in, work->page.agent, "run", &work->own.agent, &err);
+    if (status == PAWL_OK)
+        status = may(work, &err);
     if (status != PAWL_OK)
         fail(work, status, &err);
     return status == PAWL_OK;
@@ -276,7 +291,8 @@ static void fetch_and_commit(struct work *work) {
 }
 
 void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result) {
-    struct work work = {.in = in, .result = result, .arena = arena_create(0)};
+    struct work work = {.own = *in, .result = result, .arena = arena_create(0)};
+    work.in = &work.own;
     pawl_error err = {0};
     *result = (struct job_result_in){.end = JOB_END_RETRY, .delay_ms = -1, .error = STR("out of memory")};
     if (work.arena == NULL)

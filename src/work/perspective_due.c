@@ -77,7 +77,7 @@ static pawl_status due_outside(const struct work *work, bool *found, pawl_error 
     struct checkpoint_grants grants = {0};
     pawl_str *outside = NULL;
     size_t count = 0;
-    pawl_status status = seat_outside(seat, &outside, &count, err);
+    pawl_status status = seat_outside(work->all, seat, &outside, &count, err);
     if (status != PAWL_OK || count == 0)
         return status;
     struct checkpoints_claim in = {.instance = work->instance,

@@ -26,6 +26,7 @@ enum {
     PERSPECTIVE_HELP_MS = 1000,    /* a batch that took longer may have waited for the other thread's rows */
     PERSPECTIVE_ALONE_MS = 60000,  /* how long nobody takes part after one */
     PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
+    PERSPECTIVE_HOLDS_MAX = 16,
     PERSPECTIVE_RETRY_MS_FIRST = 20,
     PERSPECTIVE_RETRY_MS_LAST = 640,
     PERSPECTIVE_BACKFILL_STREAMS = 1000
@@ -93,8 +94,12 @@ struct perspectives {
     struct seat *free_seats;
     pawl_uuid instance; /* nil: nothing may begin */
     bool ending, started;
-    stop_flag stop; /* for programs and calls that no message waits for */
-    bool looked;    /* the first look for what is due is over */
+    struct {
+        char key[PAWL_NAME_BYTES_MAX + 16];
+        int64_t until_ms;           /* boot time */
+    } holds[PERSPECTIVE_HOLDS_MAX]; /* whose programs cannot be started: nothing is claimed for them */
+    stop_flag stop;                 /* for programs and calls that no message waits for */
+    bool looked;                    /* the first look for what is due is over */
     char backlog[PAWL_PERSPECTIVES_MAX]
                 [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
     size_t backlog_count;
@@ -144,7 +149,11 @@ void seat_free(struct seat *seat); /* takes NULL */
 /* Which perspectives there are, looked up now and then. */
 PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
 /* Of what can be run here, those that do not run inside of the store; in the seat's arena. */
-PAWL_MUSTCHECK pawl_status seat_outside(struct seat *seat, pawl_str **keys, size_t *count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status seat_outside(struct perspectives *all, struct seat *seat, pawl_str **keys,
+                                        size_t *count, pawl_error *err);
+/* Its program cannot be started here: it is left alone for so long. */
+void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms);
+bool perspective_held(struct perspectives *all, pawl_str key);
 bool row_fed(const struct perspective_row *row);                               /* live, or being filled */
 const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
 

@@ -51,10 +51,13 @@ static pawl_status run_program(const struct work *work, const struct perspective
     pawl_status status = command_split(work->seat->arena, row->target, &argv, err);
     if (status == PAWL_OK)
         status = program_find(work->seat->arena, argv[0], &argv[0], err);
-    if (status != PAWL_OK) {
-        snprintf(said->error, sizeof(said->error), "%s", err->text);
-        return PAWL_OK;
+    if (status == PAWL_NOT_FOUND || status == PAWL_INVALID) {
+        int64_t wait_ms = trouble_begin(keeper_trouble(work->all->keeper), argv != NULL ? argv[0] : name,
+                                        status, err->text);
+        perspective_hold(work->all, row->key, wait_ms);
     }
+    if (status != PAWL_OK)
+        return err->status = PAWL_UNAVAILABLE;
     struct process_spec spec = {.argv = argv,
                                 .pairs = pairs,
                                 .pair_count = pair_count,
@@ -63,8 +66,10 @@ static pawl_status run_program(const struct work *work, const struct perspective
     struct process_limits limits = {call_deadline(work),
                                     work->cancel != NULL ? work->cancel : &work->all->stop};
     status = process_run(work->all->keeper, &spec, &limits, NULL, &end, err);
-    if (status != PAWL_OK)
-        return status;
+    if (status != PAWL_OK) {
+        perspective_hold(work->all, row->key, end.wait_ms);
+        return PAWL_UNAVAILABLE;
+    }
     said->done = process_done(&end);
     if (!said->done)
         process_explain(&end, work->all->config.timeout_ms, said->error, sizeof(said->error));

@@ -118,6 +118,8 @@ void perspective_run(const struct work *work, const struct perspective_row *row,
         }
         if (status == PAWL_NOT_FOUND || status == PAWL_STALE)
             return; /* the perspective was removed, or we were put out: nothing is ours */
+        if (perspective_held(work->all, row->key))
+            break; /* told by whoever starts programs */
         if (!told)
             perspective_note_trouble(work, row, &error);
         told = true;

@@ -127,13 +127,40 @@ const struct perspective_row *seat_row(const struct seat *seat, pawl_str key) {
     return NULL;
 }
 
-pawl_status seat_outside(struct seat *seat, pawl_str **keys, size_t *count, pawl_error *err) {
+/* When all places are taken the one that ends first is; that one is tried again too early. */
+void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms) {
+    size_t at = 0;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < PERSPECTIVE_HOLDS_MAX; i++) {
+        bool same = str_equal_cstr(key, all->holds[i].key);
+        if (same || all->holds[i].until_ms < all->holds[at].until_ms)
+            at = i;
+        if (same)
+            break;
+    }
+    snprintf(all->holds[at].key, sizeof(all->holds[at].key), "%.*s", STR_ARG(key));
+    all->holds[at].until_ms = clock_boot_ms() + wait_ms;
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool perspective_held(struct perspectives *all, pawl_str key) {
+    bool held = false;
+    int64_t now_ms = clock_boot_ms();
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < PERSPECTIVE_HOLDS_MAX && !held; i++)
+        held = all->holds[i].until_ms > now_ms && str_equal_cstr(key, all->holds[i].key);
+    pthread_mutex_unlock(&all->lock);
+    return held;
+}
+
+pawl_status seat_outside(struct perspectives *all, struct seat *seat, pawl_str **keys, size_t *count,
+                         pawl_error *err) {
     *count = 0;
     *keys = arena_array(seat->arena, seat->key_count, sizeof(**keys));
     if (*keys == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     for (size_t i = 0; i < seat->key_count; i++) {
-        if (!perspective_inside(seat_row(seat, seat->keys[i])))
+        if (!perspective_inside(seat_row(seat, seat->keys[i])) && !perspective_held(all, seat->keys[i]))
             (*keys)[(*count)++] = seat->keys[i];
     }
     return PAWL_OK;

@@ -31,7 +31,7 @@ static pawl_status claim_streams(const struct work *work, const pawl_str *stream
     struct checkpoint_grants grants = {0};
     pawl_str *keys = NULL;
     size_t key_count = 0;
-    pawl_status status = seat_outside(seat, &keys, &key_count, err);
+    pawl_status status = seat_outside(work->all, seat, &keys, &key_count, err);
     if (status != PAWL_OK || (key_count == 0 && written))
         return status;
     struct checkpoints_claim in = {.instance = work->instance,

@@ -9,11 +9,11 @@ struct pipeline_job {
     const struct pipeline *pipeline;
     const struct tree *params; /* an object */
     const struct tree *env;    /* NAME → text, of the allowed names that are set */
-    bool refused;              /* scopes are missing: on PAWL_INVALID */
+    pawl_str agent;            /* under whose scopes it works, its task's if it has none itself */
 };
 
 /* Reads the job's pipeline (its own, or its task's), checks it against the tools that there are, and the
- * scopes of the task's agent. PAWL_INVALID and PAWL_NOT_FOUND: it can never run; anything else: try again. */
+ * scopes of its agent. PAWL_INVALID and PAWL_NOT_FOUND: it can never run; anything else: try again. */
 PAWL_MUSTCHECK pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *arena,
                                              struct pipeline_job *out, pawl_error *err);
 

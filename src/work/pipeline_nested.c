@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "work/authority.h"
 #include "work/pipeline_job.h"
 
 static pawl_status no_memory(pawl_error *err) {
@@ -26,15 +27,28 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
     pawl_status status = run_doc_read(arena, document, &doc, err);
     if (status == PAWL_OK && doc.planner == 0)
         status = error_set(err, PAWL_INVALID, "pipeline", "the run has no partitions");
-    struct run_begin put = {
-        .doc = &doc, .params = params, .key = key, .wait_key = wait_key, .traceparent = in->job->traceparent};
+    struct run_begin put = {.doc = &doc,
+                            .params = params,
+                            .key = key,
+                            .wait_key = wait_key,
+                            .traceparent = in->job->traceparent,
+                            .agent = in->agent};
+    if (status == PAWL_OK && !str_absent(in->agent)) {
+        struct needs needs = authority_needs(in, arena);
+        status = needs_tool(&needs, STR(PIPELINE_RUN_TOOL), err);
+        if (status == PAWL_OK)
+            status = needs_run(&needs, &doc, err);
+        if (status == PAWL_OK)
+            status = authority_check(in, &needs, err);
+    }
     if (status == PAWL_OK && doc.planner == RUN_PLAN_TOOL) {
         struct run_plan_ask ask = {.tools = in->world->tools,
                                    .doc = &doc,
                                    .params = params != NULL ? params : doc.params,
                                    .key = key,
                                    .cancel = in->cancel,
-                                   .context = (void *)in};
+                                   .context = (void *)in,
+                                   .not_started_ms = in->not_started_ms};
         status = pipeline_job_env(in->world, arena, &ask.env, err);
         if (status == PAWL_OK)
             status = run_plan_call(&ask, arena, &parts, err);

@@ -20,7 +20,8 @@
 
 struct run {
     const struct pipeline_run_in *in;
-    struct arena *arena; /* lives as long as the result */
+    struct pipeline_run_in own; /* in, with the agent that the task may have */
+    struct arena *arena;        /* lives as long as the result */
     struct arena *plan_arena;
     struct pipeline_job job;
     struct template_scope context;
@@ -212,7 +213,7 @@ static pawl_status end_step(struct run *run, struct pipeline_task *task, pawl_er
     } else {
         step.error = str_from(task->error.text);
     }
-    if (status == PAWL_OK && task->status != PAWL_STALE)
+    if (status == PAWL_OK && task->status != PAWL_STALE && !task->not_started)
         status = put_step(run, &step, err);
     struct step_record *record = record_of(run, task->step, task->item);
     if (status == PAWL_OK) {
@@ -321,7 +322,7 @@ static pawl_status drive(struct run *run, struct pipeline_plan *now, pawl_error 
             dirty = false;
             planned_ms = clock_boot_ms();
         }
-        bool stop = cancelled(run) || run->lost;
+        bool stop = cancelled(run) || run->lost || pipeline_not_started_ms(run->in) > 0;
         if (!stop && now->outcome == PIPELINE_RUNNING) {
             pawl_status status = start_ready(run, now, &next, &changed, err);
             if (status != PAWL_OK)
@@ -352,7 +353,6 @@ static pawl_str hash_of(struct run *run, pawl_str text) {
 static void fail(struct run *run, struct job_result_in *result, pawl_status status, const char *text) {
     result->end = pipeline_is_permanent(status) ? JOB_END_PERMANENT : JOB_END_RETRY;
     result->error = str_from(arena_strdup(run->arena, text));
-    result->refused = run->job.refused;
 }
 
 static void conclude(struct run *run, const struct pipeline_plan *now, struct job_result_in *result) {
@@ -421,6 +421,9 @@ void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result
         result->error = (pawl_str){NULL, 0};
         result->owner = run.arena;
         status = pipeline_job_read(in, run.arena, &run.job, &err);
+        run.own = *in;
+        run.own.agent = run.job.agent;
+        run.in = &run.own;
     }
     if (status == PAWL_OK)
         status = make_context(&run, &err);

@@ -39,9 +39,17 @@ struct pipeline_run_in {
     int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
     int64_t deadline_ms; /* boot time; 0 = none */
     const stop_flag *cancel;
+    pawl_str agent;               /* under whose scopes it works; absent: nobody's */
+    atomic_bool *refused;         /* set when a scope was missing; may be NULL */
+    atomic_llong *not_started_ms; /* as tool_call */
     void (*progress)(void *self); /* after each step */
     void *self;
 };
+
+/* How long the job is to wait because a program of it cannot be started here; 0 = none was such. */
+static inline int64_t pipeline_not_started_ms(const struct pipeline_run_in *in) {
+    return in->not_started_ms != NULL ? atomic_load_explicit(in->not_started_ms, memory_order_relaxed) : 0;
+}
 
 /* Runs it to its end, or to where it has to wait. result->owner is an arena: free it when the texts were
  * used. */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "work/authority.h"
 #include "work/observe.h"
 
 enum { LOOK_MS = 50 };
@@ -68,12 +69,14 @@ static void call_tool(struct pipeline_task *task) {
                                  .cancel = task->in->cancel,
                                  .traceparent = span_traceparent(&span, job->traceparent),
                                  .idempotency_key = str_from(key),
-                                 .context = (void *)task->in};
-        task->status = tools_call(task->in->world->tools, &call, task->arena, &answer, &task->error);
+                                 .context = (void *)task->in,
+                                 .not_started_ms = task->in->not_started_ms};
+        task->status = authority_call(task->in, &call, task->arena, &answer, &task->error);
         task->output = answer.output;
         task->retry_after_ms = answer.retry_after_ms;
-        if (task->status == PAWL_OK || task->status == PAWL_STALE || pipeline_is_permanent(task->status) ||
-            task->attempts >= step->attempts)
+        task->not_started = task->status != PAWL_OK && pipeline_not_started_ms(task->in) > 0;
+        if (task->status == PAWL_OK || task->status == PAWL_STALE || task->not_started ||
+            pipeline_is_permanent(task->status) || task->attempts >= step->attempts)
             break;
         int64_t wait_ms =
             retry_wait_ms(&step->backoff, task->attempts, (uint64_t)clock_boot_us() * 2654435761u);

@@ -22,6 +22,7 @@ struct pipeline_task {
     pawl_error error;
     const struct tree *output;
     int64_t retry_after_ms, duration_ms;
+    bool not_started; /* a program cannot be started here; nothing was tried */
     int attempts;
 };
 

@@ -60,7 +60,7 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
     struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 2];
     size_t count = environment_pairs(call->item, arena, pairs);
     struct buf input, output;
-    struct process_end end;
+    struct process_end end = {0};
     pawl_error err = {0};
     pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->name};
     if (call->handler->event)
@@ -80,6 +80,8 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
         status = process_run(world->keeper, &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(call, &end, buf_str(&output), verdict);
+    else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's trouble: nothing was tried */
+        say(verdict, HANDLED_SNOOZE, end.wait_ms);
     else
         tell(verdict, err.text, (pawl_str){NULL, 0});
     buf_free(&input);

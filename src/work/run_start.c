@@ -73,6 +73,7 @@ static pawl_status start(struct store *store, const struct run_begin *in, const 
                             .queue = doc->queue,
                             .traceparent = in->traceparent,
                             .wait_key = in->wait_key,
+                            .agent = in->agent,
                             .parent = in->parent,
                             .page_size = doc->page_size,
                             .concurrency = doc->rate.concurrency,
@@ -131,6 +132,7 @@ static pawl_status enqueue_plan(struct store *store, const struct run_begin *in,
                           .queue = in->doc->queue,
                           .unique_key = str_from(unique),
                           .traceparent = in->traceparent,
+                          .agent = in->agent,
                           .priority = in->doc->priority,
                           .max_attempts = in->doc->attempts,
                           .flags = JOB_AUDIT | JOB_EVENTS,
@@ -205,7 +207,8 @@ pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena, st
                              .deadline_ms = clock_boot_ms() + plan->timeout_ms,
                              .cancel = in->cancel,
                              .idempotency_key = in->key,
-                             .context = in->context};
+                             .context = in->context,
+                             .not_started_ms = in->not_started_ms};
     if (status == PAWL_OK)
         status = tools_call(in->tools, &call, arena, &answer, err);
     if (status != PAWL_OK)

@@ -16,6 +16,7 @@ struct run_begin {
     const struct tree *params;     /* an object instead of the document's; NULL = the document's */
     pawl_str key;                  /* instead of the document's; absent = the document's, or a fresh one */
     pawl_str wait_key, traceparent;
+    pawl_str agent; /* under whose scopes it works; absent: nobody's, or the parent's */
     int64_t parent; /* 0 = none */
 };
 
@@ -39,6 +40,7 @@ struct run_plan_ask {
     pawl_str key;
     const stop_flag *cancel; /* may be NULL */
     void *context;           /* as tool_call */
+    atomic_llong *not_started_ms;
 };
 PAWL_MUSTCHECK pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena,
                                          struct run_parts *parts, pawl_error *err);

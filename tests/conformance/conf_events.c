@@ -51,18 +51,75 @@ static void a_wrong_expected_version_is_answered_with_the_actual_one(void **stat
     assert_string_equal(state_text(c), before);
 }
 
+/* What is not the same call again is a conflict, and says that it is about ids. */
+static void refuse_ids(struct conf *c, const char *stream, struct event_new event) {
+    struct events_append in = {
+        .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};
+    struct append_result out = {0};
+    ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.answer, ANSWER_CONFLICT);
+    assert_true(out.id_known);
+    assert_int_equal(out.first_version, 0);
+}
+
 static void an_append_can_be_repeated_by_its_ids(void **state) {
     struct conf *c = *state;
     assert_int_equal(append(c, "order-1", EXPECT_NONE, "Created", 2, 1).answer, ANSWER_APPLIED);
-    append(c, "order-1", 2, "Paid", 1, 0);
+    append(c, "order-1", 2, "Paid", 1, 3);
+    const char *before = state_text(c);
     struct append_result again = append(c, "order-1", EXPECT_NONE, "Created", 2, 1);
     assert_int_equal(again.answer, ANSWER_DUPLICATE); /* although the version is another one by now */
     assert_int_equal(again.first_version, 1);
+    assert_int_equal(again.version,
+                     2); /* what the first call got, so that the next check is the caller's own */
+    assert_int_equal(append(c, "order-1", again.version, "Shipped", 1, 9).answer, ANSWER_CONFLICT);
+    again = append(c, "order-1", EXPECT_ANY, "Paid", 1, 3);
+    assert_int_equal(again.answer, ANSWER_DUPLICATE);
+    assert_int_equal(again.first_version, 3);
     assert_int_equal(again.version, 3);
-    assert_int_equal(append(c, "order-1", EXPECT_ANY, "Created", 3, 1).answer, ANSWER_CONFLICT);
-    assert_int_equal(append(c, "order-2", EXPECT_ANY, "Created", 2, 1).answer, ANSWER_CONFLICT);
-    assert_int_equal(read_events(c, (struct events_query){.stream = STR("order-1")}).count, 3);
-    assert_int_equal(read_events(c, (struct events_query){.stream = STR("order-2")}).count, 0);
+    assert_false(append(c, "order-1", 7, "Paid", 1, 0).id_known); /* a conflict of versions, not of ids */
+    /* Ids are known for as long as the events are there, which is for ever. */
+    advance(c, 30LL * 24 * 3600 * 1000);
+    assert_int_equal(append(c, "order-1", EXPECT_NONE, "Created", 2, 1).answer, ANSWER_DUPLICATE);
+    assert_string_equal(state_text(c), before);
+}
+
+static void an_id_with_anything_else_is_a_conflict(void **state) {
+    struct conf *c = *state;
+    append(c, "order-1", EXPECT_NONE, "Created", 2, 1); /* {"n":0} and {"n":1} */
+    append(c, "order-1", EXPECT_ANY, "Paid", 1, 3);
+    const char *before = state_text(c);
+    struct append_result some = append(c, "order-1", EXPECT_ANY, "Created", 4, 1); /* the fourth is new */
+    assert_int_equal(some.answer, ANSWER_CONFLICT);
+    assert_true(some.id_known);
+    assert_int_equal(some.version, 3);
+    some = append(c, "order-1", EXPECT_ANY, "Created", 3, 1); /* known, but with other content */
+    assert_int_equal(some.answer, ANSWER_CONFLICT);
+    assert_true(some.id_known);
+    struct event_new event = {.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")};
+    refuse_ids(c, "order-2", event); /* in another stream */
+    event.payload = STR("{\"n\":2}");
+    refuse_ids(c, "order-1", event);
+    event.payload = STR("{\"n\":1}");
+    event.type = STR("Deleted");
+    refuse_ids(c, "order-1", event);
+    /* Part of a call is a call of its own: what is there is there. */
+    event.type = STR("Created");
+    event.traceparent = STR("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"); /* of this attempt */
+    struct events_append in = {
+        .stream = STR("order-1"), .expected = EXPECT_ANY, .events = &event, .count = 1};
+    struct append_result out = {0};
+    ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.answer, ANSWER_DUPLICATE);
+    assert_int_equal(out.version, 2);
+    /* Out of order. */
+    struct event_new turned[] = {{.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")},
+                                 {.id = message_id(1), .type = STR("Created"), .payload = STR("{\"n\":0}")}};
+    in.events = turned;
+    in.count = 2;
+    ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
+    assert_int_equal(out.answer, ANSWER_CONFLICT);
+    assert_string_equal(state_text(c), before);
 }
 
 /* covers: W46 */
@@ -221,6 +278,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(versions_follow_one_another),
     CONF_TEST(a_wrong_expected_version_is_answered_with_the_actual_one),
     CONF_TEST(an_append_can_be_repeated_by_its_ids),
+    CONF_TEST(an_id_with_anything_else_is_a_conflict),
     CONF_TEST(a_stream_is_read_backward_from_a_version_as_of_an_event_and_as_of_a_time),
     CONF_TEST(everything_has_positions_without_gaps_in_the_order_of_every_stream),
     CONF_TEST(an_event_can_be_published_in_the_same_transaction),

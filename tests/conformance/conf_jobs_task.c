@@ -119,6 +119,80 @@ static void missing_scopes_are_refused_and_recorded(void **state) {
     expect(c, PAWL_INVALID, c->jobs->agent_put(c->store, &wrong, &c->err));
 }
 
+/* covers: J48 */
+static void a_job_carries_its_agent(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    agent(c, "bot", "[\"files.read\"]", false);
+    agent(c, "other", "[\"*\"]", false);
+    struct task own = task_named("own"), nobodys = task_named("nobodys"), theirs = task_named("theirs");
+    own.agent = STR("bot");
+    own.scopes = STR("[\"files.read\"]");
+    nobodys.scopes = STR("[\"files.read\",\"mail.send\"]");
+    theirs.agent = STR("other");
+    assert_int_equal(put_task(c, own).answer, ANSWER_APPLIED);
+    assert_int_equal(put_task(c, nobodys).answer, ANSWER_APPLIED);
+    assert_int_equal(put_task(c, theirs).answer, ANSWER_APPLIED);
+    /* Its task's, when nobody's work enqueues it; the one whose work does, whatever the task. */
+    int64_t id = add(c, (struct job_new){.task = STR("own")}), none = 0;
+    assert_string_equal(job_row_of(c, id).job.agent.ptr, "bot");
+    assert_true(str_absent(job_row_of(c, add(c, job_typed("plain"))).job.agent));
+    assert_int_equal(try_add(c, (struct job_new){.task = STR("nobodys"), .agent = STR("bot")}, &none),
+                     ANSWER_REFUSED);
+    assert_int_equal(try_add(c, (struct job_new){.task = STR("theirs"), .agent = STR("bot")}, &none),
+                     ANSWER_REFUSED);
+    struct refusal_list list;
+    ok(c, c->jobs->refusals(c->store, 10, c->arena, &list, &c->err));
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.refusals[0].agent.ptr, "bot");
+    assert_string_equal(list.refusals[0].missing.ptr, "agent other");
+    assert_string_equal(list.refusals[1].missing.ptr, "mail.send");
+    agent(c, "bot", "[\"files.read\",\"mail.send\"]", false);
+    id = add(c, (struct job_new){.task = STR("nobodys"), .agent = STR("bot")});
+    assert_string_equal(job_row_of(c, id).job.agent.ptr, "bot");
+    /* Through a claim, a failure, death and a redrive. */
+    struct job_new plain = job_typed("later");
+    plain.agent = STR("bot");
+    plain.queue = STR("q");
+    plain.delay_ms = 1000;
+    id = add(c, plain);
+    advance(c, 1000);
+    struct jobs_claim in = job_claim_of(1, 1);
+    in.queue = STR("q");
+    struct job_list got = take_with(c, in);
+    assert_string_equal(got.jobs[0].agent.ptr, "bot");
+    struct finish_item item = finish_of(&got.jobs[0], JOB_FAIL);
+    item.error_class = CLASS_PERMANENT;
+    item.refused = true;
+    item.error = STR("no");
+    assert_int_equal(job_finish(c, 1, item).result, JOB_RESULT_DEAD);
+    ok(c, c->jobs->refusals(c->store, 1, c->arena, &list, &c->err));
+    assert_string_equal(list.refusals[0].agent.ptr, "bot");
+    assert_int_equal(list.refusals[0].job_id, id);
+    assert_int_equal(job_redrive(c, id, false), ANSWER_APPLIED);
+    assert_string_equal(take_with(c, in).jobs[0].agent.ptr, "bot");
+}
+
+/* What was refused may be asked again under the same request key. */
+static void a_request_that_stored_nothing_is_not_used_up(void **state) {
+    struct conf *c = *state;
+    struct task in = task_named("t");
+    agent(c, "bot", "[]", false);
+    in.agent = STR("bot");
+    assert_int_equal(put_task(c, in).answer, ANSWER_APPLIED);
+    agent(c, "bot", "[]", true);
+    struct job_new job = {.task = STR("t")};
+    struct jobs_enqueue put = {.jobs = &job, .count = 1, .request = request_id(1)};
+    struct enqueue_result result;
+    ok(c, c->jobs->enqueue(c->store, &put, c->arena, &result, &c->err));
+    assert_int_equal(result.answers[0], ANSWER_REFUSED);
+    agent(c, "bot", "[]", false);
+    ok(c, c->jobs->enqueue(c->store, &put, c->arena, &result, &c->err));
+    assert_int_equal(result.answers[0], ANSWER_APPLIED);
+    ok(c, c->jobs->enqueue(c->store, &put, c->arena, &result, &c->err));
+    assert_int_equal(result.answers[0], ANSWER_DUPLICATE);
+}
+
 static struct job_schedule schedule_named(const char *name, enum overlap overlap, int64_t next_ms) {
     return (struct job_schedule){.name = str_from(name),
                                  .task = STR("t"),
@@ -315,6 +389,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_task_fills_in_what_its_jobs_leave_out),
     CONF_TEST(a_task_has_versions_and_can_be_listed_and_removed),
     CONF_TEST(missing_scopes_are_refused_and_recorded),
+    CONF_TEST(a_job_carries_its_agent),
+    CONF_TEST(a_request_that_stored_nothing_is_not_used_up),
     CONF_TEST(a_schedule_fires_once_per_instant),
     CONF_TEST(overlap_skips_or_queues),
     CONF_TEST(retention_is_the_tasks),

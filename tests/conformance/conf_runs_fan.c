@@ -41,6 +41,47 @@ static void the_last_partition_consolidates_once(void **state) {
     assert_int_equal(take(c, 1, 9).count, 0);
 }
 
+/* covers: J48 */
+static void everything_a_run_makes_carries_its_agent(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    struct run_start in = run_of(c, "import", 2);
+    in.agent = STR("bot");
+    in.announce = STR("work_done");
+    int64_t id = start_run(c, in);
+    assert_string_equal(run_row_is(c, id).agent.ptr, "bot");
+    struct job_list got = take(c, 1, 2);
+    assert_string_equal(begin(c, page_of(c, 1, &got.jobs[0])).agent.ptr, "bot");
+    struct page_commit more = page_with(c, 1, &got.jobs[0], 0, 1, MORE_YES);
+    more.cursor = STR("1");
+    assert_int_equal(commit(c, more).outcome, PAGE_ADVANCED);
+    struct finish_item dies = finish_of(&got.jobs[1], JOB_FAIL);
+    dies.error_class = CLASS_PERMANENT;
+    assert_int_equal(job_finish(c, 1, dies).result, JOB_RESULT_DEAD);
+    struct run_retried retried;
+    ok(c, c->runs->retry(c->store, &(struct run_retry){id, 1}, &retried, &c->err));
+    for (int i = 0; i < 4; i++) { /* the pages that are left, and what is announced of both */
+        struct job_list next = take(c, 1, 1);
+        assert_int_equal(next.count, 1);
+        assert_string_equal(next.jobs[0].agent.ptr, "bot");
+        if (str_equal_cstr(next.jobs[0].type, "page"))
+            (void)commit(c, page_with(c, 1, &next.jobs[0], 1, 1, MORE_NO));
+        else
+            assert_int_equal(job_done(c, 1, &next.jobs[0]), ANSWER_APPLIED);
+    }
+    struct job_list last = take(c, 1, 9);
+    for (size_t i = 0; i < last.count; i++)
+        assert_string_equal(last.jobs[i].agent.ptr, "bot");
+    assert_int_equal(run_row_is(c, id).state, RUN_IS_CONSOLIDATING);
+    /* A child cannot leave it. */
+    struct run_start child = run_of(c, "child", 1);
+    child.parent = id;
+    child.agent = STR("other");
+    assert_string_equal(run_row_is(c, start_run(c, child)).agent.ptr, "bot");
+    child.agent = ABSENT;
+    assert_string_equal(run_row_is(c, start_run(c, child)).agent.ptr, "bot");
+}
+
 static void a_run_without_partitions_or_consolidation_completes(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
@@ -464,6 +505,7 @@ static void old_runs_go_items_first(void **state) {
 
 static const struct CMUnitTest tests[] = {
     CONF_TEST(the_last_partition_consolidates_once),
+    CONF_TEST(everything_a_run_makes_carries_its_agent),
     CONF_TEST(a_run_without_partitions_or_consolidation_completes),
     CONF_TEST(only_a_terminal_failure_counts_and_skips_the_consolidation),
     CONF_TEST(a_page_that_kills_its_workers_fails_its_partition),

@@ -73,10 +73,11 @@ static void append(struct world *w) {
     bool again = w->made > 0 && chance(w, 8);
     int first = again ? pick(w, w->made) : w->made;
     for (size_t i = 0; i < in.count; i++)
-        events[i] = (struct event_new){.id = event_id(first + (int)i + 1),
-                                       .type = str_from(types[pick(w, TYPES)]),
-                                       .payload = pair_name(&w->pair, "", pick(w, 100)),
-                                       .publish = chance(w, 5)};
+        events[i] = (struct event_new){
+            .id = event_id(first + (int)i + 1),
+            .type = str_from(types[(first + (int)i) % TYPES]),
+            .payload = pair_name(&w->pair, "", chance(w, 90) ? (first + (int)i) % 100 : 100),
+            .publish = chance(w, 5)};
     in.expected = chance(w, 70) ? EXPECT_ANY : pick(w, 12);
     w->made += again ? 0 : (int)in.count;
     pair_describe(&w->pair, "append %zu to %.*s expected=%" PRId64 " first=%d", in.count, STR_ARG(in.stream),
@@ -86,8 +87,8 @@ static void append(struct world *w) {
         pawl_error err = {0};
         if (pair_ok(&w->pair, s,
                     events_of(w, s)->events_append(w->pair.store[s], &in, w->pair.arena, &out, &err), &err))
-            pair_say(&w->pair, s, " %d %" PRId64 " %" PRId64, (int)out.answer, out.version,
-                     out.first_version);
+            pair_say(&w->pair, s, " %d %" PRId64 " %" PRId64 " %d", (int)out.answer, out.version,
+                     out.first_version, out.id_known);
     }
 }
 

@@ -163,6 +163,19 @@ class SendTest(CliTest):
         self.refused(EXIT_CODES["not found"], "there is no schedule nightly", "why", "schedule", "nightly")
         self.refused(EXIT_CODES["not found"], "audit list", "why", "job", "7")
 
+    def test_an_append_that_is_repeated(self):
+        line = {"id": ABSENT, "type": "made", "payload": {"n": 1}}
+        first = self.ok("events", "append", "s", "--expect", "0", "--ndjson", "-", stdin=json.dumps(line))
+        self.ok("events", "append", "s", "paid")
+        again = self.ok("events", "append", "s", "--expect", "0", "--ndjson", "-", stdin=json.dumps(line))
+        self.assertEqual((again["answer"], again["first_version"], again["version"]), ("duplicate", 1, 1))
+        self.assertEqual((first["answer"], first["version"]), ("applied", 1))
+        for stream, change in (("s", {"payload": {"n": 2}}), ("s", {"type": "unmade"}), ("other", {})):
+            result = self.run_pawl("events", "append", stream, "--ndjson", "-", stdin=json.dumps({**line, **change}))
+            self.assertEqual(result.code, EXIT_CODES["conflict"], result)
+            self.assertIn("an id of the call is known", result.err)
+        self.assertEqual(len(self.ok("events", "read", "s")), 2)
+
     def test_bad_ndjson(self):
         good = '{"type": "A", "payload": 1}\n'
         cases = [("[1]", "not an object"), ('{"type": "A", "paylod": 1}', 'Did you mean "payload"?'),

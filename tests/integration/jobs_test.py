@@ -132,8 +132,8 @@ class Jobs(unittest.TestCase):
                  f"DELETE FROM {self.environment['PAWL_SCHEMA']}.task_run")
         self.assertIn("removed before its time", self.pawl("audit", "verify", "--head", head, code=73)["fault"])
 
-    def stop_when_idle(self):
-        process = self.worker("--until-idle")
+    def stop_when_idle(self, *more):
+        process = self.worker("--until-idle", *more)
         self.assertEqual(process.wait(timeout=60), 0)
 
     # covers: J05 J53 B4.3 B4.4
@@ -325,6 +325,90 @@ class Jobs(unittest.TestCase):
         job, = self.pawl("job", "list")
         self.assertEqual(job["state"], "dead")
         self.assertIn("vault", job["error"])
+
+    def agent_task(self, steps, *scopes, name="t", more=()):
+        """A task of the agent robot, made while it could do anything, whose scopes are these from now on."""
+        self.pawl("agent", "set", "robot", "*")
+        self.pawl("task", "create", name, "--agent", "robot", "--pipeline", self.write({"steps": steps}, name + ".json"), *more)
+        self.pawl("agent", "set", "robot", *scopes)
+
+    def nested(self, *steps, **more):
+        return {"id": "go", "uses": "pawl.enqueue",
+                "with": {"type": "pawl.pipeline", "payload": {"pipeline": {"steps": list(steps)}, "params": {}}, **more}}
+
+    # covers: J48
+    def test_an_agent_stays_in_its_scopes_whatever_its_jobs_enqueue(self):
+        mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
+        self.pawl("task", "create", "vip", "--pipeline", self.write({"steps": [mark]}, "vip.json"))
+        self.pawl("agent", "set", "other", "*")
+        self.pawl("task", "create", "theirs", "--agent", "other", "--pipeline", self.write({"steps": [{"uses": "echo"}]}))
+        enqueue = lambda **what: {"id": "go", "uses": "pawl.enqueue", "with": what}
+        attacks = (
+            ("a pipeline", self.nested(mark), "tool:mark"),
+            ("two levels deep", self.nested({"id": "a", "uses": "echo"}, self.nested(mark)), "tool:mark"),
+            ("by a template", enqueue(type="${params.type}", payload={"pipeline": {"steps": [mark]}, "params": {}}), "tool:mark"),
+            ("a tool by a template", enqueue(type="pawl.pipeline", payload={"params": {}, "pipeline": {"steps": [
+                {"id": "m", "uses": "${params.tool}", "with": {"step": "x"}}]}}), "tool:mark"),
+            ("a task of a person", enqueue(task="vip"), "tool:mark"),
+            ("a task of another agent", enqueue(task="theirs"), "other"),
+            ("a handler", enqueue(type="charge"), "job:charge"),
+            ("a page of a run", enqueue(type="pawl.page", payload={"run": 1}), "job:pawl.page"),
+            ("a plan", enqueue(type="pawl.plan", payload={"document": {}}), "job:pawl.plan"))
+        for name, step, missing in attacks:
+            self.agent_task([step], "tool:pawl.enqueue", "tool:echo")
+            self.pawl("task", "run", "t", "--params", '{"type":"pawl.pipeline","tool":"mark"}')
+            charge = ("--on", "charge=exec:touch " + str(self.folder / "charged"))
+            self.stop_when_idle(*charge)
+            self.assertEqual(self.counts(), {}, name)
+            self.assertFalse((self.folder / "charged").exists(), name)
+            refusal = self.pawl("agent", "refusals")[0]
+            self.assertEqual(refusal["agent"], "robot", name)
+            self.assertIn(missing, refusal["missing"], name)
+            dead, = self.pawl("job", "list")
+            self.assertEqual((dead["agent"], dead["id"]), ("robot", refusal["job"]), name)
+            self.assertIn(missing, dead["error"], name)
+            # Once more by a person: it is the agent's all the same.
+            self.pawl("job", "retry", str(dead["id"]))
+            self.stop_when_idle(*charge)
+            again, = self.pawl("job", "list")
+            self.assertIn(missing, again["error"], name)
+            self.assertEqual((self.counts(), (self.folder / "charged").exists()), ({}, False), name)
+            self.pawl("job", "discard", str(dead["id"]))
+            self.pawl("task", "delete", "t")
+
+    # covers: J48
+    def test_what_an_agent_may_do_it_does_two_levels_deep(self):
+        mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
+        self.agent_task([self.nested(self.nested(mark))], "tool:pawl.enqueue", "tool:mark")
+        self.pawl("task", "run", "t")
+        self.stop_when_idle()
+        self.assertEqual((self.counts(), self.gone(), self.pawl("agent", "refusals")), ({"x": 1}, True, []))
+
+    # covers: J48
+    def test_an_agent_that_lost_its_scopes_loses_what_it_has_enqueued(self):
+        mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
+        for name, change in (("reduced", ("set", "robot", "tool:pawl.enqueue", "tool:echo")), ("disabled", ("disable", "robot"))):
+            self.agent_task([self.nested(mark, queue="later")], "tool:pawl.enqueue", "tool:mark", name=name)
+            self.pawl("task", "run", name)
+            self.stop_when_idle()
+            job, = self.pawl("job", "list")
+            self.assertEqual((job["state"], job["queue"], job["agent"]), ("ready", "later", "robot"))
+            self.pawl("agent", *change)
+            self.stop_when_idle("--queue", "later")
+            dead, = self.pawl("job", "list")
+            self.assertEqual((dead["state"], self.counts()), ("dead", {}))
+            self.assertEqual(self.pawl("agent", "refusals")[0]["job"], dead["id"])
+            self.pawl("job", "discard", str(dead["id"]))
+
+    # covers: J48
+    def test_the_schedule_of_an_agents_task_is_the_agents(self):
+        mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
+        self.agent_task([self.nested(mark)], "tool:pawl.enqueue", more=("--every", "1s"))
+        process = self.worker()
+        self.until(lambda: [r for r in self.pawl("agent", "refusals") if "tool:mark" in r["missing"]])
+        self.pawl("task", "pause", "t")
+        self.stop(process)
+        self.assertEqual(self.counts(), {})
 
     def test_limits_of_a_key(self):
         limits = lambda: {row["key"]: row for row in self.pawl("limit", "list")}

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Programs from outside: whoever runs one (messages, receptors, jobs, tools, perspectives) ends it by the same rules."""
 import json
+import subprocess
 import sys
 import time
 import uuid
 
 import cli_support
-from worker_test import WorkerTest, alive
+from worker_test import FAST, WorkerTest, alive
 
 USERS = ("message", "receptor", "job", "tool", "perspective")
 
@@ -23,27 +24,39 @@ class ProgramTest(WorkerTest):
         self.end()
         self.wait(lambda: not alive(f"sleep\0{self.marker}"), what="the end of what the programs started")
 
-    def put(self, text):
-        """Work for everybody; text is the program, which has its user's name as $1."""
-        program = self.script(f'echo $1 >> {self.log}\n{text}')
-        full = str(self.dir / program)
+    more = ()
+    attempts = 5
+
+    def make(self, text):
+        """The program, which has its user's name as $1, and what names it."""
+        self.program = self.script(f'echo $1 >> {self.log}\n{text}')
+        full = str(self.dir / self.program)
         (self.dir / "tools.json").write_text(json.dumps({"tools": {"hang": {"exec": f"{full} tool"}}}))
         self.env["PAWL_TOOLS"] = str(self.dir / "tools.json")
-        pipeline = self.dir / "pipeline.json"
-        pipeline.write_text(json.dumps({"steps": [{"id": "a", "uses": "hang", "with": {}}]}))
-        perspective = self.dir / "perspective.json"
-        perspective.write_text(json.dumps({"name": "hang", "version": 1, "on": ["*"], "exec": f"{full} perspective"}))
-        self.ok("perspectives", "register", str(perspective))
+        (self.dir / "pipeline.json").write_text(json.dumps({"steps": [{"id": "a", "uses": "hang", "with": {}}]}))
+        (self.dir / "perspective.json").write_text(json.dumps(
+            {"name": "hang", "version": 1, "on": ["*"], "exec": f"{full} perspective", "max-attempts": self.attempts}))
+        self.ok("perspectives", "register", str(self.dir / "perspective.json"))
+
+    def enqueue(self):
+        """Work for everybody."""
+        most = ("--max-attempts", str(self.attempts), "--tools", str(self.dir / "others.json"))
+        (self.dir / "others.json").write_text('{"tools": {"hang": {"exec": "/bin/cat"}}}')  # those of who enqueues
         self.ids = {"message": self.ok("send", "plain")["id"],
                     "receptor": self.ok("send", "several", "--kind", "inbox", "--consumer", "c")["id"],
-                    "job": self.ok("job", "enqueue", "work")[0]["id"],
-                    "tool": self.ok("job", "enqueue", "--pipeline", str(pipeline))[0]["id"]}
+                    "job": self.ok("job", "enqueue", "work", *most)[0]["id"],
+                    "tool": self.ok("job", "enqueue", "--pipeline", str(self.dir / "pipeline.json"), *most)[0]["id"]}
         self.ok("events", "append", "s-1", "Happened", "{}")
-        self.start("--kinds", "outbox,inbox,jobs,perspectives", "--perspectives-outside", "--on",
-                   f"plain=exec:{program} message", "--on", f"one@several=exec:{program} receptor", "--on",
-                   f"work=exec:{program} job", *self.more)
 
-    more = ()
+    def begin(self):
+        self.start("--kinds", "outbox,inbox,jobs,perspectives", "--perspectives-outside", "--max-attempts",
+                   str(self.attempts), "--on", f"plain=exec:{self.program} message", "--on",
+                   f"one@several=exec:{self.program} receptor", "--on", f"work=exec:{self.program} job", *self.more)
+
+    def put(self, text):
+        self.make(text)
+        self.enqueue()
+        self.begin()
 
     def began(self, user):
         return self.log.read_text().split().count(user) if self.log.exists() else 0
@@ -102,6 +115,54 @@ class LastingOutput(ProgramTest):
         self.wait(lambda: not self.ok("job", "list") and self.ok("status")["kinds"][0]["done"] == 1
                   and self.ok("status")["kinds"][1]["done"] == 1, 40, "the end of all work")
         self.stop()
+
+
+class CannotStart(ProgramTest):
+    """What the worker cannot start is the worker's trouble: nothing has been tried, and nothing ends of it."""
+
+    attempts = 1
+
+    def done(self):
+        return not self.ok("job", "list") and [kind["done"] for kind in self.ok("status")["kinds"][:2]] == [1, 1]
+
+    def test_a_missing_program(self):
+        self.make("exit 0")
+        self.begin()
+        self.wait(lambda: self.ok("instances"), what="the registration")
+        (self.dir / self.program).rename(self.dir / "away")
+        self.enqueue()
+        refused = self.process.stderr.readline().decode()
+        while "event=cannot_start" not in refused:
+            self.assertNotEqual(refused, "")
+            refused = self.process.stderr.readline().decode()
+        self.assertIn(self.program[2:], refused)
+        time.sleep(2)  # long enough for many attempts, which must not be made
+        kinds = self.ok("status")["kinds"]
+        self.assertEqual([(kind["done"], kind["dead"]) for kind in kinds[:2]], [(0, 0), (0, 0)])
+        self.assertEqual({row["attempts"] for row in self.ok("job", "list")}, {0})
+        self.assertEqual(len(self.ok("job", "list")), 2)
+        (self.dir / "away").rename(self.dir / self.program)
+        self.all_began()
+        self.wait(self.done, 40, "the end of all work")
+        said = self.stop()
+        self.assertIn("event=can_start_again", said)
+        self.assertIn("to=ERROR", refused + said)  # not ready meanwhile
+        self.assertLess(said.count("event=cannot_start"), 10, said)
+        self.assertEqual([self.began(user) for user in USERS], [1] * len(USERS))
+
+    def test_no_descriptors(self):
+        """Eight programs at once need more descriptors than there are."""
+        self.make("sleep 0.2")
+        for n in range(20):
+            self.ok("send", "plain", "--stream", f"s-{n % 10}")
+        self.process = subprocess.Popen(
+            ["sh", "-c", 'ulimit -n 24; exec "$0" "$@"', cli_support.Setup.pawl, "worker", *FAST, "--kinds", "outbox", "--max-attempts",
+             "1", "--on", f"plain=exec:{self.program} message"], env=self.env, cwd=self.dir, stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL)
+        self.wait(lambda: self.counts()["done"] + self.counts()["dead"] == 20, 60, "the end of all messages")
+        self.assertEqual((self.counts()["done"], self.counts()["dead"]), (20, 0))
+        self.assertEqual(self.began("message"), 20)
+        self.assertIn("event=cannot_start", self.stop())
 
 
 if __name__ == "__main__":

@@ -533,6 +533,71 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(dead), 1)
         self.assertIn("is failed", dead[0]["error"])
 
+    def agent_task(self, name, steps, *scopes):
+        """A task of the agent robot, made while it could do anything, whose scopes are these from now on."""
+        self.pawl("agent", "set", "robot", "*")
+        self.pawl("task", "create", name, "--agent", "robot", "--pipeline", self.document({"steps": steps}, name + ".json"))
+        self.pawl("agent", "set", "robot", *scopes)
+
+    # covers: J48
+    def test_an_agent_stays_in_its_scopes_whatever_its_runs_do(self):
+        parts = [{"id": "a", "from": 0, "to": 40}]
+        plain = {"name": "plain", "partitions": parts, "page": {"uses": "plan", "size": 20}}
+        page = {"uses": "source", "size": 20}
+        attacks = (("fetch", {**plain, "page": page}, "tool:source"),
+                   ("plan", {**plain, "partitions": {"uses": "note"}}, "tool:note"),
+                   ("consolidate", {**plain, "consolidate": {"uses": "note"}}, "tool:note"),
+                   ("pipeline", {**plain, "consolidate": {"pipeline": {"steps": [{"uses": "note"}]}}}, "tool:note"),
+                   ("run", {**plain, "consolidate": {"run": {**plain, "page": page}}}, "tool:source"),
+                   ("sql", {**plain, "page": {"sql": "secrets", "size": 20}}, "statement:secrets"),
+                   ("target", {**plain, "target": "salaries"}, "statement:salaries"),
+                   ("announce", {**plain, "announce": "charge"}, "job:charge"))
+        for wait in (True, False):
+            for name, document, missing in attacks:
+                name = f"{name}-{wait}".lower()
+                self.agent_task(name, [{"id": "r", "uses": "pawl.run", "with": {"document": document, "wait": wait}}],
+                                "tool:pawl.run", "tool:plan")
+                self.pawl("task", "run", name)
+        self.until_idle()
+        dead = {job["task"]: job["error"] for job in self.pawl("job", "list")}
+        refused = {row["task"]: row for row in self.pawl("agent", "refusals")}
+        for name, _, missing in attacks:
+            for task in (name + "-true", name + "-false"):
+                self.assertIn(missing, dead[task])
+                self.assertIn(missing, refused[task]["missing"])
+                self.assertEqual(refused[task]["agent"], "robot")
+        self.assertEqual((self.pawl("run", "list"), self.calls(), self.notes()), ([], [], []))
+
+    # covers: J48
+    def test_a_run_of_an_agent_is_the_agents_whoever_goes_on_with_it(self):
+        document = {"name": "inner", "params": {"parts": 2, "ms": 200}, "partitions": {"uses": "plan"}, "page": {"uses": "source", "size": 20},
+                    "consolidate": {"run": {"name": "child", "partitions": [{"id": "a", "from": 0, "to": 20}],
+                                            "page": {"uses": "source", "size": 20}, "consolidate": {"uses": "note"}}}}
+        scopes = ("tool:pawl.run", "tool:plan", "tool:source", "tool:note")
+        self.agent_task("t", [{"id": "r", "uses": "pawl.run", "with": {"document": document, "wait": False}}], *scopes)
+        self.pawl("task", "run", "t")
+        worker = self.worker(concurrency="1")
+        end = time.monotonic() + 30
+        while not self.calls() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.pawl("agent", "set", "robot", "tool:pawl.run", "tool:plan")
+        run = str(self.pawl("run", "list")[-1]["id"])
+        self.assertEqual(self.show(run)["agent"], "robot")
+        self.until(run, "failed")
+        done = len(self.calls())
+        self.assertIn("tool:source", str(self.pawl("run", "partitions", run)))
+        self.pawl("run", "retry", run)  # by a person
+        self.until(run, "failed")
+        self.assertEqual(len(self.calls()), done)
+        self.pawl("agent", "set", "robot", *scopes)
+        self.pawl("run", "retry", run)
+        self.until(run, "completed")
+        worker.terminate()
+        worker.wait(timeout=30)
+        self.assertEqual({row["agent"] for row in self.pawl("run", "list")}, {"robot"})
+        self.assertEqual(len(self.pawl("run", "list")), 2)
+        self.assertEqual({row["agent"] for row in self.pawl("agent", "refusals")}, {"robot"})
+
     # covers: C15 C21 C22
     def test_items_go_into_a_table_of_the_users(self):
         self.sql("CREATE TABLE number (key text PRIMARY KEY, n bigint NOT NULL, part text)")

@@ -225,9 +225,27 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
     value(f, "COMMIT");
     assert_string_equal(value(f, "SELECT count(*) FROM pawl.event"), "1");
     assert_string_equal(value(f,
-                              "SELECT pawl.append('x', 1, "
+                              "SELECT version FROM pawl.append('x', 1, "
                               "'[{\"type\":\"Paid\",\"payload\":{}},{\"type\":\"Paid\",\"payload\":{}}]')"),
                         "3");
+    /* Repeated: the versions of the first call, whatever came after it; the same id with anything else:
+     * refused. */
+    static const char paid[] =
+        "SELECT first_version || ' ' || version || ' ' || repeated FROM pawl.append('y', 0, "
+        "'[{\"id\":\"01900000-0000-7000-8000-000000000077\",\"type\":\"Paid\","
+        "\"payload\":{\"n\":1}}]')";
+    assert_string_equal(value(f, paid), "1 1 false");
+    value(f, "SELECT pawl.append('y', 1, '[{\"type\":\"Shipped\",\"payload\":{}}]')");
+    assert_string_equal(value(f, paid), "1 1 true");
+    assert_string_equal(sqlstate_on(f, f->conn,
+                                    "SELECT pawl.append('y', -1, '[{\"id\":\"01900000-0000-7000-8000-"
+                                    "000000000077\",\"type\":\"Paid\",\"payload\":{\"n\":2}}]')"),
+                        "PW003");
+    assert_string_equal(sqlstate_on(f, f->conn,
+                                    "SELECT pawl.append('z', -1, '[{\"id\":\"01900000-0000-7000-8000-"
+                                    "000000000077\",\"type\":\"Paid\",\"payload\":{\"n\":1}}]')"),
+                        "PW003");
+    assert_string_equal(value(f, "SELECT version FROM pawl.stream WHERE stream = 'y'"), "2");
     assert_string_equal(
         sqlstate_on(f, f->conn, "SELECT pawl.append('x', 1, '[{\"type\":\"Paid\",\"payload\":{}}]')"),
         "PW003");
@@ -238,7 +256,7 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
                                     "SELECT pawl.append('x', -1, json_build_array(json_build_object('type', "
                                     "repeat('x', 500), 'payload', 1)))"),
                         "23514");
-    assert_string_equal(value(f, "SELECT version FROM pawl.stream"), "3");
+    assert_string_equal(value(f, "SELECT version FROM pawl.stream WHERE stream = 'x'"), "3");
 }
 
 static void see_state(void *self, int64_t version, pawl_str state_json) {
@@ -281,6 +299,16 @@ static void the_same_on_sqlite_and_waiting_has_a_deadline(void **state) {
     must(pawl_open(&config, &store, &err), &err);
     must(pawl_append(store, STR("x"), PAWL_NO_STREAM, &one, 1, &at, &err), &err);
     assert_int_equal(at.version, 1);
+    pawl_event named = {.id = {{1, 2, 3}}, .type = STR("Paid"), .payload = STR("{}")};
+    must(pawl_append(store, STR("y"), PAWL_NO_STREAM, &named, 1, &at, &err), &err);
+    assert_false(at.repeated);
+    must(pawl_append(store, STR("y"), 1, &one, 1, &at, &err), &err);
+    must(pawl_append(store, STR("y"), PAWL_NO_STREAM, &named, 1, &at, &err), &err);
+    assert_true(at.repeated);
+    assert_int_equal(at.version, 1);
+    named.payload = STR("[]");
+    assert_int_equal(pawl_append(store, STR("y"), PAWL_ANY_VERSION, &named, 1, &at, &err), PAWL_CONFLICT);
+    assert_int_equal(at.version, 2);
     assert_int_equal(pawl_append(store, STR("x"), 7, &one, 1, &at, &err), PAWL_CONFLICT);
     assert_int_equal(at.version, 1);
     assert_int_equal(pawl_wait_for(store, STR("nobody"), STR("x"), 1, 10, &reached, &err), PAWL_NOT_FOUND);
@@ -396,11 +424,9 @@ static void patterns_agree_in_sql_and_c(void **state) {
 static void roles_are_kept_apart(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
-    assert_string_equal(
-        value(
-            f,
-            "SET ROLE pawl_producer; SELECT pawl.append('x', 0, '[{\"type\":\"Created\",\"payload\":{}}]')"),
-        "1");
+    assert_string_equal(value(f, "SET ROLE pawl_producer; SELECT version FROM pawl.append('x', 0, "
+                                 "'[{\"type\":\"Created\",\"payload\":{}}]')"),
+                        "1");
     assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl.events_all(0, false, 0, 10)"), "42501");
     assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl.event"), "42501");
     value(f, "RESET ROLE; CREATE TABLE public.secret (n integer); SET ROLE pawl_worker");

@@ -334,7 +334,8 @@ class BadInputTest(WorkerTest):
         self.refused(EXIT_CODES["invalid"], "the kinds are outbox, inbox, jobs and perspectives", "worker", "--on",
                      "*=exec:./handle.sh", "--kinds", "outbox,mail")
         self.refused(EXIT_CODES["invalid"], "is not a UUID", "worker", "--on", "*=exec:./handle.sh", "--worker-id", "x")
-        self.refused(EXIT_CODES["invalid"], "half of it", "worker", "--on", "*=exec:./handle.sh", "--heartbeat", "20s")
+        self.refused(EXIT_CODES["invalid"], "two heartbeats", "worker", "--on", "*=exec:./handle.sh", "--heartbeat", "20s",
+                     "--instance-lease", "15s")
 
     def test_handlers_file(self):
         self.script("exit 0")
@@ -445,6 +446,34 @@ class UpTest(WorkerTest):
         self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
         self.stop()
         self.assertEqual(self.counts()["ready"], 1)
+
+    # covers: J19 J20 J21 J22
+    def test_settings_of_the_sources(self):
+        """Every combination that they show starts a worker; what is out of order is refused by name and value."""
+        fine = [("15000", {"WORKER_LEASE_SECONDS": "60", "WORKER_MAX_LEASES": "1", "WORKER_CLEANUP_INTERVAL": "300", "WORKER_LOG_LEVEL": "INFO"}),
+                ("90000", {"WORKER_LEASE_SECONDS": "60", "WORKER_HEARTBEAT_INTERVAL": "30"}),
+                ("45000", {"WORKER_LEASE_SECONDS": "30", "WORKER_HEARTBEAT_INTERVAL": "15", "WORKER_CLEANUP_INTERVAL": "120"}),
+                ("15000", {"WORKER_LEASE_SECONDS": "300", "WORKER_MAX_PROCESSING_TIME": "7200"}),
+                ("15000", {"WORKER_BACKOFF_BASE_DELAY": "1.0", "WORKER_BACKOFF_MAX_DELAY": "60.0", "WORKER_BACKOFF_JITTER": "True"}),
+                ("60000", {"WORKER_HEARTBEAT_INTERVAL": "30", "PAWL_INSTANCE_LEASE": "60s"}),
+                (None, {"WORKER_LOG_LEVEL": "WARNING"}), (None, {"WORKER_LOG_LEVEL": "CRITICAL"})]
+        for lease_ms, env in fine:
+            done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env=env)
+            self.assertEqual(done.code, 0, done)
+            if lease_ms:
+                self.assertIn(f"lease_ms={lease_ms} ", done.err)
+        wrong = [({"WORKER_HEARTBEAT_INTERVAL": "30", "PAWL_INSTANCE_LEASE": "15s"}, "instance_lease is 15s and heartbeat is 30s"),
+                 ({"WORKER_ID": "worker-1"}, "worker_id is 'worker-1'"),
+                 ({"WORKER_LEASE_SECONDS": "soon"}, "WORKER_LEASE_SECONDS cannot be 'soon'"),
+                 ({"WORKER_MAX_LEASES": "0"}, "WORKER_MAX_LEASES is out of range with '0'")]
+        for env, words in wrong:
+            done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env=env)
+            self.assertIn(done.code, (EXIT_CODES["usage"], EXIT_CODES["invalid"]), done)
+            self.assertIn(words, done.err)
+        done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env={"WORKER_HEARTBEAT_INTERVALL": "30", "PAWL_ID": "x"})
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("WORKER_HEARTBEAT_INTERVALL is not known and changes nothing. Did you mean WORKER_HEARTBEAT_INTERVAL?", done.err)
+        self.assertNotIn("PAWL_ID", done.err)
 
     def test_up_also_serves(self):
         """Also behind a look for what handlers have left: the server is a child too, but no handler's."""

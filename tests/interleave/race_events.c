@@ -7,8 +7,8 @@ static const char instance_1[] = "'01900000-0000-7000-8000-aa0000000001'";
 static const char instance_2[] = "'01900000-0000-7000-8000-aa0000000002'";
 
 static const char *sql_append(struct scene *s, const char *stream, int expected, const char *type) {
-    return text(s, "SELECT pawl.append('%s', %d, '[{\"type\":\"%s\",\"payload\":{}}]')", stream, expected,
-                type);
+    return text(s, "SELECT version FROM pawl.append('%s', %d, '[{\"type\":\"%s\",\"payload\":{}}]')", stream,
+                expected, type);
 }
 
 static const char sql_stamp[] = "SELECT stamped || '/' || last_position FROM pawl.events_stamp(1000)";

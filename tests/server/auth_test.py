@@ -210,8 +210,8 @@ class AuthTest(ServerTest):
         self.assertIn("Max-Age=0", out.headers["Set-Cookie"])
         self.problem(401, "token is needed", "GET", "/v1/status", role=None, headers=mine)  # a copy of the cookie
         self.get("/v1/status", role=None, headers=other)
-        while stream.recv(65536):  # what listened with the session is ended; a timeout says that it was not
-            pass
+        while not (part := stream.recv(65536)).endswith(b"0\r\n\r\n"):  # what listened with the session is ended: the last chunk
+            self.assertTrue(part)
 
     def test_the_cookie_is_this_port_s_and_secure_where_browsers_use_tls(self):
         def cookie(*args):

@@ -272,6 +272,12 @@ class InputTest(ServerTest):
         for _ in range(2):
             self.post("/v1/streams/e/events", {"events": [{"type": "e"}]}, headers={"Idempotency-Key": "e-1"})
         self.assertEqual(len(self.get("/v1/streams/e/events")["items"]), 1)
+        # By the ids of its events: the versions of the first call; with other content: refused.
+        named = {"id": self.get("/v1/streams/e/events")["items"][0]["id"], "type": "e"}
+        self.post("/v1/streams/e/events", {"events": [{"type": "f"}]})
+        again = self.post("/v1/streams/e/events", {"events": [named]})
+        self.assertEqual((again["answer"], again["first_version"], again["version"]), ("duplicate", 1, 1))
+        self.problem(409, "an id of the call is known", "POST", "/v1/streams/e/events", {"events": [{**named, "type": "g"}]})
 
     def open_stream(self, last=None):
         connection = http.client.HTTPConnection(self.address, timeout=SECONDS_MAX)

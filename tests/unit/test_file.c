@@ -73,11 +73,34 @@ TEST(gives_the_lines_that_say_something) {
     assert_false(file_line(&rest, &number, &line));
 }
 
+/* INI files: options, handlers, transports and targets of alerts read their lines here. */
+TEST(leaves_out_comments_at_the_end_of_a_line) {
+    static const char *const cases[][2] = {
+        {"lease = 30s # half a minute", "lease = 30s"},
+        {"lease = 30s\t; half a minute", "lease = 30s"},
+        {"[order.*]   # all of them", "[order.*]"},
+        {"url = https://a.example/#part", "url = https://a.example/#part"},
+        {"exec = sh -c 'a # b ; c' # really", "exec = sh -c 'a # b ; c'"},
+        {"exec = sh -c 'a; b' 'c #d'", "exec = sh -c 'a; b' 'c #d'"},
+        {"metadata = {\"a\": \"x\\\" # y\"} # z", "metadata = {\"a\": \"x\\\" # y\"}"},
+        {"name = don't # say", "name = don't"},
+        {"color=red;blue", "color=red;blue"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pawl_str rest = str_from(cases[i][0]), line;
+        int number = 0;
+        assert_true(file_line(&rest, &number, &line));
+        assert_int_equal(line.len, strlen(cases[i][1]));
+        assert_memory_equal(line.ptr, cases[i][1], line.len);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_why_it_does_not_read),
         cmocka_unit_test(reads_up_to_its_limit),
         cmocka_unit_test(gives_the_lines_that_say_something),
+        cmocka_unit_test(leaves_out_comments_at_the_end_of_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,23 +13,27 @@ TEST(no_program_is_started_after_the_fence) {
     pawl_error err = {0};
     struct handler_table *table = NULL;
     struct process process = {0};
+    struct keeper *keeper = NULL;
     int failed_slot = -1;
-    char failed_error[1][512] = {"x"};
+    int64_t failed_wait_ms = 7;
     struct item item = {.kind = KIND_OUTBOX, .type = STR("t"), .payload = STR("{}"), .attempt = 1};
     const struct item *items[] = {&item};
     assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
     assert_int_equal(handler_table_add_spec(table, STR("*=exec:/bin/true"), &err), PAWL_OK);
-    struct runtime runtime = {.config = {.handlers = table},
+    assert_int_equal(keeper_create("test", KEEPER_CALLER, &keeper, &err), PAWL_OK);
+    struct runtime runtime = {.keeper = keeper,
+                              .config = {.handlers = table},
                               .processes = &process,
                               .failed_slots = &failed_slot,
-                              .failed_errors = failed_error};
+                              .failed_waits_ms = &failed_wait_ms};
     struct engine_run run = {.handler = 0, .items = items, .count = 1, .fence_ms = clock_boot_ms()};
     runtime_process_start(&runtime, 0, &run);
     assert_int_equal(process.child.pid, 0);
     assert_int_equal(runtime.live_processes, 0);
     assert_int_equal(runtime.failed_count, 1);
     assert_int_equal(failed_slot, 0);
-    assert_string_equal(failed_error[0], ""); /* no failure: it has not run */
+    assert_int_equal(failed_wait_ms, 0); /* no failure: it has not run */
+    keeper_free(keeper);
     handler_table_free(table);
 }
 

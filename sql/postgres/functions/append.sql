@@ -1,11 +1,14 @@
 -- append: appends events in the caller's own transaction; for producers in any language.
 -- params: expected_version: -1 any, 0 the stream must not be there, n its version; events: a JSON array of objects with type and
 --         payload, and optionally id, metadata, correlation_id, causation_id, traceparent, publish (true: also an outbox message), topic
--- returns: the stream's version; also when these ids were appended before
--- raises: PW001 an event without type or payload; PW003 the stream has another version (DETAIL: which), or an id is known
+-- returns: version: of the last event of the call, first_version: of its first; repeated: the same call has happened before, these are
+--          its versions, and nothing was written
+-- raises: PW001 an event without type or payload; PW003 the stream has another version (DETAIL: which), or an id is known with other
+--         content, in another stream, or without the others of the call
 -- tables: those of events_append
 -- locks: those of events_append
-CREATE OR REPLACE FUNCTION pawl.append(stream text, expected_version bigint, events json) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl.append(
+    stream text, expected_version bigint, events json, OUT version bigint, OUT first_version bigint, OUT repeated boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -40,16 +43,19 @@ BEGIN
     IF v_new.twice THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'an id stands twice in the call; give every event its own';
     END IF;
-    SELECT a.answer, a.version INTO v_result
+    SELECT a.answer, a.version, a.first_version, a.id_known INTO v_result
       FROM pawl.events_append(stream, expected_version, v_new.ids, v_new.types, v_new.payloads, v_new.metadata,
                               v_new.correlation_ids, v_new.causation_ids, v_new.traceparents, v_new.publish, v_new.topics,
                               v_new.given) a;
     IF v_result.answer = 4 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003',
-            MESSAGE = format('stream %s is at version %s, not at %s, or an id is known elsewhere; read it and decide again',
-                             stream, v_result.version, expected_version),
+            MESSAGE = CASE WHEN v_result.id_known THEN format(
+                'an id of the call is known with other content, in another stream, or without the others of the call; nothing was appended to %s', stream)
+                ELSE format('stream %s is at version %s, not at %s; read it and decide again', stream, v_result.version, expected_version) END,
             DETAIL = v_result.version::text;
     END IF;
-    RETURN v_result.version;
+    version := v_result.version;
+    first_version := v_result.first_version;
+    repeated := v_result.answer = 2;
 END
 $$;

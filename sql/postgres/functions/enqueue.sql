@@ -22,7 +22,7 @@ BEGIN
     SELECT r.answers, r.ids INTO v_answers, v_ids
       FROM pawl.jobs_enqueue(ARRAY[type], ARRAY[payload], ARRAY[queue], ARRAY[key],
                              CASE WHEN unique_key IS NOT NULL THEN ARRAY[unique_key] END, ARRAY[traceparent],
-                             CASE WHEN task IS NOT NULL THEN ARRAY[task] END, ARRAY[priority], ARRAY[max_attempts],
+                             CASE WHEN task IS NOT NULL THEN ARRAY[task] END, NULL, ARRAY[priority], ARRAY[max_attempts],
                              ARRAY[audit::integer | (events::integer << 1)],
                              ARRAY[(extract(epoch FROM run_at) * 1000)::bigint], NULL,
                              ARRAY[(extract(epoch FROM deadline) * 1000)::bigint], NULL, NULL) r;

@@ -1,13 +1,14 @@
 -- events_append: appends events to one stream, all or none, with versions that follow its last one.
 -- params: p_expected: -1 any, 0 the stream must not be there, n its version; one array member per event (arrays that are all
 --         absent may be NULL); p_publish: 1 also an outbox message; p_ids_given: ids came from the caller and may be known
--- returns: answer 1 applied, 2 duplicate, 4 conflict; the stream's version; the version of the first event
+-- returns: answer 1 applied, 2 duplicate: the same call has happened, 4 conflict; the versions of the last and of the first event of
+--          the call (conflict: the stream's version, 0); id_known: the conflict is about an id, not about the version
 -- tables: stream, event, appended (inserted), checkpoint (inserted), type_seen, mapping; those of put
 -- locks: the mappings (shared, until the transaction ends), the stream
 CREATE OR REPLACE FUNCTION pawl.events_append(
     p_stream text, p_expected bigint, p_ids uuid[], p_types text[], p_payloads json[], p_metadata json[],
     p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[], p_publish integer[], p_topics text[],
-    p_ids_given boolean, OUT answer smallint, OUT version bigint, OUT first_version bigint)
+    p_ids_given boolean, OUT answer smallint, OUT version bigint, OUT first_version bigint, OUT id_known boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -20,6 +21,7 @@ DECLARE
     v_head bigint;
     v_type text;
 BEGIN
+    id_known := false;
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('mappings of pawl.', 0));
     v_xid := pg_current_xact_id(); -- before the number is drawn: whoever gives positions relies on it
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
@@ -28,9 +30,10 @@ BEGIN
         SELECT s.version INTO v_head FROM pawl.stream s WHERE s.stream = p_stream FOR NO KEY UPDATE;
         v_head := coalesce(v_head, 0);
         IF p_ids_given THEN
-            SELECT k.answer, k.first_version INTO answer, first_version FROM pawl.append_known(p_stream, p_ids) k;
+            SELECT k.answer, k.first_version INTO answer, first_version FROM pawl.append_known(p_stream, p_ids, p_types, p_payloads) k;
             IF answer IS NOT NULL THEN
-                version := v_head;
+                id_known := answer = 4;
+                version := CASE WHEN id_known THEN v_head ELSE first_version + v_count - 1 END;
                 RETURN;
             END IF;
         END IF;

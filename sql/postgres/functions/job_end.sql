@@ -34,7 +34,7 @@ BEGIN
                                 v_error, p_steps, p_in, p_out, p_block, p_place);
         IF v_reason = 5 THEN
             INSERT INTO pawl.refusal (agent, task, missing, job, made_ms)
-            VALUES ((SELECT t.agent FROM pawl.task t WHERE t.name = p_job.task), p_job.task, coalesce(v_error, ''), p_job.id, p_now);
+            VALUES (coalesce(p_job.agent, (SELECT t.agent FROM pawl.task t WHERE t.name = p_job.task)), p_job.task, coalesce(v_error, ''), p_job.id, p_now);
         END IF;
         IF v_reason IS NOT NULL THEN
             PERFORM pawl.job_dies(p_job, v_reason, v_error, p_now);

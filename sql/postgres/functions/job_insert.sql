@@ -1,6 +1,6 @@
 -- job_insert: one job with everything that may belong to it: a task, its agent's scopes, a unique key.
 -- params: p_job pawl.job: id, ord, token and state are set here; due_ms NULL: now; text and numbers that the caller left out
---         are NULL or 0; p_now bigint
+--         are NULL or 0; agent: whose work enqueues it, else it gets its task's; p_now bigint
 -- returns: answer 1 applied, 2 duplicate (id: who holds the unique key), 6 no such task, 7 refused; id
 -- tables: task, agent (read), job, job_aside, job_unique, job_tally, refusal (inserted)
 -- locks: the unique key
@@ -18,9 +18,11 @@ BEGIN
             answer := 6;
             RETURN;
         END IF;
-        v_missing := pawl.scope_missing(v_task.agent, v_task.scopes);
+        v_missing := CASE WHEN p_job.agent <> v_task.agent THEN 'agent ' || v_task.agent
+                          ELSE pawl.scope_missing(coalesce(p_job.agent, v_task.agent), v_task.scopes) END;
+        p_job.agent := coalesce(p_job.agent, v_task.agent);
         IF v_missing IS NOT NULL THEN
-            INSERT INTO pawl.refusal (agent, task, missing, made_ms) VALUES (v_task.agent, v_task.name, v_missing, p_now);
+            INSERT INTO pawl.refusal (agent, task, missing, made_ms) VALUES (p_job.agent, v_task.name, v_missing, p_now);
             answer := 7;
             RETURN;
         END IF;

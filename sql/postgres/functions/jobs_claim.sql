@@ -70,7 +70,7 @@ BEGIN
             SELECT p_queue, -count(*), count(*) FROM leased l HAVING count(*) > 0)
         SELECT l.id, l.token, v_now + p_lease_ms, l.type, l.queue, l.payload, l.task, l.key, l.unique_key, l.traceparent, l.schedule,
                l.progress, l.priority, l.attempts, l.max_attempts, l.flags, l.put_ms, l.due_ms, l.deadline_ms, l.timeout_ms,
-               l.instant_ms, l.cancel_ms
+               l.instant_ms, l.cancel_ms, l.agent
           FROM leased l ORDER BY l.ord, l.id;
         RETURN;
     END IF;

@@ -1,13 +1,13 @@
 -- jobs_enqueue: stores many jobs.
 -- params: one array member per job; an array that is NULL says nothing about any of them: p_types, p_payloads, p_queues,
---         p_keys, p_uniques, p_traces, p_tasks, p_priorities, p_attempts, p_flags, p_due (0: now + delay), p_delays, p_deadlines
+--         p_keys, p_uniques, p_traces, p_tasks, p_agents, p_priorities, p_attempts, p_flags, p_due (0: now + delay), p_delays, p_deadlines
 --         (0: none), p_timeouts (0: the worker's); p_request uuid: makes the call repeatable
 -- returns: one answer and one id per job: 1 applied, 2 duplicate, 6 no such task, 7 refused
 -- tables: those of job_insert, request
 -- locks: the request key, unique keys
 CREATE OR REPLACE FUNCTION pawl.jobs_enqueue(
     p_types text[], p_payloads json[], p_queues text[], p_keys text[], p_uniques text[], p_traces text[], p_tasks text[],
-    p_priorities integer[], p_attempts integer[], p_flags integer[], p_due bigint[], p_delays bigint[], p_deadlines bigint[],
+    p_agents text[], p_priorities integer[], p_attempts integer[], p_flags integer[], p_due bigint[], p_delays bigint[], p_deadlines bigint[],
     p_timeouts bigint[], p_request uuid, OUT answers smallint[], OUT ids bigint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -26,7 +26,7 @@ BEGIN
         ids := array_fill(0::bigint, ARRAY[v_count]);
         RETURN;
     END IF;
-    IF p_tasks IS NULL AND p_uniques IS NULL THEN
+    IF p_tasks IS NULL AND p_uniques IS NULL AND p_agents IS NULL THEN
         WITH src AS MATERIALIZED (
             SELECT nextval('pawl.job_seq') AS id, u.n, u.type, u.payload, coalesce(u.queue, 'default') AS queue, u.key, u.trace,
                    coalesce(u.priority, 0) AS priority, coalesce(nullif(u.attempts, 0), 25) AS attempts,
@@ -66,6 +66,7 @@ BEGIN
             v_job.unique_key := p_uniques[i];
             v_job.traceparent := p_traces[i];
             v_job.task := p_tasks[i];
+            v_job.agent := p_agents[i];
             v_job.priority := coalesce(p_priorities[i], 0);
             v_job.max_attempts := coalesce(p_attempts[i], 0);
             v_job.flags := coalesce(p_flags[i], 0) & 3;
@@ -76,6 +77,10 @@ BEGIN
             answers[i] := v_answer;
             ids[i] := coalesce(v_id, 0);
         END LOOP;
+        -- What stored nothing may be asked again: a scope that was missing may have been granted.
+        IF NOT answers && ARRAY[1, 2]::smallint[] THEN
+            DELETE FROM pawl.request r WHERE r.key = p_request AND r.batch_xid IS DISTINCT FROM pg_current_xact_id();
+        END IF;
     END IF;
     PERFORM pawl.put_wake(4::smallint, v_now);
 END

@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_finish(
     RETURNS TABLE (answers smallint[], results smallint[], id bigint, token bigint, lease_until_ms bigint, type text, queue text,
                    payload json, task text, key text, unique_key text, traceparent text, schedule text, progress json,
                    priority integer, attempts integer, max_attempts integer, flags integer, put_ms bigint, due_ms bigint,
-                   deadline_ms bigint, timeout_ms bigint, instant_ms bigint, cancel_ms bigint)
+                   deadline_ms bigint, timeout_ms bigint, instant_ms bigint, cancel_ms bigint, agent text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$

@@ -93,10 +93,10 @@ BEGIN
         v_key := 'run:' || p_run || ':' || p_part || ':' || (p_page + 1) || CASE WHEN p_generation > 0 THEN ':' || p_generation ELSE '' END;
         INSERT INTO pawl.job_unique (key, job) VALUES (v_key, next_job);
         INSERT INTO pawl.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
-                              ready_key, unique_key, traceparent, payload)
+                              ready_key, unique_key, traceparent, agent, payload)
         VALUES (next_job, v_now - v_run.priority * 60000::bigint, v_now, v_now, v_run.priority, v_run.max_attempts, v_run.flags | 4, 1,
                 true, v_run.queue, v_run.type, v_run.deadline_ms, CASE WHEN v_run.paced THEN 'run:' || p_run END,
-                CASE WHEN v_run.paced THEN 'run:' || p_run END, v_key, v_run.traceparent,
+                CASE WHEN v_run.paced THEN 'run:' || p_run END, v_key, v_run.traceparent, v_run.agent,
                 ('{"run":' || p_run || ',"part":' || p_part || ',"generation":' || p_generation || ',"page":' || (p_page + 1) || ',"offset":'
                  || next_offset || ',"limit":' || v_run.page_size || ',"partition":' || to_json(v_part.name) || ',"cursor":'
                  || coalesce(p_cursor, 'null') || '}')::json);

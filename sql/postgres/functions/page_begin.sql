@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION pawl.page_begin(
     OUT answer smallint, OUT outcome smallint, OUT skip smallint, OUT run_key text, OUT run_name text, OUT run_params json,
     OUT spec json, OUT partition text, OUT params json, OUT cursor text, OUT traceparent text, OUT bounded boolean, OUT low bigint,
     OUT high bigint, OUT total bigint, OUT start_offset bigint, OUT next_offset bigint, OUT deadline_ms bigint, OUT page_size integer,
-    OUT end_rule smallint)
+    OUT end_rule smallint, OUT agent text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -58,5 +58,6 @@ BEGIN
     deadline_ms := v_run.deadline_ms;
     page_size := v_run.page_size;
     end_rule := v_run.end_rule;
+    agent := v_run.agent;
 END
 $$;

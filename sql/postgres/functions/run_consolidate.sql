@@ -24,6 +24,7 @@ BEGIN
     v_job.max_attempts := v_run.max_attempts;
     v_job.flags := v_run.flags | 4;
     v_job.traceparent := v_run.traceparent;
+    v_job.agent := v_run.agent;
     v_job.unique_key := format('run:%s:consolidate:%s', p_id, v_run.round);
     v_job.payload := format('{"run":%s,"round":%s,"key":%s,"name":%s,"partitions":%s,"done":%s,"failed":%s,"items":%s}', p_id,
         v_run.round, to_json(v_run.key), to_json(v_run.name), v_run.partitions, v_run.done, v_run.failed,

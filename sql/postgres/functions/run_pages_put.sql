@@ -21,10 +21,10 @@ BEGIN
         INSERT INTO pawl.job_unique (key, job) SELECT s.key, s.id FROM src s ORDER BY s.part),
     jobs AS (
         INSERT INTO pawl.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
-                              ready_key, unique_key, traceparent, payload)
+                              ready_key, unique_key, traceparent, agent, payload)
         SELECT s.id, p_now - p_run.priority * 60000::bigint, p_now, p_now, p_run.priority, p_run.max_attempts, p_run.flags | 4, 1, true,
                p_run.queue, p_run.type, p_run.deadline_ms, CASE WHEN p_run.paced THEN 'run:' || p_run.id END,
-               CASE WHEN p_run.paced THEN 'run:' || p_run.id END, s.key, p_run.traceparent, s.payload
+               CASE WHEN p_run.paced THEN 'run:' || p_run.id END, s.key, p_run.traceparent, p_run.agent, s.payload
           FROM src s ORDER BY s.part),
     counted AS (
         INSERT INTO pawl.job_tally (queue, put, ready) SELECT p_run.queue, count(*), count(*) FROM src s HAVING count(*) > 0)

@@ -25,6 +25,7 @@ BEGIN
         v_job.max_attempts := v_run.max_attempts;
         v_job.flags := v_run.flags;
         v_job.traceparent := v_run.traceparent;
+        v_job.agent := v_run.agent;
         v_job.unique_key := format('run:%s:%s:done:%s', p_run, p_part, v_part.generation);
         v_job.payload := format('{"run":%s,"part":%s,"generation":%s,"partition":%s,"status":"%s","items":%s,"error":%s}', p_run, p_part,
             v_part.generation, to_json(v_part.name), CASE WHEN p_state = 2 THEN 'done' ELSE 'failed' END, v_part.items,

@@ -1,6 +1,6 @@
 -- run_start: starts a run in the caller's own transaction; for producers in any language.
 -- params: name, type of its page jobs; partitions: a JSON array of {"name", "params", "low", "high", "total", "offset", "cursor"};
---         options: key, consolidate, announce, params, spec, target, queue, traceparent, wait_key, parent, page_size, concurrency, rate,
+--         options: key, consolidate, announce, params, spec, target, agent, queue, traceparent, wait_key, parent, page_size, concurrency, rate,
 --         rate_ms, paced, deadline_ms, max_attempts, priority, audit, events, end ("handler", "short_page"), policy ("skip",
 --         "partial", "wait")
 -- returns: answer 1 applied, 2 duplicate (id: the run that has the key), 4 conflict (the parent has ended), 6 no such parent or
@@ -55,7 +55,7 @@ BEGIN
     v_run.paced := coalesce((options ->> 'paced')::boolean, false) OR v_run.concurrency > 0 OR v_run.rate > 0;
     v_run.partitions := json_array_length(partitions);
     INSERT INTO pawl.run (id, parent, rate_ms, deadline_ms, started_ms, page_size, concurrency, rate, max_attempts, priority, flags,
-                          partitions, remaining, end_rule, policy, paced, key, name, type, queue, consolidate, announce, target,
+                          partitions, remaining, end_rule, policy, paced, key, name, type, queue, consolidate, announce, target, agent,
                           traceparent, wait_key, params, spec)
     VALUES (v_run.id, v_run.parent, v_run.rate_ms, coalesce(nullif((options ->> 'deadline_ms')::bigint, 0), 60000), v_now,
             coalesce(nullif((options ->> 'page_size')::integer, 0), 30), v_run.concurrency, v_run.rate,
@@ -64,7 +64,8 @@ BEGIN
             v_run.partitions, v_run.partitions, CASE coalesce(options ->> 'end', 'handler') WHEN 'handler' THEN 1 WHEN 'short_page' THEN 2 ELSE 0 END,
             CASE coalesce(options ->> 'policy', 'skip') WHEN 'skip' THEN 1 WHEN 'partial' THEN 2 WHEN 'wait' THEN 3 ELSE 0 END, v_run.paced,
             v_run.key, run_start.name, run_start.type, coalesce(options ->> 'queue', 'default'), options ->> 'consolidate', options ->> 'announce',
-            options ->> 'target', options ->> 'traceparent', options ->> 'wait_key', coalesce(options -> 'params', '{}'),
+            options ->> 'target', coalesce((SELECT r.agent FROM pawl.run r WHERE r.id = v_run.parent), options ->> 'agent'),
+            options ->> 'traceparent', options ->> 'wait_key', coalesce(options -> 'params', '{}'),
             coalesce(options -> 'spec', '{}'))
     ON CONFLICT (key) DO NOTHING RETURNING * INTO v_run;
     IF NOT FOUND THEN

@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION pawl.view_runs(
                    rate_ms bigint, deadline_ms bigint, end_rule smallint, policy smallint, partitions integer, remaining integer,
                    done integer, failed integer, started_ms bigint, updated_ms bigint, ended_ms bigint, job bigint, total bigint,
                    items bigint, repeats bigint, pages bigint, skipped bigint, fetch_ms bigint, fetch_ms_max bigint, slow bigint,
-                   now_ms bigint)
+                   now_ms bigint, agent text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -27,7 +27,7 @@ BEGIN
            r.state, r.paused, r.paced, r.consolidated, coalesce(r.parent, 0), r.children_open, r.children_failed, r.page_size,
            r.concurrency, r.rate, r.max_attempts, r.priority, r.flags, r.round, r.rate_ms, r.deadline_ms, r.end_rule, r.policy,
            r.partitions, r.remaining, r.done, r.failed, r.started_ms, greatest(r.started_ms, r.ended_ms, s.updated), r.ended_ms, r.job,
-           s.total, s.items, s.repeats, s.pages, s.skipped, s.fetch, s.fetch_max, s.slow, pawl.now_ms()
+           s.total, s.items, s.repeats, s.pages, s.skipped, s.fetch, s.fetch_max, s.slow, pawl.now_ms(), r.agent
       FROM (SELECT * FROM pawl.run o
              WHERE (p_id = 0 OR o.id = p_id) AND (p_key IS NULL OR o.key = p_key) AND (p_name IS NULL OR o.name = p_name)
                AND (p_state = 0 OR o.state = p_state) AND (NOT p_open OR o.state < 5) AND (p_parent = 0 OR o.parent = p_parent)

@@ -29,6 +29,7 @@ CREATE TABLE pawl.job (
     died_ms bigint,
     reason smallint,
     task text COLLATE "C",
+    agent text COLLATE "C",
     key text COLLATE "C",
     ready_key text COLLATE "C",
     unique_key text COLLATE "C",
@@ -301,5 +302,5 @@ CREATE TYPE pawl.job_item AS (
     id bigint, token bigint, lease_until_ms bigint, type text, queue text, payload json, task text, key text,
     unique_key text, traceparent text, schedule text, progress json, priority integer, attempts integer,
     max_attempts integer, flags integer, put_ms bigint, due_ms bigint, deadline_ms bigint, timeout_ms bigint,
-    instant_ms bigint, cancel_ms bigint
+    instant_ms bigint, cancel_ms bigint, agent text
 );

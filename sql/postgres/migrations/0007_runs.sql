@@ -44,6 +44,7 @@ CREATE TABLE pawl.run (
     consolidate text COLLATE "C",
     announce text COLLATE "C",
     target text COLLATE "C",
+    agent text COLLATE "C",
     traceparent text COLLATE "C",
     wait_key text COLLATE "C",
     error text COLLATE "C",

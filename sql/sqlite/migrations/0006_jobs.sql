@@ -32,6 +32,7 @@ CREATE TABLE pawl_job (
     queue          TEXT NOT NULL,
     type           TEXT NOT NULL,
     task           TEXT,
+    agent          TEXT,
     key            TEXT,
     unique_key     TEXT,
     traceparent    TEXT,

@@ -41,6 +41,7 @@ CREATE TABLE pawl_run (
     consolidate     TEXT,
     announce        TEXT,
     target          TEXT,
+    agent           TEXT,
     traceparent     TEXT,
     wait_key        TEXT,
     error           TEXT,

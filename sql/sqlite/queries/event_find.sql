@@ -1,3 +1,3 @@
--- event_find: where an event is.
+-- event_find: where an event is, and what it says.
 -- params: id
-SELECT stream, version FROM pawl_event WHERE id = ?1
+SELECT stream, version, type, payload FROM pawl_event WHERE id = ?1

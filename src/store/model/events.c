@@ -39,27 +39,24 @@ static pawl_status type_of(struct model *model, pawl_str type, size_t *index, pa
     return PAWL_OK;
 }
 
-/* Whether the call happened before; ANSWER_APPLIED: none of its ids is known. */
-static enum store_answer known(const struct model *model, const struct events_append *in, int64_t *first) {
+/* Whether the call happened before: the answer stays APPLIED when none of its ids is known. */
+static void known(const struct model *model, const struct events_append *in, struct append_result *out) {
     size_t count = 0;
-    bool here = true;
-    *first = 0;
+    int64_t first = 0;
+    bool same = true;
     for (size_t i = 0; i < in->count; i++) {
         const struct kept_event *kept =
             uuid_is_nil(in->events[i].id) ? NULL : model_event_find(model, in->events[i].id);
         if (kept == NULL)
             continue;
         int64_t base = kept->event.version - (int64_t)i;
-        here = here && str_equal(kept->event.stream, in->stream) && (count == 0 || base == *first);
-        *first = base;
+        same = same && str_equal(kept->event.stream, in->stream) && (count == 0 || base == first) &&
+               str_equal(kept->event.type, in->events[i].type) &&
+               str_equal(kept->event.payload, in->events[i].payload);
+        first = base;
         count++;
     }
-    if (count == 0)
-        return ANSWER_APPLIED;
-    if (count == in->count && here)
-        return ANSWER_DUPLICATE;
-    *first = 0;
-    return ANSWER_CONFLICT;
+    append_known(in, count, same ? first : 0, out);
 }
 
 static struct kept_stream *stream_make(struct model *model, pawl_str name) {
@@ -164,7 +161,8 @@ pawl_status model_events_append(struct store *store, const struct events_append 
     struct model *model = model_enter(store);
     (void)model_events(model);
     result.version = model_stream_version(model, in->stream);
-    result.answer = known(model, in, &result.first_version);
+    result.answer = ANSWER_APPLIED;
+    known(model, in, &result);
     if (result.answer == ANSWER_APPLIED && in->expected != EXPECT_ANY && in->expected != result.version)
         result.answer = ANSWER_CONFLICT;
     if (result.answer == ANSWER_APPLIED) {

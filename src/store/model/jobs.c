@@ -92,8 +92,9 @@ pawl_str model_give(struct arena *arena, pawl_str text) {
 
 struct job model_job_give(const struct job *job, struct arena *arena) {
     struct job copy = *job;
-    pawl_str *const texts[] = {&copy.type,       &copy.queue,       &copy.payload,  &copy.task,    &copy.key,
-                               &copy.unique_key, &copy.traceparent, &copy.schedule, &copy.progress};
+    pawl_str *const texts[] = {&copy.type,     &copy.queue,      &copy.payload,     &copy.task,
+                               &copy.key,      &copy.unique_key, &copy.traceparent, &copy.schedule,
+                               &copy.progress, &copy.agent};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         *texts[i] = model_give(arena, *texts[i]);
     return copy;
@@ -218,11 +219,15 @@ enum store_answer model_job_insert(struct model *model, const struct mjob *in, i
         pawl_str missing = {NULL, 0};
         if (task == NULL)
             return ANSWER_NOT_FOUND;
-        if (model_scope_missing(jobs, task->agent, task->scopes, &missing)) {
-            model_refuse(model, task->agent, task->name, missing, 0);
+        pawl_str theirs = task->agent;
+        job_fill_in(job, task);
+        bool foreign = !str_absent(theirs) && !str_equal(theirs, job->agent);
+        if (foreign)
+            missing = str_from(arena_printf(jobs->texts, "agent %.*s", STR_ARG(theirs)));
+        if (foreign || model_scope_missing(jobs, job->agent, task->scopes, &missing)) {
+            model_refuse(model, job->agent, task->name, missing, 0);
             return ANSWER_REFUSED;
         }
-        job_fill_in(job, task);
     }
     const struct mjob *holder = str_absent(job->unique_key) ? NULL : holder_of(jobs, job->unique_key);
     if (holder != NULL) {
@@ -259,8 +264,7 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
         return error_set(err, PAWL_NO_MEMORY, "jobs_enqueue", "no memory for %zu jobs", in->count);
     struct model *model = model_enter(store);
     bool used = in->count > 0 && model_request_find(model, in->request) != NULL;
-    if (!used && in->count > 0)
-        model_request_add(model, in->request);
+    bool stored = false;
     for (size_t i = 0; i < in->count; i++) {
         const struct job_new *job = &in->jobs[i];
         struct mjob fresh = {
@@ -268,6 +272,7 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
                         .queue = job->queue,
                         .payload = job->payload,
                         .task = job->task,
+                        .agent = job->agent,
                         .key = job->key,
                         .unique_key = job->unique_key,
                         .traceparent = job->traceparent,
@@ -278,7 +283,10 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
                         .deadline_ms = job->deadline_ms,
                         .timeout_ms = job->timeout_ms}};
         result.answers[i] = used ? ANSWER_DUPLICATE : model_job_insert(model, &fresh, &result.ids[i]);
+        stored = stored || result.answers[i] == ANSWER_APPLIED || result.answers[i] == ANSWER_DUPLICATE;
     }
+    if (!used && stored)
+        model_request_add(model, in->request);
     *out = result;
     return model_leave(model, PAWL_OK);
 }

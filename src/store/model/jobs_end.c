@@ -113,8 +113,9 @@ static enum job_result fail(struct model *model, struct mjob *job, const struct 
     end->output = NONE;
     model_record_run(model, job, end);
     if (reason == JOB_DEAD_REFUSED) {
-        const struct task *task = str_absent(j->task) ? NULL : model_task_find(model->jobs, j->task);
-        model_refuse(model, task != NULL ? task->agent : NONE, j->task,
+        const struct task *task =
+            !str_absent(j->agent) || str_absent(j->task) ? NULL : model_task_find(model->jobs, j->task);
+        model_refuse(model, task != NULL ? task->agent : j->agent, j->task,
                      str_absent(end->error) ? STR("") : end->error, j->id);
     }
     if (reason != 0) {

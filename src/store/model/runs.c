@@ -280,11 +280,14 @@ static void keep_texts(struct model *model, pawl_str *const *texts, size_t count
 static struct run_row *add_run(struct model *model, const struct run_start *in, int64_t id) {
     struct run_row fresh = run_row_of(in, model->now_ms);
     fresh.id = id;
+    const struct run_row *parent = in->parent != 0 ? model_run_find(model, in->parent) : NULL;
+    if (parent != NULL && !str_absent(parent->agent))
+        fresh.agent = parent->agent;
     if (str_absent(fresh.key))
         fresh.key = str_from(arena_printf(model->jobs->texts, "run-%" PRId64, id));
-    pawl_str *const texts[] = {&fresh.key,      &fresh.name,        &fresh.type,    &fresh.consolidate,
-                               &fresh.announce, &fresh.params,      &fresh.spec,    &fresh.target,
-                               &fresh.queue,    &fresh.traceparent, &fresh.wait_key};
+    pawl_str *const texts[] = {&fresh.key,      &fresh.name,        &fresh.type,     &fresh.consolidate,
+                               &fresh.announce, &fresh.params,      &fresh.spec,     &fresh.target,
+                               &fresh.queue,    &fresh.traceparent, &fresh.wait_key, &fresh.agent};
     keep_texts(model, texts, sizeof texts / sizeof texts[0]);
     model->runs->last_run = id;
     struct run_row *run = pile_add(&model->runs->runs, &fresh);

@@ -65,6 +65,7 @@ pawl_status model_page_begin(struct store *store, const struct page_ref *in, str
                          .params = model_give(arena, part->params),
                          .cursor = model_give(arena, part->cursor),
                          .traceparent = model_give(arena, run->traceparent),
+                         .agent = model_give(arena, run->agent),
                          .bounded = part->bounded,
                          .low = part->low,
                          .high = part->high,

@@ -31,9 +31,9 @@ static void sum_up(struct model *model, struct run_row *run) {
 
 static struct run_row give_run(struct model *model, const struct run_row *run, struct arena *arena) {
     struct run_row copy = *run;
-    pawl_str *const texts[] = {&copy.key,    &copy.name,  &copy.type,        &copy.consolidate,
-                               &copy.params, &copy.spec,  &copy.target,      &copy.announce,
-                               &copy.queue,  &copy.error, &copy.traceparent, &copy.wait_key};
+    pawl_str *const texts[] = {
+        &copy.key,      &copy.name,  &copy.type,  &copy.consolidate, &copy.params,   &copy.spec, &copy.target,
+        &copy.announce, &copy.queue, &copy.error, &copy.traceparent, &copy.wait_key, &copy.agent};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         *texts[i] = model_give(arena, *texts[i]);
     sum_up(model, &copy);

@@ -43,11 +43,12 @@ pawl_status pg_append_prepare(const struct events_append *in, struct arena *aren
 }
 
 pawl_status pg_append_take(const PGresult *result, struct append_result *out, pawl_error *err) {
-    if (PQntuples(result) != 1 || PQnfields(result) != 3)
+    if (PQntuples(result) != 1 || PQnfields(result) != 4)
         return pg_answer_malformed("events_append", err);
     out->answer = (enum store_answer)pg_cell_int((struct cell){result, 0, 0});
     out->version = pg_cell_int((struct cell){result, 0, 1});
     out->first_version = pg_cell_int((struct cell){result, 0, 2});
+    out->id_known = pg_cell_bool((struct cell){result, 0, 3});
     return PAWL_OK;
 }
 

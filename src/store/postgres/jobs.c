@@ -43,6 +43,7 @@ pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *aren
     pg_params_texts(p, STRIDED(j, unique_key, in->count));
     pg_params_texts(p, STRIDED(j, traceparent, in->count));
     pg_params_texts(p, STRIDED(j, task, in->count));
+    pg_params_texts(p, STRIDED(j, agent, in->count));
     pg_params_ints(p, STRIDED(j, priority, in->count));
     pg_params_ints(p, STRIDED(j, max_attempts, in->count));
     pg_params_ints(p, STRIDED(j, flags, in->count));
@@ -107,6 +108,7 @@ void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *
         .timeout_ms = pg_cell_int(at[19]),
         .instant_ms = pg_cell_int(at[20]),
         .cancel_ms = pg_cell_int(at[21]),
+        .agent = pg_cell_text(at[22], arena, failed),
     };
 }
 

@@ -29,7 +29,7 @@ PAWL_MUSTCHECK pawl_status pg_enqueue_take(const struct jobs_enqueue *in, const 
                                            struct enqueue_result *result, pawl_error *err);
 
 /* The job at columns first … first + 21 of a row. */
-enum { JOB_COLUMNS = 22 };
+enum { JOB_COLUMNS = 23 };
 void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *failed);
 
 /* jobs_view.c */

@@ -41,19 +41,19 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     for (int row = 0; row < count; row++) {
         struct job_row *one = &rows[row];
         pg_job_take(CELL(0), arena, &one->job, &failed);
-        one->state = (enum job_state)pg_cell_int(CELL(22));
-        one->instance = pg_cell_uuid(CELL(23));
-        one->error = TEXT(24);
-        one->wait_key = TEXT(25);
-        one->wait_step = TEXT(26);
-        one->fingerprint = TEXT(27);
-        one->reason = (int)pg_cell_int(CELL(28));
-        one->died_ms = pg_cell_int(CELL(29));
+        one->state = (enum job_state)pg_cell_int(CELL(JOB_COLUMNS));
+        one->instance = pg_cell_uuid(CELL(JOB_COLUMNS + 1));
+        one->error = TEXT(JOB_COLUMNS + 2);
+        one->wait_key = TEXT(JOB_COLUMNS + 3);
+        one->wait_step = TEXT(JOB_COLUMNS + 4);
+        one->fingerprint = TEXT(JOB_COLUMNS + 5);
+        one->reason = (int)pg_cell_int(CELL(JOB_COLUMNS + 6));
+        one->died_ms = pg_cell_int(CELL(JOB_COLUMNS + 7));
     }
     if (status == PAWL_OK && failed)
         status = pg_answer_no_memory("jobs", err);
     if (status == PAWL_OK)
-        *out = (struct job_rows){rows, (size_t)count, pg_cell_int((struct cell){r, 0, 30})};
+        *out = (struct job_rows){rows, (size_t)count, pg_cell_int((struct cell){r, 0, JOB_COLUMNS + 8})};
     pg_statement_clear(&statement);
     return status;
 }

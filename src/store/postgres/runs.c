@@ -42,6 +42,7 @@ static void write_options(struct json_writer *w, const struct run_start *in) {
     put_json(w, "params", in->params);
     put_json(w, "spec", in->spec);
     put_text(w, "target", in->target);
+    put_text(w, "agent", in->agent);
     put_text(w, "queue", in->queue);
     put_text(w, "traceparent", in->traceparent);
     put_text(w, "wait_key", in->wait_key);
@@ -160,7 +161,8 @@ static pawl_status page_begin(struct store *store, const struct page_ref *in, st
                             .next_offset = pg_cell_int(CELL(16)),
                             .deadline_ms = pg_cell_int(CELL(17)),
                             .limit = (int)pg_cell_int(CELL(18)),
-                            .end = (enum end_rule)pg_cell_int(CELL(19))};
+                            .end = (enum end_rule)pg_cell_int(CELL(19)),
+                            .agent = TEXT(20)};
         if (failed)
             status = pg_answer_no_memory("page_begin", err);
         else

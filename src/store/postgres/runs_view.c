@@ -55,7 +55,8 @@ static struct run_row run_take(const PGresult *r, int row, struct arena *arena, 
                           .skipped = NUMBER(43),
                           .fetch_ms = NUMBER(44),
                           .fetch_ms_max = NUMBER(45),
-                          .slow = NUMBER(46)};
+                          .slow = NUMBER(46),
+                          .agent = TEXT(48)};
     *out_failed = *out_failed || failed;
     return run;
 }

@@ -15,6 +15,7 @@ static const struct {
         {"PW003", PAWL_CONFLICT},    {"PW004", PAWL_STALE},
         {"PW005", PAWL_BUSY},        {"08", PAWL_UNAVAILABLE}, /* connection */
         {"22", PAWL_INVALID},        /* data: 22P02 not JSON, 22021 not UTF-8, 22P05 … */
+        {"23505", PAWL_CONFLICT},    /* another transaction was first: with the id of an event, say */
         {"23", PAWL_INVALID},        /* a constraint of ours with a speaking name */
         {"25006", PAWL_UNAVAILABLE}, /* read-only: a standby, or a primary that is being demoted */
         {"28", PAWL_UNAVAILABLE},    /* the server does not let us in */

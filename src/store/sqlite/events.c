@@ -51,34 +51,31 @@ pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count
     return status;
 }
 
-/* Whether the call happened before; ANSWER_APPLIED: none of its ids is known. */
-static pawl_status append_known(struct operation *op, const struct events_append *in,
-                                struct append_result *out) {
+/* Whether the call happened before: the answer stays APPLIED when none of its ids is known. */
+static pawl_status find_known(struct operation *op, const struct events_append *in,
+                              struct append_result *out) {
     size_t count = 0;
-    bool here = true;
+    int64_t first = 0;
+    bool same = true;
     pawl_status status = PAWL_OK;
-    out->answer = ANSWER_APPLIED;
-    out->first_version = 0;
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         if (uuid_is_nil(in->events[i].id))
             continue;
         struct statement s = statement_begin(op, SQLITE_Q_EVENT_FIND);
         bind_uuid(&s, in->events[i].id);
         if (statement_next(&s)) {
-            int64_t first = column_int(&s, 1) - (int64_t)i;
-            here = here && str_equal(column_borrow(&s, 0), in->stream) &&
-                   (count == 0 || first == out->first_version);
-            out->first_version = first;
+            int64_t base = column_int(&s, 1) - (int64_t)i;
+            same = same && str_equal(column_borrow(&s, 0), in->stream) && (count == 0 || base == first) &&
+                   str_equal(column_borrow(&s, 2), in->events[i].type) &&
+                   str_equal(column_borrow(&s, 3), in->events[i].payload);
+            first = base;
             count++;
         }
         status = statement_end(&s);
     }
-    if (status != PAWL_OK || count == 0)
-        return status;
-    out->answer = count == in->count && here ? ANSWER_DUPLICATE : ANSWER_CONFLICT;
-    if (out->answer == ANSWER_CONFLICT)
-        out->first_version = 0;
-    return PAWL_OK;
+    if (status == PAWL_OK)
+        append_known(in, count, same ? first : 0, out);
+    return status;
 }
 
 static pawl_status type_note(struct operation *op, pawl_str type) {
@@ -178,12 +175,13 @@ pawl_status append_events(struct operation *op, const struct events_append *in, 
             status = uuid_next(&out->ids[i], op->err);
     }
     if (status == PAWL_OK)
-        status = append_known(op, in, out);
-    if (status == PAWL_OK)
         status = stream_version(op, in->stream, &head);
+    out->answer = ANSWER_APPLIED;
+    out->version = head;
+    if (status == PAWL_OK)
+        status = find_known(op, in, out);
     if (status != PAWL_OK)
         return status;
-    out->version = head;
     if (out->answer == ANSWER_APPLIED && in->expected != EXPECT_ANY && in->expected != head)
         out->answer = ANSWER_CONFLICT;
     if (out->answer != ANSWER_APPLIED)

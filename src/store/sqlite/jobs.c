@@ -108,6 +108,7 @@ static void read_columns(struct statement *s, struct arena *arena, struct sjob *
     row->wait_step = column_copy(s, 25, arena);
     row->fingerprint = column_copy(s, 26, arena);
     row->error = column_copy(s, 27, arena);
+    job->agent = column_copy(s, 28, arena);
 }
 
 pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found) {
@@ -125,9 +126,9 @@ pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, str
     bind_int(&s, id);
     if (statement_next(&s)) {
         read_columns(&s, arena, &job);
-        job.row.job.progress = column_copy(&s, 28, arena);
-        job.row.job.payload = column_copy(&s, 29, arena);
-        job.row.instance = column_uuid(&s, 30);
+        job.row.job.progress = column_copy(&s, 29, arena);
+        job.row.job.payload = column_copy(&s, 30, arena);
+        job.row.instance = column_uuid(&s, 31);
     }
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
@@ -202,7 +203,7 @@ static pawl_status apply_task(struct jobs_call *call, struct job *job, enum stor
     bool found = false;
     pawl_status status = jobs_task_find(call->op, job->task, &task, &found);
     if (status == PAWL_OK && found)
-        status = jobs_scope_missing(call->op, task.agent, task.scopes, &missing);
+        status = jobs_task_missing(call->op, &task, job->agent, &missing);
     if (status != PAWL_OK)
         return status;
     if (!found) {
@@ -211,7 +212,7 @@ static pawl_status apply_task(struct jobs_call *call, struct job *job, enum stor
     }
     if (!str_absent(missing)) {
         *answer = ANSWER_REFUSED;
-        return jobs_refuse(call->op, task.agent, task.name, missing, 0);
+        return jobs_refuse(call->op, str_absent(job->agent) ? task.agent : job->agent, task.name, missing, 0);
     }
     job_fill_in(job, &task);
     return PAWL_OK;
@@ -239,6 +240,7 @@ static pawl_status write_job(struct jobs_call *call, const struct job *job, enum
     bind_text(&s, job->traceparent);
     bind_text(&s, job->schedule);
     bind_text(&s, job->payload);
+    bind_text(&s, job->agent);
     return statement_run(&s);
 }
 
@@ -285,6 +287,7 @@ static struct job job_of(const struct job_new *in, int64_t now_ms) {
                         .queue = in->queue,
                         .payload = in->payload,
                         .task = in->task,
+                        .agent = in->agent,
                         .key = in->key,
                         .unique_key = in->unique_key,
                         .traceparent = in->traceparent,
@@ -306,7 +309,13 @@ static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue 
         if (!used)
             status = jobs_insert(call, &job, &result->answers[i], &result->ids[i]);
     }
-    if (status == PAWL_OK && !used)
+    bool stored = false;
+    for (size_t i = 0; i < in->count; i++)
+        stored = stored || result->answers[i] == ANSWER_APPLIED || result->answers[i] == ANSWER_DUPLICATE;
+    /* What stored nothing may be asked again: a scope that was missing may have been granted. */
+    if (status == PAWL_OK && !stored)
+        status = request_forget(call->op, in->request);
+    if (status == PAWL_OK && stored && !used)
         status = jobs_wake_wanted(call->op);
     return status;
 }

@@ -75,6 +75,10 @@ PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, 
 /* Whether an agent lacks a scope; *missing is absent when not. */
 PAWL_MUSTCHECK pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl_str scopes,
                                               pawl_str *missing);
+/* The same for a job of a task that an agent's work enqueues (absent: a person): of another agent's task it
+ * lacks that agent. */
+PAWL_MUSTCHECK pawl_status jobs_task_missing(struct operation *op, const struct task *task, pawl_str agent,
+                                             pawl_str *missing);
 PAWL_MUSTCHECK pawl_status jobs_refuse(struct operation *op, pawl_str agent, pawl_str task, pawl_str missing,
                                        int64_t job_id);
 PAWL_MUSTCHECK pawl_status jobs_task_find(struct operation *op, pawl_str name, struct task *task,

@@ -37,10 +37,10 @@ static pawl_status note_refusal(struct jobs_call *call, const struct job *job, p
     struct task task = {0};
     bool found = false;
     pawl_status status = PAWL_OK;
-    if (!str_absent(job->task))
+    if (str_absent(job->agent) && !str_absent(job->task))
         status = jobs_task_find(call->op, job->task, &task, &found);
     if (status == PAWL_OK)
-        status = jobs_refuse(call->op, found ? task.agent : NONE, job->task,
+        status = jobs_refuse(call->op, found ? task.agent : job->agent, job->task,
                              str_absent(error) ? STR("") : error, job->id);
     return status;
 }

@@ -41,6 +41,14 @@ pawl_status jobs_refuse(struct operation *op, pawl_str agent, pawl_str task, paw
     return statement_run(&s);
 }
 
+pawl_status jobs_task_missing(struct operation *op, const struct task *task, pawl_str agent,
+                              pawl_str *missing) {
+    if (str_absent(agent) || str_absent(task->agent) || str_equal(agent, task->agent))
+        return jobs_scope_missing(op, str_absent(agent) ? task->agent : agent, task->scopes, missing);
+    *missing = str_from(arena_printf(op->scratch, "agent %.*s", STR_ARG(task->agent)));
+    return str_absent(*missing) ? operation_no_memory(op) : PAWL_OK;
+}
+
 static struct task task_read(struct statement *s, struct arena *arena) {
     return (struct task){.name = column_copy(s, 0, arena),
                          .agent = column_copy(s, 1, arena),

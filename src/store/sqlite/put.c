@@ -27,6 +27,14 @@ pawl_status request_use(struct operation *op, pawl_uuid key, bool *used) {
     return status;
 }
 
+pawl_status request_forget(struct operation *op, pawl_uuid key) {
+    if (uuid_is_nil(key))
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_REQUEST_DELETE);
+    bind_uuid(&s, key);
+    return statement_run(&s);
+}
+
 static pawl_status dedupe(struct operation *op, const struct messages_put *in, const struct placed *placed,
                           enum store_answer *answer) {
     int64_t hash = 0, known = 0, written = 0;

@@ -48,7 +48,8 @@ pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, str
             *numbers[i].number = (int)column_int(&s, numbers[i].column);
         pawl_str *const texts[] = {&run->key,         &run->name,     &run->type,   &run->queue,
                                    &run->consolidate, &run->announce, &run->target, &run->traceparent,
-                                   &run->wait_key,    &run->error,    &run->params, &run->spec};
+                                   &run->wait_key,    &run->error,    &run->params, &run->spec,
+                                   &run->agent};
         for (size_t i = 0; i < COUNT(texts); i++)
             *texts[i] = column_copy(&s, 26 + (int)i, arena);
     }
@@ -158,8 +159,9 @@ static pawl_status insert_run(struct operation *op, const struct run_row *r) {
         r->flags,        (int64_t)r->end,  (int64_t)r->policy, r->round,        r->partitions,
         r->remaining,    r->done,          r->failed,          r->started_ms,   r->ended_ms,
         r->job};
-    const pawl_str texts[] = {r->key,    r->name,        r->type,     r->queue, r->consolidate, r->announce,
-                              r->target, r->traceparent, r->wait_key, r->error, r->params,      r->spec};
+    const pawl_str texts[] = {r->key,      r->name,   r->type,        r->queue,    r->consolidate,
+                              r->announce, r->target, r->traceparent, r->wait_key, r->error,
+                              r->params,   r->spec,   r->agent};
     for (size_t i = 0; i < COUNT(numbers); i++)
         bind_int(&s, numbers[i]);
     for (size_t i = 0; i < COUNT(texts); i++)
@@ -235,6 +237,8 @@ static pawl_status start_in(struct jobs_call *call, const struct run_start *in, 
     pawl_status status = may_start(call, in, &parent, out);
     if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
         return status;
+    if (!str_absent(parent.agent))
+        run.agent = parent.agent;
     struct statement s = statement_begin(call->op, SQLITE_Q_RUN_NEXT_ID);
     status = statement_number(&s, &run.id, &found);
     if (status == PAWL_OK && str_absent(run.key)) {

@@ -84,7 +84,8 @@ static pawl_status page_give(const struct page_call *p, struct arena *arena, str
         } texts[] = {{p->run.key, &page.run_key},       {p->run.name, &page.run_name},
                      {p->run.params, &page.run_params}, {p->run.spec, &page.spec},
                      {p->part.name, &page.partition},   {p->part.params, &page.params},
-                     {p->part.cursor, &page.cursor},    {p->run.traceparent, &page.traceparent}};
+                     {p->part.cursor, &page.cursor},    {p->run.traceparent, &page.traceparent},
+                     {p->run.agent, &page.agent}};
         for (size_t i = 0; status == PAWL_OK && i < sizeof texts / sizeof texts[0]; i++)
             status = str_dup(arena, texts[i].from, texts[i].to, err);
     }
