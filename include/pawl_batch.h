@@ -69,11 +69,36 @@ typedef struct pawl_receptor_report {
     pawl_str error; /* absent: it succeeded */
 } pawl_receptor_report;
 
+/* A checkpoint that was granted: apply the events behind last_version, up to head_version (pawl_events_read).
+ */
+typedef struct pawl_perspective_work {
+    pawl_str stream, perspective; /* name@version */
+    int64_t last_version;         /* applied through */
+    int64_t head_version;         /* of the stream */
+    int64_t token, lease_until_ms;
+    int64_t replay_to; /* events up to here are a replay: leave side effects out */
+    int attempt;       /* from 1 */
+} pawl_perspective_work;
+
+typedef struct pawl_perspective_ref {
+    pawl_str stream, perspective;
+    int64_t token;
+} pawl_perspective_ref;
+
+/* What becomes of the grant. With an error, it failed and is tried again after a while. */
+typedef enum pawl_perspective_end {
+    PAWL_PERSPECTIVE_DONE = 0, /* below the stream's head it is due again at once */
+    PAWL_PERSPECTIVE_GOES_ON,  /* it stays granted */
+    PAWL_PERSPECTIVE_RELEASED  /* given back */
+} pawl_perspective_end;
+
 typedef struct pawl_perspective_report {
     pawl_str stream, perspective;
     int64_t version; /* applied through; forward only */
     int64_t token;   /* of the grant; any other is answered PAWL_ANSWER_STALE */
     pawl_str error;  /* absent: it succeeded */
+    pawl_perspective_end end;
+    int64_t delay_ms; /* with an error: until the next attempt; 0 = the backoff */
 } pawl_perspective_report;
 
 enum { PAWL_BATCH_SKIP_CLAIM = 1, PAWL_BATCH_DEBUG = 2 };
@@ -92,7 +117,13 @@ typedef struct pawl_batch {
     size_t receptor_count;
     const pawl_perspective_report *perspectives;
     size_t perspective_count;
-    int64_t lease_ms; /* of what is claimed and renewed */
+    const pawl_perspective_ref *perspective_renewals;
+    size_t perspective_renewal_count;
+    int perspective_max; /* checkpoints that are granted; 0 = none. More than 0 in the first batch of an
+                            instance: it takes part in perspectives */
+    const pawl_str *perspectives_mine; /* those that the caller can run, as name@version; count 0 = all */
+    size_t perspectives_mine_count;
+    int64_t lease_ms; /* of what is claimed, granted and renewed */
     int max_attempts;
     pawl_on_dead on_dead;
     int flags;
@@ -114,7 +145,9 @@ typedef struct pawl_batch_result {
     int64_t now_ms;         /* of the database */
     int64_t lease_until_ms; /* of the instance */
     pawl_batch_answers outbox, inbox;
-    const pawl_answer *receptors, *perspectives;
+    const pawl_answer *receptors, *perspectives, *perspective_renewals;
+    const pawl_perspective_work *perspective_work;
+    size_t perspective_work_count;
     void *memory; /* holds all of the above */
 } pawl_batch_result;
 

@@ -24,6 +24,7 @@
 #define PAWL_HELD_MAX 1000000 /* grants that one holder lists */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
+#define PAWL_WAKE_MAX 1000      /* messages of appends that one batch sees to when it grants checkpoints */
 #define PAWL_STAMP_MAX 10000    /* appends that one pass gives positions to */
 #define PAWL_WHY_AHEAD 10000    /* messages of a lane among which why looks for its stream; sql/ repeats it */
 #define PAWL_BACKLOG_LOOK 10000 /* jobs of one kind that are counted by priority */

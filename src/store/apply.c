@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
+#include "domain/workstatus.h"
 
 /* These say nothing about the events: the batch is tried again later as it is. */
 static bool nobodys_fault(pawl_status status) {
@@ -248,4 +249,26 @@ void apply_json(struct buf *out, const struct stored_event *events, size_t count
                    e->replay ? "true" : "false");
     }
     buf_append_char(out, ']');
+}
+
+size_t wakes_take(const struct item *items, size_t count, pawl_str *streams, struct complete_item *done) {
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        done[i] = (struct complete_item){{items[i].token, items[i].id}, WORK_COMPLETED};
+        if (!str_absent(items[i].stream))
+            streams[used++] = items[i].stream;
+    }
+    return used;
+}
+
+pawl_status grants_join(const struct checkpoint_grants *first, const struct checkpoint_grants *second,
+                        struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
+    struct checkpoint_grants both = {.count = first->count + second->count};
+    both.grants = arena_array(arena, both.count, sizeof *both.grants);
+    if (both.grants == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "batch_process", "no memory for %zu checkpoints", both.count);
+    for (size_t i = 0; i < both.count; i++)
+        both.grants[i] = i < first->count ? first->grants[i] : second->grants[i - first->count];
+    *out = both;
+    return PAWL_OK;
 }

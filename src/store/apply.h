@@ -84,6 +84,14 @@ bool checkpoint_left_alone(const struct checkpoint_look *look, pawl_str key);
 struct checkpoint_look advance_look(const struct perspective_advance *in, struct checkpoints_claim *claim,
                                     pawl_str *except);
 
+/* What a batch does with the messages that say "look at this stream": their streams (how many), and their
+ * ends. */
+size_t wakes_take(const struct item *items, size_t count, pawl_str *streams, struct complete_item *done);
+/* The grants of two calls in one answer. */
+PAWL_MUSTCHECK pawl_status grants_join(const struct checkpoint_grants *first,
+                                       const struct checkpoint_grants *second, struct arena *arena,
+                                       struct checkpoint_grants *out, pawl_error *err);
+
 /* The traceparents that an advance wants of the events it has given, copied into the answer. */
 PAWL_MUSTCHECK pawl_status advance_links(const struct perspective_advance *in,
                                          const struct stored_event *events, size_t count, struct arena *arena,

@@ -293,11 +293,26 @@ pawl_status check_batch(const struct work_batch *in, pawl_error *err) {
         status = place_batch_kind(&at, in, kind);
         needs_lease = needs_lease || in->renewal_count[kind] > 0 || in->claim_max[kind] > 0;
     }
+    needs_lease = needs_lease || in->checkpoint_renewal_count > 0 || in->checkpoint_max > 0;
     if (status == PAWL_OK)
         status = place_receptors(&at, in->receptors, in->receptor_count);
     if (status == PAWL_OK)
         status = place_checkpoints(&at, in->checkpoints, in->checkpoint_count);
     at.noun = NULL;
+    if (status == PAWL_OK)
+        status =
+            place_count(&at, "checkpoint renewals", in->checkpoint_renewal_count, in->checkpoint_renewals);
+    if (status == PAWL_OK)
+        status = place_count(&at, "perspectives", in->perspective_count, in->perspectives);
+    if (status == PAWL_OK && (in->checkpoint_max < 0 || in->checkpoint_max > PAWL_BATCH_MAX))
+        return place_wrong(&at, "checkpoint_max %d is outside 0 … %d (0 = none)", in->checkpoint_max,
+                           PAWL_BATCH_MAX);
+    if (status == PAWL_OK && in->checkpoint_max > 0 && in->claim_max[KIND_PERSPECTIVE] > 0)
+        return place_wrong(
+            &at,
+            "checkpoints and messages of kind %d are asked for in one batch: the messages only "
+            "say which checkpoints to look at; ask for one of the two",
+            KIND_PERSPECTIVE);
     if (status == PAWL_OK && needs_lease)
         status = place_lease(&at, in->lease_ms);
     if (status == PAWL_OK)

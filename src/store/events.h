@@ -183,27 +183,7 @@ struct checkpoints_claim {
     size_t perspective_count;
     int max;
     int64_t lease_ms;
-};
-
-struct checkpoint_grant {
-    pawl_str stream, perspective;
-    int64_t version; /* applied through */
-    int64_t head;    /* of the stream */
-    int64_t token, lease_until_ms;
-    int64_t replay_to; /* events up to here are a replay */
-    int attempt;       /* from 1 */
-};
-
-struct checkpoint_grants {
-    struct checkpoint_grant *grants;
-    size_t count;
-    pawl_str *busy; /* streams that somebody else is at: give their messages back with a delay */
-    size_t busy_count;
-};
-
-struct checkpoint_ref {
-    pawl_str stream, perspective;
-    int64_t token;
+    pawl_uuid request; /* noted with what is granted; nil = none */
 };
 
 struct checkpoints_renew {

@@ -276,6 +276,27 @@ struct checkpoints_report {
     size_t count;
 };
 
+struct checkpoint_grant {
+    pawl_str stream, perspective;
+    int64_t version; /* applied through */
+    int64_t head;    /* of the stream */
+    int64_t token, lease_until_ms;
+    int64_t replay_to; /* events up to here are a replay */
+    int attempt;       /* from 1 */
+};
+
+struct checkpoint_grants {
+    struct checkpoint_grant *grants;
+    size_t count;
+    pawl_str *busy; /* streams that somebody else is at: give their messages back with a delay */
+    size_t busy_count;
+};
+
+struct checkpoint_ref {
+    pawl_str stream, perspective;
+    int64_t token;
+};
+
 /* The ten steps of W01, in its order; any array may be empty. */
 struct work_batch {
     struct instance_new instance; /* registered when unknown, else beaten when its beat is 1 s old or more */
@@ -294,6 +315,12 @@ struct work_batch {
     size_t receptor_count;
     const struct checkpoint_report *checkpoints;
     size_t checkpoint_count;
+    const struct checkpoint_ref *checkpoint_renewals; /* before the reports */
+    size_t checkpoint_renewal_count;
+    int checkpoint_max; /* checkpoints that are granted, after the claims; 0 = none. Messages that say "look
+                           at this stream" are seen to: do not claim KIND_PERSPECTIVE beside it */
+    const pawl_str *perspectives; /* keys that the caller can run; count 0 = all that are fed */
+    size_t perspective_count;
     int claim_max[KIND_COUNT + 1]; /* 0 = claim nothing of the kind */
     struct lane_name only;         /* a claim of this lane and nothing else: see store_batch */
     int64_t lease_ms;
@@ -312,7 +339,8 @@ struct work_batch_result {
     struct answer_list renewed[KIND_COUNT + 1];
     struct put_result put[KIND_COUNT + 1];
     struct answer_list receptors;
-    struct answer_list checkpoints;
+    struct answer_list checkpoints, checkpoint_renewals;
+    struct checkpoint_grants granted;
     struct item_list claimed[KIND_COUNT + 1];
     int *lanes[KIND_COUNT +
                1]; /* with BATCH_LANES: owned, ascending; partition p belongs to lane p % lane_count */

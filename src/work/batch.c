@@ -74,10 +74,14 @@ static pawl_status part_in(struct arena *arena, const pawl_batch_part *part, enu
 }
 
 static bool records_in(struct arena *arena, const pawl_batch *batch, struct work_batch *out) {
+    static const enum checkpoint_status ends[] = {[PAWL_PERSPECTIVE_DONE] = CHECKPOINT_COMPLETED,
+                                                  [PAWL_PERSPECTIVE_GOES_ON] = CHECKPOINT_PROCESSING,
+                                                  [PAWL_PERSPECTIVE_RELEASED] = CHECKPOINT_PENDING};
+    struct checkpoint_ref *renewals = arena_array(arena, batch->perspective_renewal_count, sizeof(*renewals));
     struct receptor_report *receptors = arena_array(arena, batch->receptor_count, sizeof(*receptors));
     struct checkpoint_report *checkpoints =
         arena_array(arena, batch->perspective_count, sizeof(*checkpoints));
-    if (receptors == NULL || checkpoints == NULL)
+    if (receptors == NULL || checkpoints == NULL || renewals == NULL)
         return false;
     for (size_t i = 0; i < batch->receptor_count; i++) {
         const pawl_receptor_report *in = &batch->receptors[i];
@@ -90,10 +94,20 @@ static bool records_in(struct arena *arena, const pawl_batch *batch, struct work
             .perspective = in->perspective,
             .version = in->version,
             .token = in->token,
-            .status = in->error.ptr != NULL ? CHECKPOINT_FAILED : CHECKPOINT_COMPLETED,
+            .status = in->error.ptr != NULL ? CHECKPOINT_FAILED : ends[in->end],
             .error = in->error,
+            .delay_ms = in->delay_ms,
         };
     }
+    for (size_t i = 0; i < batch->perspective_renewal_count; i++) {
+        const pawl_perspective_ref *in = &batch->perspective_renewals[i];
+        renewals[i] = (struct checkpoint_ref){in->stream, in->perspective, in->token};
+    }
+    out->checkpoint_renewals = renewals;
+    out->checkpoint_renewal_count = batch->perspective_renewal_count;
+    out->checkpoint_max = batch->perspective_max;
+    out->perspectives = batch->perspectives_mine;
+    out->perspective_count = batch->perspectives_mine_count;
     out->receptors = receptors;
     out->receptor_count = batch->receptor_count;
     out->checkpoints = checkpoints;
@@ -114,7 +128,8 @@ static pawl_status batch_in(struct arena *arena, const pawl_batch *batch, struct
         .host = str_from(host),
         .pid = getpid(),
         .metadata = batch->metadata != NULL ? str_from(batch->metadata) : (pawl_str){0},
-        .kinds = KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX),
+        .kinds = KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX) |
+                 (batch->perspective_max > 0 ? KIND_BIT(KIND_PERSPECTIVE) : 0),
         .lease_ms = batch->instance_lease_ms,
         .max_partitions = batch->max_partitions,
         .partition_count = batch->partition_count,
@@ -156,6 +171,21 @@ static bool part_out(struct arena *arena, const struct work_batch_result *in, en
     return true;
 }
 
+static bool granted_out(struct arena *arena, const struct checkpoint_grants *in, pawl_batch_result *out) {
+    pawl_perspective_work *work = arena_array(arena, in->count, sizeof(*work));
+    if (work == NULL)
+        return false;
+    for (size_t i = 0; i < in->count; i++) {
+        const struct checkpoint_grant *grant = &in->grants[i];
+        work[i] = (pawl_perspective_work){grant->stream,    grant->perspective, grant->version,
+                                          grant->head,      grant->token,       grant->lease_until_ms,
+                                          grant->replay_to, grant->attempt};
+    }
+    out->perspective_work = work;
+    out->perspective_work_count = in->count;
+    return true;
+}
+
 pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch, pawl_batch_result *result,
                                     pawl_error *err) {
     struct arena *arena = arena_create(0);
@@ -169,8 +199,9 @@ pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch, 
     if (status == PAWL_OK)
         status = inner->ops->core.batch_process(inner, &in, arena, &answers, err);
     /* Too little memory for the answer must not look like a batch that did not happen. */
-    if (status == PAWL_OK && (!part_out(arena, &answers, KIND_OUTBOX, &made.outbox) ||
-                              !part_out(arena, &answers, KIND_INBOX, &made.inbox)))
+    if (status == PAWL_OK &&
+        (!part_out(arena, &answers, KIND_OUTBOX, &made.outbox) ||
+         !part_out(arena, &answers, KIND_INBOX, &made.inbox) || !granted_out(arena, &answers.granted, &made)))
         status =
             error_set(err, PAWL_UNKNOWN, OP, "the batch was done, but there is no memory for its answer");
     if (status != PAWL_OK) {
@@ -181,6 +212,7 @@ pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch, 
     made.lease_until_ms = answers.lease_until_ms;
     made.receptors = (const pawl_answer *)answers.receptors.answers;
     made.perspectives = (const pawl_answer *)answers.checkpoints.answers;
+    made.perspective_renewals = (const pawl_answer *)answers.checkpoint_renewals.answers;
     *result = made;
     return PAWL_OK;
 }

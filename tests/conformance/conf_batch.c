@@ -127,6 +127,121 @@ static void one_call_does_every_step_and_answers_each_item(void **state) {
     assert_int_equal(checkpoint.status, CHECKPOINT_FAILED);
 }
 
+static struct work_batch checkpoints_of(int n, int max) {
+    struct work_batch in = batch_of(n);
+    in.checkpoint_max = max;
+    return in;
+}
+
+static struct checkpoint_report moved(const struct checkpoint_grant *grant, int64_t version,
+                                      enum checkpoint_status status) {
+    return (struct checkpoint_report){.stream = grant->stream,
+                                      .perspective = grant->perspective,
+                                      .version = version,
+                                      .token = grant->token,
+                                      .status = status,
+                                      .error = status == CHECKPOINT_FAILED ? STR("no table") : ABSENT,
+                                      .delay_ms = status == CHECKPOINT_FAILED ? 1000 : 0};
+}
+
+/* covers: W22 P10 P15 P54 B0.10 B3.3 */
+static void a_batch_drives_a_read_model_to_its_head(void **state) {
+    struct conf *c = *state;
+    register_one(c, "totals", 1, PATTERN_EXACT, "Created");
+    append(c, "order-1", EXPECT_ANY, "Created", 3, 31);
+    append(c, "order-2", EXPECT_ANY, "Created", 1, 34);
+    append(c, "order-3", EXPECT_ANY, "Other", 1, 35); /* not for it */
+    struct work_batch in = checkpoints_of(1, 1);
+    in.request = message_id(90);
+    struct work_batch_result first = process(c, in);
+    assert_int_equal(first.granted.count, 1);
+    struct checkpoint_grant one = first.granted.grants[0];
+    assert_true(str_equal(one.stream, STR("order-1")) && str_equal(one.perspective, STR("totals@1")));
+    assert_int_equal(one.version, 0);
+    assert_int_equal(one.head, 3);
+    assert_int_equal(one.attempt, 1);
+    assert_int_equal(one.lease_until_ms, c->now_ms + LEASE_MS);
+    /* Nothing is left that only says "look here", and that nobody could end. */
+    assert_int_equal(counted(c, KIND_PERSPECTIVE).claims_active, 0);
+    assert_int_equal(counted(c, KIND_PERSPECTIVE).done, 2);
+    /* The same request again: the same grant, no other. */
+    struct work_batch_result again = process(c, in);
+    assert_int_equal(again.granted.count, 1);
+    assert_int_equal(again.granted.grants[0].token, one.token);
+    /* The other stream for another instance, which reports it later; the first one goes on and renews. */
+    struct work_batch_result other = process(c, checkpoints_of(2, 10));
+    assert_int_equal(other.granted.count, 1);
+    struct checkpoint_ref ref = {one.stream, one.perspective, one.token};
+    struct checkpoint_report part = moved(&one, 1, CHECKPOINT_PROCESSING);
+    advance(c, 500);
+    in = checkpoints_of(1, 10);
+    in.checkpoint_renewals = &ref, in.checkpoint_renewal_count = 1;
+    in.checkpoints = &part, in.checkpoint_count = 1;
+    struct work_batch_result second = process(c, in);
+    assert_int_equal(second.checkpoint_renewals.answers[0], ANSWER_APPLIED);
+    assert_int_equal(second.checkpoints.answers[0], ANSWER_APPLIED);
+    assert_int_equal(second.granted.count, 0);
+    assert_int_equal(checkpoint_of(c, "order-1", "totals@1").lease_until_ms, c->now_ms + LEASE_MS);
+    /* More comes; done, failed, and what is new in one call. */
+    append(c, "order-1", EXPECT_ANY, "Created", 1, 36);
+    part = moved(&one, 3, CHECKPOINT_COMPLETED);
+    in = checkpoints_of(1, 10);
+    in.checkpoints = &part, in.checkpoint_count = 1;
+    struct work_batch_result third = process(c, in);
+    assert_int_equal(third.checkpoints.answers[0], ANSWER_APPLIED);
+    assert_int_equal(third.granted.count, 1);
+    assert_int_equal(third.granted.grants[0].version, 3);
+    assert_int_equal(third.granted.grants[0].head, 4);
+    part = moved(&third.granted.grants[0], 4, CHECKPOINT_COMPLETED);
+    assert_int_equal(process(c, in).checkpoints.answers[0], ANSWER_APPLIED);
+    assert_int_equal(checkpoint_of(c, "order-1", "totals@1").status, CHECKPOINT_COMPLETED);
+    part = moved(&other.granted.grants[0], 0, CHECKPOINT_FAILED);
+    in = checkpoints_of(2, 10);
+    in.checkpoints = &part, in.checkpoint_count = 1;
+    assert_int_equal(process(c, in).checkpoints.answers[0], ANSWER_APPLIED);
+    advance(c, 1000);
+    struct work_batch_result retried = process(c, checkpoints_of(2, 10));
+    assert_int_equal(retried.granted.count, 1);
+    assert_int_equal(retried.granted.grants[0].attempt, 2);
+    part = moved(&retried.granted.grants[0], 0, CHECKPOINT_PENDING); /* given back */
+    assert_int_equal(process(c, in).granted.count, 1);               /* and taken again in the same call */
+}
+
+/* covers: B0.5 W22 */
+static void a_batch_of_who_was_evicted_moves_no_checkpoint(void **state) {
+    struct conf *c = *state;
+    register_one(c, "totals", 1, PATTERN_EXACT, "Created");
+    register_one(c, "other", 1, PATTERN_EXACT, "Created");
+    append(c, "order-1", EXPECT_ANY, "Created", 2, 31);
+    struct work_batch in = checkpoints_of(1, 10);
+    pawl_str key = STR("totals@1");
+    in.perspectives = &key, in.perspective_count = 1; /* what it cannot run is left for others */
+    struct work_batch_result first = process(c, in);
+    assert_int_equal(first.granted.count, 1);
+    process(c, batch_of(2));
+    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
+    struct checkpoint_report late = moved(&first.granted.grants[0], 2, CHECKPOINT_COMPLETED);
+    in.checkpoints = &late, in.checkpoint_count = 1;
+    struct work_batch_result none;
+    expect(c, PAWL_STALE, c->core->batch_process(c->store, &in, c->arena, &none, &c->err));
+    struct work_batch peer = checkpoints_of(2, 10);
+    peer.checkpoints = &late, peer.checkpoint_count = 1;
+    struct work_batch_result taken = process(c, peer);
+    assert_int_equal(taken.checkpoints.answers[0], ANSWER_STALE); /* somebody else's token */
+    assert_int_equal(taken.granted.count, 2);
+    struct checkpoint_ref ref = {late.stream, late.perspective, late.token};
+    peer.checkpoint_renewals = &ref, peer.checkpoint_renewal_count = 1;
+    assert_int_equal(process(c, peer).checkpoint_renewals.answers[0], ANSWER_STALE);
+    assert_int_equal(checkpoint_of(c, "order-1", "totals@1").version, 0);
+    /* With the messages themselves it is one or the other. */
+    peer = checkpoints_of(2, 10);
+    peer.claim_max[KIND_PERSPECTIVE] = 10;
+    expect(c, PAWL_INVALID, c->core->batch_process(c->store, &peer, c->arena, &none, &c->err));
+    peer = checkpoints_of(2, 10);
+    peer.flags = BATCH_SKIP_CLAIM;
+    assert_int_equal(process(c, peer).granted.count, 0);
+}
+
 static void an_unknown_instance_is_registered_with_its_kinds(void **state) {
     struct conf *c = *state;
     struct work_batch in = batch_of(5);
@@ -345,6 +460,8 @@ static void a_batch_that_may_not_claim_is_stale_as_a_whole(void **state) {
 
 static const struct CMUnitTest tests[] = {
     CONF_TEST(one_call_does_every_step_and_answers_each_item),
+    CONF_TEST(a_batch_drives_a_read_model_to_its_head),
+    CONF_TEST(a_batch_of_who_was_evicted_moves_no_checkpoint),
     CONF_TEST(an_unknown_instance_is_registered_with_its_kinds),
     CONF_TEST(a_batch_beats_only_when_the_last_beat_is_a_second_old),
     CONF_TEST(the_beat_of_a_batch_rebalances),

@@ -113,7 +113,7 @@ static void an_error_rolls_everything_back(void **state) {
             f, f->conn,
             "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, p_new_outbox_messages => "
             "'[{\"MessageType\": \"t\", \"Payload\": {}}]', p_new_inbox_messages => '[{\"Payload\": {}}]')"),
-        "23502");
+        "PW001");
     assert_string_equal(
         value(f, "select (select count(*) from pawl.message) + (select count(*) from pawl.instance)"), "0");
 }
@@ -176,12 +176,13 @@ static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state)
     struct fixture *f = *state;
     perspective_made(f);
     batch(f, "now_ms", "");
-    assert_string_equal(batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("s", "")), "stale");
+    assert_string_equal(batch(f, "answers #>> '{Perspectives,Completions,0}'", COMPLETION("s", "")), "stale");
+    assert_string_equal(batch(f, "answers #>> '{Perspectives,Completions,0}'",
+                              COMPLETION("s", ", \"Token\": 4611686018427387904")),
+                        "stale");
     assert_string_equal(
-        batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("s", ", \"Token\": 4611686018427387904")),
-        "stale");
-    assert_string_equal(batch(f, "answers #>> '{Perspectives,0}'", COMPLETION("nobody", ", \"Token\": 1")),
-                        "not_found");
+        batch(f, "answers #>> '{Perspectives,Completions,0}'", COMPLETION("nobody", ", \"Token\": 1")),
+        "not_found");
     assert_string_equal(value(f, "select version || ' ' || status || ' ' || token from pawl.checkpoint"),
                         "0 0 0");
     assert_string_equal(sqlstate_on(f, f->conn,
@@ -189,6 +190,75 @@ static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state)
                                     "p_perspective_completions => '[{\"StreamId\": \"s\", "
                                     "\"PerspectiveName\": \"totals@1\", \"Token\": 1}]')"),
                         "PW001"); /* no version */
+}
+
+/* What is granted to the caller, as a report names it, with more fields. */
+#define GRANTED(more)                                                                                        \
+    "(select jsonb_agg(jsonb_build_object('StreamId', stream, 'PerspectiveName', perspective, 'Token', "     \
+    "token" more ")) from pawl.checkpoint where status = 1)"
+
+/* A worker that knows nothing but this function reads a model to its head, and is fenced when it is evicted.
+ * covers: P10 P15 P19 P54 W10 W11 W22 W28 B0.10 B3.3 BX.4 */
+static void a_worker_in_sql_drives_a_read_model(void **state) {
+    struct fixture *f = *state;
+    perspective_made(f);
+    assert_string_equal(
+        batch(f,
+              "concat_ws(' ', jsonb_array_length(claimed_perspectives), claimed_perspectives #>> "
+              "'{0,StreamId}', claimed_perspectives #>> '{0,PerspectiveName}', claimed_perspectives #>> "
+              "'{0,LastVersion}', claimed_perspectives #>> '{0,HeadVersion}', (claimed_perspectives #>> "
+              "'{0,LeaseUntilMs}')::bigint > now_ms)",
+              ", p_kinds => 8"),
+        "1 s totals@1 0 3 t");
+    assert_string_equal(value(f, "select count(*) from pawl.message where kind = 3"), "0");
+    assert_string_equal(value(f, "select string_agg(version || type, ' ') from pawl.checkpoint_events('s', "
+                                 "'totals@1', (select token from pawl.checkpoint), 10)"),
+                        "1Created 2Created 3Created");
+    /* It goes on with it and renews; then one more event comes, and it completes what it had read. */
+    assert_string_equal(batch(f, "(answers -> 'Perspectives')::text",
+                              ", p_kinds => 8, p_renew_perspective_leases => " GRANTED(
+                                  "") ", p_perspective_completions => " GRANTED(", 'Version', 1, 'Status', "
+                                                                                "1")),
+                        "{\"Renewals\": [\"applied\"], \"Completions\": [\"applied\"]}");
+    value(f, "select pawl.append('s', 3, '[{\"type\": \"Created\", \"payload\": {}}]')");
+    assert_string_equal(batch(f,
+                              "(answers #>> '{Perspectives,Completions,0}') || ' ' || (claimed_perspectives "
+                              "#>> '{0,LastVersion}') || ' ' || (claimed_perspectives #>> '{0,HeadVersion}')",
+                              ", p_kinds => 8, p_perspective_completions => " GRANTED(", 'Version', 3")),
+                        "applied 3 4");
+    /* Failed with a delay, tried again, given back, and done. */
+    assert_string_equal(batch(f, "answers #>> '{Perspectives,Failures,0}'",
+                              ", p_kinds => 8, p_perspective_failures => " GRANTED(
+                                  ", 'Version', 3, 'Error', 'no table', 'DelayMs', 1")),
+                        "applied");
+    assert_string_equal(value(f, "select error from pawl.checkpoint"), "no table");
+    value(f, "select pg_sleep(0.01)");
+    batch(f, "now_ms", ", p_kinds => 8");
+    assert_string_equal(batch(f,
+                              "(answers #>> '{Perspectives,Releases,0}') || ' ' || (claimed_perspectives #>> "
+                              "'{0,Attempt}')",
+                              ", p_kinds => 8, p_perspective_releases => " GRANTED(", 'Version', 3")),
+                        "applied 2");
+    value(f, "create table late as select " GRANTED(", 'Version', 4") " as done");
+    /* Evicted: its own batch is refused, and its token moves nothing from anywhere. */
+    value(f, "select pawl.instance_evict(" ME "::uuid)");
+    assert_string_equal(sqlstate_on(f, f->conn,
+                                    "select pawl.process_work_batch(" ME
+                                    ", 'orders', 'host', 1, p_kinds => 8, "
+                                    "p_perspective_completions => (select done from late))"),
+                        "PW004");
+    static const char other[] = "select (answers #>> '{Perspectives,Completions,0}') || ' ' || "
+                                "jsonb_array_length(claimed_perspectives) "
+                                "from pawl.process_work_batch('01900000-0000-7000-8000-aa0000000002', "
+                                "'orders', 'host', 1, p_kinds => 8, "
+                                "p_perspective_completions => %s)";
+    char sql[1000];
+    snprintf(sql, sizeof sql, other, "(select done from late)");
+    assert_string_equal(value(f, sql), "stale 1");
+    snprintf(sql, sizeof sql, other, GRANTED(", 'Version', 4"));
+    assert_string_equal(value(f, sql), "applied 0");
+    assert_string_equal(value(f, "select version || ' ' || status from pawl.checkpoint"), "4 2");
+    assert_string_equal(value(f, "select count(*) from pawl.dead where kind = 3"), "0");
 }
 
 /* covers: W17 W20 B2.4 B2.13 B3.3 P52 */
@@ -269,6 +339,7 @@ int main(void) {
         CASE(a_renewal_names_the_token),
         CASE(receptors_are_recorded),
         CASE(a_checkpoint_is_reported_under_its_grant_or_not_at_all),
+        CASE(a_worker_in_sql_drives_a_read_model),
         CASE(what_belongs_to_the_schema_is_not_the_calls_to_change),
         CASE(partitions_are_listed_only_when_asked_for),
         CASE(an_evicted_instance_hears_it),

@@ -1,13 +1,13 @@
 -- checkpoints_claim: grants checkpoints that are behind their streams, of perspectives that the caller can run.
 -- params: p_instance uuid; p_streams text[]: those of claimed messages, NULL or empty: whatever is due; p_keys text[];
---         p_max integer; p_lease_ms bigint
+--         p_max integer; p_lease_ms bigint; p_request uuid: noted with what is granted
 -- returns: rows with granted true by (stream, perspective), or by due time when no streams are named; a row with granted
 --          false names a stream that somebody else is at
 -- raises: PW004 the instance is not active
 -- tables: instance, perspective, stream (read), checkpoint (updated)
 -- locks: the checkpoints (skip locked)
 CREATE OR REPLACE FUNCTION pawl.checkpoints_claim(
-    p_instance uuid, p_streams text[], p_keys text[], p_max integer, p_lease_ms bigint) RETURNS TABLE (
+    p_instance uuid, p_streams text[], p_keys text[], p_max integer, p_lease_ms bigint, p_request uuid DEFAULT NULL) RETURNS TABLE (
     granted boolean, stream text, perspective text, version bigint, head bigint, token bigint, lease_until_ms bigint,
     replay_to bigint, attempt integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -43,7 +43,7 @@ BEGIN
     WITH took AS (
         UPDATE pawl.checkpoint c
            SET status = 1, instance = p_instance, token = v_token, lease_until_ms = v_now + p_lease_ms,
-               due_ms = v_now + p_lease_ms, updated_ms = v_now
+               due_ms = v_now + p_lease_ms, updated_ms = v_now, request = p_request
           FROM unnest(v_take.streams, v_take.keys) WITH ORDINALITY AS u(stream, key, n)
          WHERE c.stream = u.stream AND c.perspective = u.key
         RETURNING u.n, c.stream, c.perspective, c.version, c.replay_to, c.attempts)

@@ -1,10 +1,12 @@
 -- process_work_batch: heartbeat, reports, new messages and claims of one turn, in one call; for any language.
--- params: those of the sources' work coordinator. Arrays are JSON (objects in PascalCase: work_report, work_put), NULL or []:
+-- params: those of the sources' work coordinator. Arrays are JSON (objects in PascalCase: work_report, work_checkpoints,
+--         work_put), NULL or []:
 --         nothing. Reports name the Token of the claimed message. p_flags: 1 claim nothing, 2 keep completed messages in the
 --         history, 4 list the partition numbers. p_partition_count and p_stale_threshold_seconds belong to the schema: NULL,
 --         or the schema's value. p_max_messages: at most so many are claimed of each kind. p_kinds: bit set, 2 outbox, 4 inbox,
---         8 perspectives. p_request_id: the same id again changes nothing and returns the same claims
--- returns: claimed_outbox, claimed_inbox, claimed_perspectives; answers: per array, one word per item; assigned_lanes: the
+--         8 perspectives: checkpoints of p_perspectives (NULL: of all) are granted, and whatever woke them is seen to. p_request_id: the same id again changes nothing and returns the same claims
+-- returns: claimed_outbox, claimed_inbox, claimed_perspectives (StreamId, PerspectiveName, LastVersion: applied through, HeadVersion:
+--          of the stream, Token, LeaseUntilMs, ReplayTo, Attempt; its events: checkpoint_events or events_read); answers: per array, one word per item; assigned_lanes: the
 --          lanes of each kind; assigned_partitions: only when a flag asks for them; now_ms, lease_until_ms of the instance
 -- raises: PW001 invalid, PW004 evicted
 -- tables: those of its steps
@@ -20,6 +22,7 @@ CREATE OR REPLACE FUNCTION pawl.process_work_batch(
     p_partition_count integer DEFAULT NULL, p_max_partitions_per_instance integer DEFAULT 0,
     p_lease_seconds integer DEFAULT 300, p_stale_threshold_seconds integer DEFAULT NULL, p_max_messages integer DEFAULT 100,
     p_kinds integer DEFAULT 6, p_request_id uuid DEFAULT NULL,
+    p_perspective_releases jsonb DEFAULT NULL, p_renew_perspective_leases jsonb DEFAULT NULL, p_perspectives text[] DEFAULT NULL,
     OUT claimed_outbox jsonb, OUT claimed_inbox jsonb, OUT claimed_perspectives jsonb, OUT answers jsonb,
     OUT assigned_lanes jsonb, OUT assigned_partitions jsonb, OUT now_ms bigint, OUT lease_until_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -64,15 +67,9 @@ BEGIN
               FROM jsonb_array_elements(coalesce(p_receptor_completions, '[]') || coalesce(p_receptor_failures, '[]'))
                    WITH ORDINALITY AS e(x, n)));
     END IF;
-    IF coalesce(p_perspective_completions, p_perspective_failures) IS NOT NULL THEN
-        answers := answers || jsonb_build_object('Perspectives', (
-            SELECT pawl.answer_names(pawl.checkpoints_report(
-                       p_instance_id, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
-                       array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg(coalesce((e.x ->> 'Token')::bigint, 0) ORDER BY e.n),
-                       array_agg(CASE WHEN e.x ->> 'Error' IS NULL THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE 3 END::smallint ORDER BY e.n),
-                       array_agg(e.x ->> 'Error' ORDER BY e.n)))
-              FROM jsonb_array_elements(coalesce(p_perspective_completions, '[]') || coalesce(p_perspective_failures, '[]'))
-                   WITH ORDINALITY AS e(x, n)));
+    IF coalesce(p_renew_perspective_leases, p_perspective_completions, p_perspective_failures, p_perspective_releases) IS NOT NULL THEN
+        answers := answers || jsonb_build_object('Perspectives', pawl.work_checkpoints(
+            p_instance_id, p_renew_perspective_leases, p_perspective_completions, p_perspective_failures, p_perspective_releases, v_lease));
     END IF;
     claimed_outbox := '[]';
     claimed_inbox := '[]';
@@ -85,7 +82,11 @@ BEGIN
             claimed_inbox := pawl.work_claim(p_instance_id, 2::smallint, p_max_messages, v_lease, p_request_id);
         END IF;
         IF p_kinds & 8 <> 0 THEN
-            claimed_perspectives := pawl.work_claim(p_instance_id, 3::smallint, p_max_messages, v_lease, p_request_id);
+            claimed_perspectives := (
+                SELECT coalesce(jsonb_agg(jsonb_build_object(
+                           'StreamId', w.stream, 'PerspectiveName', w.perspective, 'LastVersion', w.version, 'HeadVersion', w.head,
+                           'Token', w.token, 'LeaseUntilMs', w.lease_until_ms, 'ReplayTo', w.replay_to, 'Attempt', w.attempt)), '[]')
+                  FROM pawl.work_perspectives(p_instance_id, p_perspectives, p_max_messages, v_lease, p_request_id) w);
         END IF;
     END IF;
     SELECT l.outbox, l.inbox, l.perspective INTO v_lanes FROM pawl.lanes_owned(p_instance_id) l;

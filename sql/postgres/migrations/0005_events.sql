@@ -142,7 +142,7 @@ CREATE TABLE pawl.perspective_tally (
     applied bigint NOT NULL DEFAULT 0
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
--- due_ms: when somebody may claim it; NULL: never. failed_version: the event that failed; 0: not known.
+-- due_ms: when somebody may claim it; NULL: never. request: of the batch that granted it last. failed_version: the event that failed; 0: not known.
 ALTER TABLE pawl.checkpoint
     ADD COLUMN instance uuid,
     ADD COLUMN lease_until_ms bigint NOT NULL DEFAULT 0,
@@ -152,6 +152,7 @@ ALTER TABLE pawl.checkpoint
     ADD COLUMN failed_version bigint NOT NULL DEFAULT 0,
     ADD COLUMN fingerprint text COLLATE "C",
     ADD COLUMN created_ms bigint NOT NULL DEFAULT 0,
+    ADD COLUMN request uuid,
     ADD CONSTRAINT checkpoint_stopped_has_failed CHECK (NOT stopped OR (status = 3 AND due_ms IS NULL)),
     ADD CONSTRAINT checkpoint_only_processing_has_a_lease CHECK (status = 1 OR (instance IS NULL AND lease_until_ms = 0));
 CREATE INDEX checkpoint_due ON pawl.checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;

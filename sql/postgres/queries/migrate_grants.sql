@@ -33,7 +33,7 @@ BEGIN
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_defined', 'perspective_reached',
                        'perspective_live', 'wait_for', 'perspective_apply', 'apply_begin', 'apply_rows', 'apply_end',
                        'apply_target', 'apply_stream', 'perspective_advance', 'advance_take', 'advance_cut', 'advance_begin', 'advance_end', 'advance_links',
-                       'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events',
+                       'checkpoints_claim', 'checkpoints_renew', 'checkpoint_events', 'work_perspectives',
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_claim', 'jobs_finish', 'jobs_report', 'job_complete', 'jobs_renew',
                        'steps_put', 'steps_read', 'tasks', 'agents', 'schedules', 'schedule_fire', 'spine_read', 'spine_remove',
                        'jobs_maintain', 'audit_anchor', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'page_select', 'run_targets', 'run_pace',

@@ -100,6 +100,7 @@ ALTER TABLE pawl_checkpoint ADD COLUMN replay_to INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pawl_checkpoint ADD COLUMN failed_version INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE pawl_checkpoint ADD COLUMN fingerprint TEXT;
 ALTER TABLE pawl_checkpoint ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pawl_checkpoint ADD COLUMN request BLOB;
 CREATE INDEX pawl_checkpoint_due ON pawl_checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
 CREATE INDEX pawl_checkpoint_failed ON pawl_checkpoint (perspective, stream) WHERE status = 3;
 CREATE INDEX pawl_checkpoint_instance ON pawl_checkpoint (instance) WHERE instance IS NOT NULL;

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/apply.h"
 #include "store/model/claim.h"
+#include "store/model/event_state.h"
 #include "store/model/instance.h"
 #include "store/model/lane.h"
 #include "store/model/log.h"
@@ -59,6 +62,9 @@ static pawl_status batch_prepare(const struct work_batch *in, struct arena *aren
         status = model_answers_new(arena, in->receptor_count, false, &plan->result.receptors, err);
     if (status == PAWL_OK)
         status = model_answers_new(arena, in->checkpoint_count, false, &plan->result.checkpoints, err);
+    if (status == PAWL_OK)
+        status = model_answers_new(arena, in->checkpoint_renewal_count, false,
+                                   &plan->result.checkpoint_renewals, err);
     return status;
 }
 
@@ -69,7 +75,7 @@ static bool batch_claims(const struct work_batch *in) {
         if (in->claim_max[kind] > 0)
             return true;
     }
-    return false;
+    return in->checkpoint_max > 0;
 }
 
 /* Registers an unknown instance, beats a known one whose beat is old; or says why the call cannot be. */
@@ -140,6 +146,73 @@ static pawl_status batch_claim(struct model *model, const struct work_batch *in,
     return status;
 }
 
+/* Every perspective that is fed, for who names none. */
+static pawl_status batch_keys(const struct model *model, const struct work_batch *in, struct arena *arena,
+                              struct checkpoints_claim *out, pawl_error *err) {
+    const struct event_tables *t = model->events;
+    size_t most = t != NULL ? t->perspective_count : 0, count = 0;
+    pawl_str *keys = arena_array(arena, most, sizeof *keys);
+    if (keys == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "batch_process", "no memory for %zu perspectives", most);
+    for (size_t i = 0; i < most; i++) {
+        if (model_perspective_fed(t->perspectives[i]))
+            keys[count++] = t->perspectives[i]->key;
+    }
+    out->perspectives = in->perspective_count > 0 ? in->perspectives : keys;
+    out->perspective_count = in->perspective_count > 0 ? in->perspective_count : count;
+    return PAWL_OK;
+}
+
+/* The streams that messages speak of: what they say is written down in checkpoints, so the messages end. */
+static pawl_status batch_woken(struct model *model, struct checkpoints_claim *claim, struct arena *arena,
+                               struct checkpoint_grants *out, pawl_error *err) {
+    struct grants grants = {NULL, 0, 0};
+    struct item_list items = {NULL, 0};
+    struct answer_list answers;
+    const struct messages_claim messages = {.instance = claim->instance,
+                                            .kind = KIND_PERSPECTIVE,
+                                            .max = PAWL_WAKE_MAX,
+                                            .lease_ms = claim->lease_ms};
+    model_claim_make(model, &messages, &grants);
+    pawl_status status = model_grants_copy(&grants, arena, &items, err);
+    free(grants.records);
+    struct complete_item *done = arena_array(arena, items.count, sizeof *done);
+    pawl_str *streams = arena_array(arena, items.count, sizeof *streams);
+    if (status == PAWL_OK && (done == NULL || streams == NULL))
+        status = error_set(err, PAWL_NO_MEMORY, "batch_process", "no memory for %zu streams", items.count);
+    if (status == PAWL_OK)
+        status = model_answers_new(arena, items.count, false, &answers, err);
+    if (status != PAWL_OK || items.count == 0)
+        return status;
+    claim->stream_count = wakes_take(items.items, items.count, streams, done);
+    claim->streams = streams;
+    if (claim->stream_count > 0)
+        status = model_checkpoints_grant(model, claim, arena, out, err);
+    claim->stream_count = 0;
+    const struct messages_complete complete = {claim->instance, KIND_PERSPECTIVE, done, items.count, false};
+    if (status == PAWL_OK)
+        model_report_complete(model, &complete, &answers);
+    return status;
+}
+
+static pawl_status batch_grant(struct model *model, const struct work_batch *in, struct arena *arena,
+                               struct batch_plan *plan, pawl_error *err) {
+    struct checkpoint_grants woken = {0}, due = {0};
+    struct checkpoints_claim claim = {.instance = in->instance.id,
+                                      .max = in->checkpoint_max,
+                                      .lease_ms = in->lease_ms,
+                                      .request = in->request};
+    if (plan->used)
+        return model_checkpoints_held(model, &claim, arena, &plan->result.granted, err);
+    pawl_status status = batch_keys(model, in, arena, &claim, err);
+    if (status == PAWL_OK)
+        status = batch_woken(model, &claim, arena, &woken, err);
+    claim.max -= (int)woken.count;
+    if (status == PAWL_OK && claim.max > 0)
+        status = model_checkpoints_grant(model, &claim, arena, &due, err);
+    return status == PAWL_OK ? grants_join(&woken, &due, arena, &plan->result.granted, err) : status;
+}
+
 /* The lanes the instance owns at the end, ascending. */
 static pawl_status batch_lanes(struct model *model, const struct work_batch *in, struct arena *arena,
                                struct work_batch_result *result, pawl_error *err) {
@@ -173,6 +246,10 @@ static pawl_status batch_run(struct model *model, const struct work_batch *in, s
     }
     for (size_t i = 0; i < in->receptor_count; i++)
         result->receptors.answers[i] = model_receptor_apply(model, &in->receptors[i]);
+    model_checkpoints_extend(model,
+                             &(struct checkpoints_renew){in->instance.id, in->checkpoint_renewals,
+                                                         in->checkpoint_renewal_count, in->lease_ms},
+                             result->checkpoint_renewals.answers);
     for (size_t i = 0; i < in->checkpoint_count; i++)
         result->checkpoints.answers[i] = model_checkpoint_apply(model, in->instance.id, &in->checkpoints[i]);
     for (int kind = KIND_OUTBOX; batch_claims(in) && kind <= KIND_COUNT; kind++) {
@@ -182,6 +259,10 @@ static pawl_status batch_run(struct model *model, const struct work_batch *in, s
         if (status != PAWL_OK)
             return status;
     }
+    if (batch_claims(in) && in->checkpoint_max > 0)
+        status = batch_grant(model, in, arena, plan, err);
+    if (status != PAWL_OK)
+        return status;
     result->now_ms = model->now_ms;
     result->lease_until_ms = instance->lease_until_ms;
     return (in->flags & BATCH_LANES) != 0 ? batch_lanes(model, in, arena, result, err) : PAWL_OK;

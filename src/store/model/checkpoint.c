@@ -201,6 +201,18 @@ static size_t take_due(struct model *model, const struct checkpoints_claim *in, 
     return count;
 }
 
+static pawl_status granted_of(const struct model *model, const struct checkpoint *c, struct arena *arena,
+                              struct checkpoint_grant *out, pawl_error *err) {
+    *out = (struct checkpoint_grant){.version = c->version,
+                                     .head = model_stream_version(model, c->stream),
+                                     .token = c->token,
+                                     .lease_until_ms = c->lease_until_ms,
+                                     .replay_to = c->replay_to,
+                                     .attempt = c->attempts + 1};
+    pawl_status status = str_dup(arena, c->stream, &out->stream, err);
+    return status == PAWL_OK ? str_dup(arena, c->perspective, &out->perspective, err) : status;
+}
+
 static pawl_status grant(struct model *model, const struct checkpoints_claim *in, struct checkpoint **list,
                          size_t count, struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
     int64_t token = count > 0 ? model_token_next(model) : 0;
@@ -213,31 +225,33 @@ static pawl_status grant(struct model *model, const struct checkpoints_claim *in
         c->lease_until_ms = c->due_ms = model->now_ms + in->lease_ms;
         c->updated_ms = model->now_ms;
         c->stopped = false;
-        struct checkpoint_grant *granted = &out->grants[out->count++];
-        *granted = (struct checkpoint_grant){.version = c->version,
-                                             .head = model_stream_version(model, c->stream),
-                                             .token = token,
-                                             .lease_until_ms = c->lease_until_ms,
-                                             .replay_to = c->replay_to,
-                                             .attempt = c->attempts + 1};
-        status = str_dup(arena, c->stream, &granted->stream, err);
-        if (status == PAWL_OK)
-            status = str_dup(arena, c->perspective, &granted->perspective, err);
+        c->request = in->request;
+        status = granted_of(model, c, arena, &out->grants[out->count++], err);
     }
     return status;
 }
 
-pawl_status model_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
-                                    struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
-    pawl_status status = check_checkpoints_claim(in, err);
-    if (status != PAWL_OK)
-        return status;
-    struct model *model = model_enter(store);
-    const struct instance *caller = model_instance_find(model, in->instance);
-    if (caller == NULL || !model_instance_live(model, caller))
-        return model_leave(model, error_set(err, PAWL_STALE, "checkpoints_claim",
-                                            "the instance is evicted: drop everything and register anew"));
+pawl_status model_checkpoints_held(struct model *model, const struct checkpoints_claim *in,
+                                   struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
     size_t total = 0;
+    pawl_status status = PAWL_OK;
+    struct checkpoint **list = model_checkpoints_sorted(model, &total);
+    out->grants = arena_array(arena, total, sizeof *out->grants);
+    if (out->grants == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "checkpoints_claim", "no memory for the answer");
+    for (size_t i = 0; status == PAWL_OK && i < total; i++) {
+        if (list[i]->status == CHECKPOINT_PROCESSING && uuid_equal(list[i]->instance, in->instance) &&
+            uuid_equal(list[i]->request, in->request))
+            status = granted_of(model, list[i], arena, &out->grants[out->count++], err);
+    }
+    free(list);
+    return status;
+}
+
+pawl_status model_checkpoints_grant(struct model *model, const struct checkpoints_claim *in,
+                                    struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
+    size_t total = 0;
+    pawl_status status = PAWL_OK;
     struct checkpoint **list = model_checkpoints_sorted(model, &total);
     struct checkpoint_grants result = {.grants = arena_array(arena, total, sizeof *result.grants)};
     if (result.grants == NULL) {
@@ -251,7 +265,33 @@ pawl_status model_checkpoints_claim(struct store *store, const struct checkpoint
     if (status == PAWL_OK)
         *out = result;
     free(list);
-    return model_leave(model, status);
+    return status;
+}
+
+pawl_status model_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
+                                    struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
+    pawl_status status = check_checkpoints_claim(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct model *model = model_enter(store);
+    const struct instance *caller = model_instance_find(model, in->instance);
+    if (caller == NULL || !model_instance_live(model, caller))
+        return model_leave(model, error_set(err, PAWL_STALE, "checkpoints_claim",
+                                            "the instance is evicted: drop everything and register anew"));
+    return model_leave(model, model_checkpoints_grant(model, in, arena, out, err));
+}
+
+void model_checkpoints_extend(struct model *model, const struct checkpoints_renew *in,
+                              enum store_answer *answers) {
+    for (size_t i = 0; i < in->count; i++) {
+        const struct checkpoint_ref *ref = &in->refs[i];
+        struct checkpoint *c = model_checkpoint_find(model, ref->stream, ref->perspective);
+        bool held = c != NULL && c->status == CHECKPOINT_PROCESSING && c->token == ref->token &&
+                    uuid_equal(c->instance, in->instance);
+        answers[i] = held ? ANSWER_APPLIED : ANSWER_STALE;
+        if (held)
+            c->lease_until_ms = c->due_ms = model->now_ms + in->lease_ms;
+    }
 }
 
 pawl_status model_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
@@ -264,15 +304,7 @@ pawl_status model_checkpoints_renew(struct store *store, const struct checkpoint
     if (list.answers == NULL)
         return error_set(err, PAWL_NO_MEMORY, "checkpoints_renew", "no memory for the answer");
     struct model *model = model_enter(store);
-    for (size_t i = 0; i < in->count; i++) {
-        const struct checkpoint_ref *ref = &in->refs[i];
-        struct checkpoint *c = model_checkpoint_find(model, ref->stream, ref->perspective);
-        bool held = c != NULL && c->status == CHECKPOINT_PROCESSING && c->token == ref->token &&
-                    uuid_equal(c->instance, in->instance);
-        list.answers[i] = held ? ANSWER_APPLIED : ANSWER_STALE;
-        if (held)
-            c->lease_until_ms = c->due_ms = model->now_ms + in->lease_ms;
-    }
+    model_checkpoints_extend(model, in, list.answers);
     *out = list;
     return model_leave(model, PAWL_OK);
 }

@@ -98,6 +98,16 @@ enum fail_outcome model_checkpoint_end(struct model *model, struct checkpoint *c
 void model_checkpoint_clear(struct model *model, struct checkpoint *checkpoint);
 void model_checkpoint_free_lease(struct checkpoint *checkpoint);
 
+/* Steps of a batch; the input is checked and the instance allowed. */
+PAWL_MUSTCHECK pawl_status model_checkpoints_grant(struct model *model, const struct checkpoints_claim *in,
+                                                   struct arena *arena, struct checkpoint_grants *out,
+                                                   pawl_error *err);
+/* What the instance holds under the request key. */
+PAWL_MUSTCHECK pawl_status model_checkpoints_held(struct model *model, const struct checkpoints_claim *in,
+                                                  struct arena *arena, struct checkpoint_grants *out,
+                                                  pawl_error *err);
+void model_checkpoints_extend(struct model *model, const struct checkpoints_renew *in,
+                              enum store_answer *answers);
 /* What an instance held that is evicted or has left is free. */
 void model_checkpoints_leave(struct model *model, pawl_uuid instance);
 /* A completed one becomes pending, due now. */

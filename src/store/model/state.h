@@ -147,6 +147,7 @@ struct checkpoint {
     int64_t lease_until_ms;
     int64_t due_ms; /* -1 = never */
     int64_t replay_to, failed_version;
+    pawl_uuid request; /* of the batch that granted it */
 };
 
 struct relay;

@@ -4,9 +4,10 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "store/postgres/calls.h"
+#include "store/postgres/event_calls.h"
 
-/* begin, five reports and a put for each kind, receptors, checkpoints, three claims, lanes. */
-enum { BATCH_STEPS_MAX = 1 + 5 * KIND_COUNT + 2 + KIND_COUNT + 1 };
+/* begin, five reports and a put for each kind, receptors, checkpoints twice, three claims, grants, lanes. */
+enum { BATCH_STEPS_MAX = 1 + 5 * KIND_COUNT + 3 + KIND_COUNT + 2 };
 
 /* The statements of a batch and what each is for; NULL: the step is left out. */
 struct batch {
@@ -14,7 +15,7 @@ struct batch {
     struct arena *arena;
     struct statement steps[BATCH_STEPS_MAX];
     size_t count;
-    struct statement *begin, *receptors, *checkpoints, *lanes;
+    struct statement *begin, *receptors, *checkpoints, *extend, *grant, *lanes;
     struct statement *renew[KIND_COUNT + 1], *complete[KIND_COUNT + 1], *fail[KIND_COUNT + 1];
     struct statement *release[KIND_COUNT + 1], *put[KIND_COUNT + 1], *claim[KIND_COUNT + 1];
     struct messages_put put_in[KIND_COUNT + 1];
@@ -77,6 +78,19 @@ static void claims_prepare(struct batch *batch) {
     }
 }
 
+static void grant_prepare(struct batch *batch) {
+    const struct work_batch *in = batch->in;
+    if ((in->flags & BATCH_SKIP_CLAIM) != 0 || in->checkpoint_max == 0)
+        return;
+    *(batch->grant = step(batch)) = pg_statement_new(POSTGRES_Q_WORK_PERSPECTIVES, batch->arena);
+    struct params *p = &batch->grant->params;
+    pg_params_uuid(p, in->instance.id);
+    pg_params_texts(p, (struct strided){in->perspectives, sizeof *in->perspectives, in->perspective_count});
+    pg_params_int(p, in->checkpoint_max);
+    pg_params_big(p, in->lease_ms);
+    pg_params_uuid(p, in->request);
+}
+
 static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     const struct work_batch *in = batch->in;
     *(batch->begin = step(batch)) = pg_statement_new(POSTGRES_Q_BATCH_BEGIN, batch->arena);
@@ -88,9 +102,14 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     if (in->receptor_count > 0)
         pg_receptors_prepare(in->receptors, in->receptor_count, batch->arena, batch->receptors = step(batch));
     const struct checkpoints_report checkpoints = {in->instance.id, in->checkpoints, in->checkpoint_count};
+    const struct checkpoints_renew extend = {in->instance.id, in->checkpoint_renewals,
+                                             in->checkpoint_renewal_count, in->lease_ms};
+    if (extend.count > 0)
+        pg_checkpoints_renew_prepare(&extend, batch->arena, batch->extend = step(batch));
     if (in->checkpoint_count > 0)
         pg_checkpoints_prepare(&checkpoints, batch->arena, batch->checkpoints = step(batch));
     claims_prepare(batch);
+    grant_prepare(batch);
     if ((in->flags & BATCH_LANES) != 0) {
         *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);
         pg_params_uuid(&batch->lanes->params, in->instance.id);
@@ -148,6 +167,11 @@ static pawl_status batch_take(struct batch *batch, pawl_error *err) {
     pawl_status status = list_take(batch, batch->receptors, in->receptor_count, &out->receptors, err);
     if (status == PAWL_OK)
         status = list_take(batch, batch->checkpoints, in->checkpoint_count, &out->checkpoints, err);
+    if (status == PAWL_OK)
+        status =
+            list_take(batch, batch->extend, in->checkpoint_renewal_count, &out->checkpoint_renewals, err);
+    if (status == PAWL_OK && batch->grant != NULL)
+        status = pg_grants_take(batch->grant->result, batch->arena, &out->granted, err);
     for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++) {
         status = kind_take(batch, k, err);
         if (status == PAWL_OK && batch->lanes != NULL)

@@ -5,8 +5,8 @@
 #include "store/postgres/calls.h"
 #include "store/postgres/event_calls.h"
 
-static pawl_status grants_take(const PGresult *r, struct arena *arena, struct checkpoint_grants *out,
-                               pawl_error *err) {
+pawl_status pg_grants_take(const PGresult *r, struct arena *arena, struct checkpoint_grants *out,
+                           pawl_error *err) {
     size_t rows = (size_t)PQntuples(r);
     struct checkpoint_grants grants = {.grants = arena_array(arena, rows, sizeof *grants.grants),
                                        .busy = arena_array(arena, rows, sizeof *grants.busy)};
@@ -48,9 +48,20 @@ pawl_status postgres_checkpoints_claim(struct store *store, const struct checkpo
     pg_params_big(p, in->lease_ms);
     status = pg_statement_run(postgres_of(store), "checkpoints_claim", &statement, EFFECT_WRITE, err);
     if (status == PAWL_OK)
-        status = grants_take(statement.result, arena, out, err);
+        status = pg_grants_take(statement.result, arena, out, err);
     pg_statement_clear(&statement);
     return status;
+}
+
+void pg_checkpoints_renew_prepare(const struct checkpoints_renew *in, struct arena *arena,
+                                  struct statement *statement) {
+    *statement = pg_statement_new(POSTGRES_Q_CHECKPOINTS_RENEW, arena);
+    struct params *p = &statement->params;
+    pg_params_uuid(p, in->instance);
+    pg_params_texts(p, STRIDED(in->refs, stream, in->count));
+    pg_params_texts(p, STRIDED(in->refs, perspective, in->count));
+    pg_params_bigs(p, STRIDED(in->refs, token, in->count));
+    pg_params_big(p, in->lease_ms);
 }
 
 pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
@@ -58,13 +69,8 @@ pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpo
     pawl_status status = check_checkpoints_renew(in, err);
     if (status != PAWL_OK)
         return status;
-    struct statement statement = pg_statement_new(POSTGRES_Q_CHECKPOINTS_RENEW, arena);
-    struct params *p = &statement.params;
-    pg_params_uuid(p, in->instance);
-    pg_params_texts(p, STRIDED(in->refs, stream, in->count));
-    pg_params_texts(p, STRIDED(in->refs, perspective, in->count));
-    pg_params_bigs(p, STRIDED(in->refs, token, in->count));
-    pg_params_big(p, in->lease_ms);
+    struct statement statement = {.result = NULL};
+    pg_checkpoints_renew_prepare(in, arena, &statement);
     return pg_answers_run(store, &statement,
                           &(struct answers_wanted){"checkpoints_renew", in->count, arena, out}, err);
 }

@@ -72,4 +72,10 @@ pawl_status postgres_receptor_list(struct store *store, struct arena *arena, str
 pawl_status postgres_receptors_feed(struct store *store, const struct receptors_feed *in,
                                     struct feed_result *out, pawl_error *err);
 
+/* Parts of a batch. */
+void pg_checkpoints_renew_prepare(const struct checkpoints_renew *in, struct arena *arena,
+                                  struct statement *statement);
+PAWL_MUSTCHECK pawl_status pg_grants_take(const PGresult *r, struct arena *arena,
+                                          struct checkpoint_grants *out, pawl_error *err);
+
 #endif

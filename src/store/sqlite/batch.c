@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/claim.h"
+#include "store/sqlite/events.h"
 #include "store/sqlite/instance.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/log.h"
@@ -27,7 +28,7 @@ static bool wants_claims(const struct work_batch *in) {
     bool any = false;
     for (int kind = 1; kind <= KIND_COUNT; kind++)
         any = any || in->claim_max[kind] > 0;
-    return any && (in->flags & BATCH_SKIP_CLAIM) == 0;
+    return (any || in->checkpoint_max > 0) && (in->flags & BATCH_SKIP_CLAIM) == 0;
 }
 
 /* Registers an unknown instance; a known one is beaten when its beat is old. */
@@ -112,6 +113,12 @@ static pawl_status log_reports(struct batching *b) {
         status = report_answers(b->op, b->arena, b->in->checkpoint_count, false, &b->out->checkpoints);
     if (status == PAWL_OK)
         status = log_receptors(b->op, b->in->receptors, &b->out->receptors);
+    const struct checkpoints_renew renew = {b->in->instance.id, b->in->checkpoint_renewals,
+                                            b->in->checkpoint_renewal_count, b->in->lease_ms};
+    if (status == PAWL_OK)
+        status = report_answers(b->op, b->arena, renew.count, false, &b->out->checkpoint_renewals);
+    if (status == PAWL_OK)
+        status = checkpoints_extend(b->op, &renew, b->out->checkpoint_renewals.answers);
     const struct checkpoints_report checkpoints = {b->in->instance.id, b->in->checkpoints,
                                                    b->in->checkpoint_count};
     if (status == PAWL_OK)
@@ -151,6 +158,8 @@ static pawl_status run(struct batching *b) {
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && wants_claims(b->in); kind++)
         if (b->in->claim_max[kind] > 0)
             status = claim(b, (enum store_kind)kind);
+    if (status == PAWL_OK && wants_claims(b->in) && b->in->checkpoint_max > 0)
+        status = checkpoints_batch(b->op, b->in, b->used, b->arena, &b->out->granted);
     const bool lanes_wanted = (b->in->flags & BATCH_LANES) != 0;
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && lanes_wanted; kind++)
         status = lane_list_owned(b->op, (enum store_kind)kind, b->in->instance.id, b->arena,

@@ -284,6 +284,26 @@ static pawl_status take_due(struct operation *op, const struct checkpoints_claim
     return status;
 }
 
+static pawl_status granted_of(struct operation *op, const struct checkpoint_state *c, struct arena *arena,
+                              struct checkpoint_grant *out) {
+    *out = (struct checkpoint_grant){.version = c->view.version,
+                                     .head = c->view.head,
+                                     .token = c->view.token,
+                                     .lease_until_ms = c->view.lease_until_ms,
+                                     .replay_to = c->view.replay_to,
+                                     .attempt = c->view.attempts + 1};
+    pawl_status status = str_dup(arena, c->view.stream, &out->stream, op->err);
+    return status == PAWL_OK ? str_dup(arena, c->view.perspective, &out->perspective, op->err) : status;
+}
+
+static pawl_status note_request(struct operation *op, const struct checkpoint_state *c, pawl_uuid request) {
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_REQUEST);
+    bind_text(&s, c->view.stream);
+    bind_text(&s, c->view.perspective);
+    bind_uuid(&s, request);
+    return statement_run(&s);
+}
+
 static pawl_status grant(struct operation *op, const struct checkpoints_claim *in, struct picked *list,
                          struct arena *arena, struct checkpoint_grants *out) {
     int64_t token = list->count > 0 ? operation_next_token(op) : 0;
@@ -298,17 +318,10 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
         c->view.token = token;
         c->view.lease_until_ms = c->due_ms = op->now_ms + in->lease_ms;
         status = checkpoint_write(op, c);
-        struct checkpoint_grant *granted = &out->grants[out->count++];
-        *granted = (struct checkpoint_grant){.version = c->view.version,
-                                             .head = c->view.head,
-                                             .token = token,
-                                             .lease_until_ms = c->view.lease_until_ms,
-                                             .replay_to = c->view.replay_to,
-                                             .attempt = c->view.attempts + 1};
+        if (status == PAWL_OK && !uuid_is_nil(in->request))
+            status = note_request(op, c, in->request);
         if (status == PAWL_OK)
-            status = str_dup(arena, c->view.stream, &granted->stream, op->err);
-        if (status == PAWL_OK)
-            status = str_dup(arena, c->view.perspective, &granted->perspective, op->err);
+            status = granted_of(op, c, arena, &out->grants[out->count++]);
     }
     return status;
 }
@@ -322,8 +335,28 @@ pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
     return status == PAWL_OK && changed > 0 ? perspective_count_again(op, (pawl_str){NULL, 0}) : status;
 }
 
-static pawl_status claim(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
-                         struct checkpoint_grants *out) {
+pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
+                             struct checkpoint_grants *out) {
+    struct picked held = {0};
+    pawl_status status = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_HELD);
+    bind_uuid(&s, in->instance);
+    bind_uuid(&s, in->request);
+    while (status == PAWL_OK && statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, op->scratch);
+        status = checkpoint_pick(op, &held, &c);
+    }
+    pawl_status end = statement_end(&s);
+    out->grants = arena_array(arena, held.count, sizeof *out->grants);
+    if (status == PAWL_OK && end == PAWL_OK && out->grants == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && end == PAWL_OK && i < held.count; i++)
+        status = granted_of(op, &held.rows[i], arena, &out->grants[out->count++]);
+    return status == PAWL_OK ? end : status;
+}
+
+pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
+                              struct checkpoint_grants *out) {
     struct runnable runnable = {0};
     struct picked list = {0};
     pawl_status status = instance_must_be_live(op, in->instance);
@@ -346,10 +379,27 @@ pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoin
         status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_claim", err);
     if (status != PAWL_OK)
         return status;
-    status = claim(&op, in, arena, &result);
+    status = checkpoints_grant(&op, in, arena, &result);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = result;
+    return status;
+}
+
+pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
+                               enum store_answer *answers) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        int64_t changed = 0;
+        struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RENEW);
+        bind_text(&s, in->refs[i].stream);
+        bind_text(&s, in->refs[i].perspective);
+        bind_int(&s, in->refs[i].token);
+        bind_int(&s, op->now_ms + in->lease_ms);
+        bind_uuid(&s, in->instance);
+        status = statement_run_count(&s, &changed);
+        answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
+    }
     return status;
 }
 
@@ -363,17 +413,8 @@ pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoin
     if (status != PAWL_OK)
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
-        int64_t changed = 0;
-        struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_RENEW);
-        bind_text(&s, in->refs[i].stream);
-        bind_text(&s, in->refs[i].perspective);
-        bind_int(&s, in->refs[i].token);
-        bind_int(&s, op.now_ms + in->lease_ms);
-        bind_uuid(&s, in->instance);
-        status = statement_run_count(&s, &changed);
-        list.answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
-    }
+    if (status == PAWL_OK)
+        status = checkpoints_extend(&op, in, list.answers);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;

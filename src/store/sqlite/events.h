@@ -95,6 +95,18 @@ PAWL_MUSTCHECK pawl_status checkpoint_idle(struct operation *op, struct checkpoi
 /* Of the named streams: list becomes what is to be granted, the others are written down. */
 PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
                                                     const struct runnable *runnable, struct picked *list);
+/* Steps of a batch; the input is checked. */
+PAWL_MUSTCHECK pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_claim *in,
+                                             struct arena *arena, struct checkpoint_grants *out);
+/* What the instance holds under the request key. */
+PAWL_MUSTCHECK pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in,
+                                            struct arena *arena, struct checkpoint_grants *out);
+PAWL_MUSTCHECK pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
+                                              enum store_answer *answers);
+/* The checkpoints of a batch: those that messages speak of, whose work ends with that, then what is due.
+ * used: the request key was used before. */
+PAWL_MUSTCHECK pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,
+                                             struct arena *arena, struct checkpoint_grants *out);
 /* What an instance held that is evicted or has left is free. */
 PAWL_MUSTCHECK pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance);
 
