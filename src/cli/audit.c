@@ -22,3 +22,10 @@ pawl_status audit_note(struct cli *cli, const char *action, const char *detail, 
         .actor = audit_actor(cli), .action = str_from(action), .detail = str_from(detail)};
     return cli->store->ops->relay->audit_add(cli->store, &row, err);
 }
+
+pawl_status audit_note_reason(struct cli *cli, const char *action, const char *detail, pawl_error *err) {
+    const struct flag_value *reason = cli_flag(cli, FLAG_REASON);
+    const char *text = reason->set ? arena_printf(cli->arena, "%s: %.*s", detail, STR_ARG(reason->text))
+                                   : detail;
+    return audit_note(cli, action, text, err);
+}

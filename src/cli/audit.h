@@ -11,4 +11,8 @@ pawl_str audit_actor(struct cli *cli);
 PAWL_MUSTCHECK pawl_status audit_note(struct cli *cli, const char *action, const char *detail,
                                       pawl_error *err);
 
+/* The same, and the reason that was given with --reason, if any. */
+PAWL_MUSTCHECK pawl_status audit_note_reason(struct cli *cli, const char *action, const char *detail,
+                                             pawl_error *err);
+
 #endif

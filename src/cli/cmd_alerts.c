@@ -167,7 +167,7 @@ static pawl_status set_silence(struct cli *cli, int64_t for_ms, const char *acti
         in.reason = cli_flag(cli, FLAG_REASON)->text;
     status = cli->store->ops->alerts->silence(cli->store, &in, err);
     if (status == PAWL_OK)
-        status = audit_note(cli, action, cli->arguments.words[0], err);
+        status = audit_note_reason(cli, action, cli->arguments.words[0], err);
     return status == PAWL_OK ? show(cli, err) : status;
 }
 

@@ -36,7 +36,7 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
         row.reason = reason->text;
     status = cli->store->ops->relay->pause_set(cli->store, &row, err);
     if (status == PAWL_OK)
-        status = audit_note(cli, "cancel", text, err);
+        status = audit_note_reason(cli, "cancel", text, err);
     if (status == PAWL_OK)
         output_say(&cli->output, "cancelled; its worker sees it with its next heartbeat");
     return status;

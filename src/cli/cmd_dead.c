@@ -42,9 +42,9 @@ const struct command command_dead_list = {
     .database = DATABASE_OPEN,
     .details =
         "The reason is attempts (the last attempt failed), permanent (the handler said that no attempt can "
-        "succeed), killed (its worker died with it too often) or parked (it waits behind a dead letter of "
-        "its "
-        "stream, and is redriven with that one).",
+        "succeed), killed (its worker died with it too often), cancelled (a person ended it; the error says "
+        "who "
+        "and why) or parked (it waits behind a dead letter of its stream, and is redriven with that one).",
     .example = "pawl dead list --type order.created",
     .run = list,
 };

@@ -24,7 +24,7 @@ static pawl_status check(struct cli *cli, pawl_error *err) {
 
 static pawl_status note(struct cli *cli, const char *action, pawl_error *err) {
     const char *detail = arena_printf(cli->arena, "%s %s", cli->arguments.words[0], cli->arguments.words[1]);
-    return audit_note(cli, action, detail, err);
+    return audit_note_reason(cli, action, detail, err);
 }
 
 static pawl_status set_pause(struct cli *cli, pawl_error *err) {

@@ -15,8 +15,8 @@
 
 enum { CANDIDATES_MAX = 8, KINDS_MAX = 8 };
 
-static pawl_status print_json(struct cli *cli, const struct why *why, const struct buf texts[static 2],
-                              pawl_error *err) {
+static pawl_status print_json(struct cli *cli, const struct why *why, const struct why_pause *pause,
+                              const struct buf texts[static 2], pawl_error *err) {
     struct column columns[WHY_COLUMNS + 1];
     struct cell cells[WHY_COLUMNS + 1];
     struct cell message_values[MESSAGE_COLUMNS];
@@ -26,7 +26,7 @@ static pawl_status print_json(struct cli *cli, const struct why *why, const stru
     output_cells_json(&message, message_columns, MESSAGE_COLUMNS, message_values);
     memcpy(columns, why_view_columns, sizeof why_view_columns);
     columns[WHY_COLUMNS] = (struct column){.key = "message", .type = CELL_JSON};
-    why_cells(why, texts, cells);
+    why_cells(why, pause, texts, cells);
     cells[WHY_COLUMNS] = cell_text(buf_str(&message));
     pawl_status status = buf_status(&message, "why", err);
     if (status == PAWL_OK)
@@ -37,18 +37,19 @@ static pawl_status print_json(struct cli *cli, const struct why *why, const stru
 
 static pawl_status tell_message(struct cli *cli, pawl_uuid id, pawl_error *err) {
     struct why why;
-    pawl_status status = cli->store->ops->view.why(cli->store, id, cli->arena, &why, err);
+    struct why_pause pause;
+    pawl_status status = why_read(cli->store, id, cli->arena, &why, &pause, err);
     if (status != PAWL_OK)
         return status;
     struct buf texts[2]; /* what holds, what to do */
     buf_init(&texts[0], 0);
     buf_init(&texts[1], 0);
-    why_story(&why, &texts[0], &texts[1]);
+    why_story(&why, &pause, &texts[0], &texts[1]);
     status = buf_status(&texts[0], "why", err);
     if (status == PAWL_OK)
         status = buf_status(&texts[1], "why", err);
     if (status == PAWL_OK && output_is_json(&cli->output))
-        status = print_json(cli, &why, texts, err);
+        status = print_json(cli, &why, &pause, texts, err);
     else if (status == PAWL_OK)
         output_say(&cli->output, "%s\nWhat to do: %s", texts[0].ptr, texts[1].ptr);
     buf_free(&texts[0]);

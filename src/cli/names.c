@@ -44,7 +44,9 @@ const char *cause_name(enum why_cause cause) {
                                         [WHY_SUSPECT] = "suspect",
                                         [WHY_BLOCKED] = "blocked",
                                         [WHY_DEAD] = "dead",
-                                        [WHY_DONE] = "done"};
+                                        [WHY_DONE] = "done",
+                                        [WHY_PAUSED] = "paused",
+                                        [WHY_CANCELLED] = "cancelled"};
     return NAME(names, cause);
 }
 
@@ -57,7 +59,8 @@ const char *reason_name(enum message_state state, int reason) {
     static const char *const dead[] = {[DEAD_ATTEMPTS] = "attempts",
                                        [DEAD_PERMANENT] = "permanent",
                                        [DEAD_KILLED] = "killed",
-                                       [DEAD_PARKED] = "parked"};
+                                       [DEAD_PARKED] = "parked",
+                                       [DEAD_CANCELLED] = "cancelled"};
     if (state == STATE_DEAD)
         return NAME(dead, reason);
     return NAME(aside, reason);

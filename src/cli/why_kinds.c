@@ -129,17 +129,18 @@ static pawl_status stream_first(struct cli *cli, pawl_str stream, struct why_tol
 static pawl_status tell_stream(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
     pawl_uuid first = {0};
     struct why why;
+    struct why_pause pause;
     pawl_status status = stream_first(cli, word, told, &first, err);
     if (status != PAWL_OK || uuid_is_nil(first))
         return status;
-    status = cli->store->ops->view.why(cli->store, first, cli->arena, &why, err);
+    status = why_read(cli->store, first, cli->arena, &why, &pause, err);
     if (status != PAWL_OK)
         return status == PAWL_NOT_FOUND ? PAWL_OK : status;
     told->found = true;
     buf_append_cstr(&told->text, "Stream ");
     grid_escape(&told->text, word);
     buf_append_cstr(&told->text, " stands at its first unfinished message. ");
-    why_story(&why, &told->text, &told->next);
+    why_story(&why, &pause, &told->text, &told->next);
     return PAWL_OK;
 }
 

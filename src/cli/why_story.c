@@ -15,6 +15,7 @@
 /* What the sentences are made from. */
 struct story {
     const struct why *why;
+    const struct why_pause *pause;
     struct buf *text;
     struct buf *next;
     char id[UUID_TEXT_BYTES];
@@ -80,6 +81,8 @@ static const char *blocker_phrase(enum why_cause cause) {
         return "waits itself";
     case WHY_UNKNOWN_MESSAGE:
     case WHY_DONE:
+    case WHY_PAUSED:
+    case WHY_CANCELLED:
         break;
     }
     return "is unfinished";
@@ -179,6 +182,49 @@ static void tell_waiting(struct story *story) {
     buf_append_cstr(story->next, "Nothing if a worker is running: it is claimed when it is due.");
 }
 
+static void tell_who(struct story *story) {
+    const struct pause_row *row = &story->pause->row;
+    buf_append_cstr(story->text, " since ");
+    why_moment(story->text, row->since_ms, story->why->now_ms);
+    buf_append_cstr(story->text, " by ");
+    grid_escape(story->text, row->actor);
+    if (!str_absent(row->reason) && row->reason.len > 0) {
+        buf_append_cstr(story->text, ": ");
+        grid_escape(story->text, row->reason);
+    }
+    buf_append_char(story->text, '.');
+}
+
+static void tell_paused(struct story *story) {
+    static const char *const scopes[] = {[PAUSE_TOPIC] = "topic",
+                                         [PAUSE_STREAM] = "stream",
+                                         [PAUSE_HANDLER] = "handler",
+                                         [PAUSE_MESSAGE] = "message"};
+    const struct pause_row *row = &story->pause->row;
+    if (story->why->cause == WHY_CANCELLED) {
+        buf_append_cstr(story->text, "It is cancelled");
+        tell_who(story);
+        buf_append_cstr(story->text, " It becomes a dead letter when its worker next looks.");
+        buf_printf(story->next,
+                   "Nothing if a worker is running; pawl resume message %s takes it back until then.",
+                   story->id);
+        return;
+    }
+    if (story->pause->front)
+        buf_printf(story->text,
+                   "It waits behind the earlier message %s of its stream, and that one does not run: ",
+                   story->blocker);
+    else
+        buf_append_cstr(story->text, "It does not run: ");
+    buf_printf(story->text, row->scope == PAUSE_MESSAGE ? "the %s " : "its %s ", scopes[row->scope]);
+    grid_escape(story->text, row->name);
+    buf_append_cstr(story->text, row->scope == PAUSE_MESSAGE ? " is cancelled" : " is paused");
+    tell_who(story);
+    buf_printf(story->next, "pawl resume %s '", scopes[row->scope]);
+    grid_escape(story->next, row->name);
+    buf_append_cstr(story->next, "' lets it go on.");
+}
+
 static void tell_ended(struct story *story) {
     const struct why *why = story->why;
     if (why->cause == WHY_DONE) {
@@ -193,15 +239,22 @@ static void tell_ended(struct story *story) {
         [DEAD_PERMANENT] = "its handler said that no attempt can succeed",
         [DEAD_KILLED] = "its workers died with it too often",
         [DEAD_PARKED] = "it is parked behind a dead letter of its stream",
+        [DEAD_CANCELLED] = "a person has ended it",
     };
     int reason = why->row.reason;
     bool parked = reason == DEAD_PARKED;
     buf_append_cstr(story->text, "It is a dead letter since ");
     why_moment(story->text, why->row.ended_ms, why->now_ms);
-    if (reason >= DEAD_ATTEMPTS && reason <= DEAD_PARKED)
+    if (reason >= DEAD_ATTEMPTS && reason <= DEAD_CANCELLED)
         buf_printf(story->text, ": %s", causes[reason]);
     buf_append_char(story->text, '.');
-    append_error(story->text, why->row.error);
+    if (reason == DEAD_CANCELLED && !str_absent(why->row.error)) {
+        buf_append_cstr(story->text, " It was ");
+        grid_escape(story->text, why->row.error);
+        buf_append_char(story->text, '.');
+    } else {
+        append_error(story->text, why->row.error);
+    }
     if (parked && !uuid_is_nil(why->blocker_id))
         buf_printf(story->next, "pawl dead redrive %s redrives the one in front, and this one with it.",
                    story->blocker);
@@ -209,14 +262,13 @@ static void tell_ended(struct story *story) {
         buf_append_cstr(story->next,
                         "Redrive the dead letter in front of it: pawl dead list --stream shows it.");
     else
-        buf_printf(
-            story->next,
-            "Remove the cause, then pawl dead redrive %s; or give the message up with pawl dead discard %s.",
-            story->id, story->id);
+        buf_printf(story->next, "%s pawl dead redrive %s%s give the message up with pawl dead discard %s.",
+                   reason == DEAD_CANCELLED ? "If it is to run after all:" : "Remove the cause, then",
+                   story->id, reason == DEAD_CANCELLED ? "; otherwise" : "; or", story->id);
 }
 
-void why_story(const struct why *why, struct buf *text, struct buf *next) {
-    struct story story = {.why = why, .text = text, .next = next};
+void why_story(const struct why *why, const struct why_pause *pause, struct buf *text, struct buf *next) {
+    struct story story = {.why = why, .pause = pause, .text = text, .next = next};
     uuid_format(why->row.item.id, story.id);
     uuid_format(why->instance, story.instance);
     uuid_format(why->blocker_id, story.blocker);
@@ -241,6 +293,10 @@ void why_story(const struct why *why, struct buf *text, struct buf *next) {
     case WHY_DEAD:
     case WHY_DONE:
         tell_ended(&story);
+        return;
+    case WHY_PAUSED:
+    case WHY_CANCELLED:
+        tell_paused(&story);
         return;
     case WHY_UNKNOWN_MESSAGE:
         return;

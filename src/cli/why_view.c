@@ -3,6 +3,7 @@
 
 #include "base/uuid.h"
 #include "cli/names.h"
+#include "cli/note_view.h"
 
 const struct column why_view_columns[WHY_COLUMNS] = {
     {.key = "id", .type = CELL_UUID},
@@ -17,9 +18,14 @@ const struct column why_view_columns[WHY_COLUMNS] = {
     {.key = "blocker_seq", .type = CELL_INT},
     {.key = "blocker_cause", .type = CELL_TEXT},
     {.key = "many_ahead", .type = CELL_BOOL},
+    {.key = "pause_scope", .type = CELL_TEXT},
+    {.key = "pause_name", .type = CELL_TEXT},
+    {.key = "pause_since", .type = CELL_TIME},
+    {.key = "pause_actor", .type = CELL_TEXT},
+    {.key = "pause_reason", .type = CELL_TEXT},
 };
 
-void why_cells(const struct why *why, const struct buf texts[static 2],
+void why_cells(const struct why *why, const struct why_pause *pause, const struct buf texts[static 2],
                struct cell cells[static WHY_COLUMNS]) {
     bool blocked = !uuid_is_nil(why->blocker_id);
     cells[0] = cell_uuid(why->row.item.id);
@@ -34,4 +40,10 @@ void why_cells(const struct why *why, const struct buf texts[static 2],
     cells[9] = blocked ? cell_int(why->blocker_seq) : cell_none();
     cells[10] = blocked ? cell_cstr(cause_name(why->blocker_cause)) : cell_none();
     cells[11] = cell_bool(why->many_ahead);
+    if (pause->row.scope != 0) {
+        pause_cells(&pause->row, &cells[12]);
+        return;
+    }
+    for (int i = 12; i < WHY_COLUMNS; i++)
+        cells[i] = cell_none();
 }

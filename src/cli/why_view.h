@@ -4,13 +4,13 @@
 
 #include "base/buf.h"
 #include "cli/output.h"
-#include "store/store.h"
+#include "cli/why_pause.h"
 
-enum { WHY_COLUMNS = 12 };
+enum { WHY_COLUMNS = 17 };
 
 extern const struct column why_view_columns[WHY_COLUMNS];
 /* texts: what why_story appended; borrowed by the cells. */
-void why_cells(const struct why *why, const struct buf texts[static 2],
+void why_cells(const struct why *why, const struct why_pause *pause, const struct buf texts[static 2],
                struct cell cells[static WHY_COLUMNS]);
 
 #endif

@@ -51,7 +51,9 @@ struct fail_item core_report_fail_item(const struct engine_core *core, const str
     return (struct fail_item){
         .ref = {entry->item->token, entry->item->id},
         .error = {entry->error != NULL ? entry->error : "", entry->error_len},
-        .error_class = entry->permanent ? CLASS_PERMANENT : CLASS_RETRYABLE,
+        .error_class = entry->asked       ? CLASS_CANCELLED
+                       : entry->permanent ? CLASS_PERMANENT
+                                          : CLASS_RETRYABLE,
         .delay_ms = entry->delay_ms,
         .policy = rules->policy,
         .max_attempts = rules->max_attempts,

@@ -63,10 +63,11 @@ static pawl_status show(struct call *call, pawl_error *err) {
 static pawl_status explain(struct call *call, pawl_error *err) {
     pawl_uuid id;
     struct why why;
+    struct why_pause pause;
     struct buf texts[2];
     pawl_status status = ids_message(call, "id", &id, err);
     if (status == PAWL_OK)
-        status = call->store->ops->view.why(call->store, id, call->arena, &why, err);
+        status = why_read(call->store, id, call->arena, &why, &pause, err);
     if (status == PAWL_NOT_FOUND)
         return error_set(err, status, "why",
                          "there is no message with id %.*s; it may be done and no longer kept",
@@ -77,9 +78,9 @@ static pawl_status explain(struct call *call, pawl_error *err) {
         why.row.error = (pawl_str){NULL, 0};
     buf_init(&texts[0], 0);
     buf_init(&texts[1], 0);
-    why_story(&why, &texts[0], &texts[1]);
+    why_story(&why, &pause, &texts[0], &texts[1]);
     struct cell cells[WHY_COLUMNS];
-    why_cells(&why, texts, cells);
+    why_cells(&why, &pause, texts, cells);
     call_record(call, cells);
     buf_free(&texts[0]);
     buf_free(&texts[1]);

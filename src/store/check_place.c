@@ -217,8 +217,8 @@ static pawl_status place_failure(const struct place *at, const struct fail_item 
         status = place_error_text(at, item->stack);
     if (status != PAWL_OK)
         return status;
-    if (item->error_class != CLASS_RETRYABLE && item->error_class != CLASS_PERMANENT)
-        return place_wrong(at, "%d is not an error class; use 1 (retryable) or 2 (permanent)",
+    if (item->error_class < CLASS_RETRYABLE || item->error_class > CLASS_CANCELLED)
+        return place_wrong(at, "%d is not an error class; use 1 (retryable), 2 (permanent) or 3 (cancelled)",
                            (int)item->error_class);
     status = place_delay(at, item->delay_ms, -1);
     if (status == PAWL_OK)

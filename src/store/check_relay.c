@@ -49,6 +49,13 @@ pawl_status check_receive(const struct messages_receive *in, pawl_error *err) {
     return status;
 }
 
+pawl_str pause_error_text(struct arena *arena, pawl_str actor, pawl_str reason) {
+    const char *text = arena_printf(arena, "cancelled by %.*s%s%.*s", STR_ARG(actor),
+                                    str_absent(reason) ? "" : ": ", (int)reason.len,
+                                    str_absent(reason) ? "" : reason.ptr);
+    return utf8_cut(str_from(text), PAWL_ERROR_BYTES_MAX);
+}
+
 pawl_status check_pause(const struct pause_row *in, pawl_error *err) {
     pawl_uuid id;
     if (in->scope < PAUSE_TOPIC || in->scope > PAUSE_MESSAGE)

@@ -132,6 +132,8 @@ struct store_relay_ops {
 /* Input checks, the same for every store. */
 PAWL_MUSTCHECK pawl_status check_duty(const struct duty_take *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_receive(const struct messages_receive *in, pawl_error *err);
+/* The error of a message that was cancelled; reason may be absent. At most PAWL_ERROR_BYTES_MAX. */
+pawl_str pause_error_text(struct arena *arena, pawl_str actor, pawl_str reason);
 PAWL_MUSTCHECK pawl_status check_pause(const struct pause_row *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_audit(const struct audit_row *in, pawl_error *err);
 

@@ -28,7 +28,7 @@ enum fail_outcome { FAIL_NONE = 0, FAIL_RETRY, FAIL_DEAD };
 /* What a stream does when one of its messages becomes a dead letter; 0 = the schema's default. */
 enum dead_policy { POLICY_DEFAULT = 0, POLICY_BLOCK, POLICY_SKIP, POLICY_PARK };
 
-enum dead_reason { DEAD_ATTEMPTS = 1, DEAD_PERMANENT, DEAD_KILLED, DEAD_PARKED };
+enum dead_reason { DEAD_ATTEMPTS = 1, DEAD_PERMANENT, DEAD_KILLED, DEAD_PARKED, DEAD_CANCELLED };
 enum aside_reason { ASIDE_FAILED = 1, ASIDE_BEHIND, ASIDE_EXPIRED, ASIDE_RELEASED, ASIDE_REDRIVEN };
 enum hold_state { HOLD_WAITING = 1, HOLD_BLOCKED, HOLD_PARKED };
 enum claim_state { CLAIM_ACTIVE = 1, CLAIM_DONE, CLAIM_EXPIRED, CLAIM_EVICTED };
@@ -133,7 +133,8 @@ struct messages_complete {
     bool debug;
 };
 
-enum error_class_in { CLASS_RETRYABLE = 1, CLASS_PERMANENT };
+/* Cancelled, of messages only: the store writes who wanted it and why, from the pause that says so. */
+enum error_class_in { CLASS_RETRYABLE = 1, CLASS_PERMANENT, CLASS_CANCELLED };
 
 struct fail_item {
     struct item_ref ref;

@@ -128,7 +128,10 @@ enum why_cause {
     WHY_SUSPECT,      /* its worker died with it: it is run alone, one at a time */
     WHY_BLOCKED,      /* its stream is blocked by dead letter `blocker_*` */
     WHY_DEAD,
-    WHY_DONE
+    WHY_DONE,
+    /* What follows is seen when the pauses are looked at too (cli/why_pause.h), not by a store. */
+    WHY_PAUSED,   /* it, or the message in front of it, is paused */
+    WHY_CANCELLED /* whoever has it ends it */
 };
 
 struct why {

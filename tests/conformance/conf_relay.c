@@ -1,5 +1,7 @@
 /* The relay: one holder per duty, nothing stored under a token that is over, refused things kept once,
  * pauses, audit. */
+#include "base/str.h"
+#include "base/uuid.h"
 #include "conformance/harness.h"
 
 enum { DUTY_MS = 15000, INBOX_BIT = KIND_BIT(KIND_INBOX) };
@@ -176,6 +178,29 @@ static void pauses_are_noted_and_taken_back(void **state) {
     expect(c, PAWL_INVALID, c->store->ops->relay->pause_set(c->store, &in, &c->err));
 }
 
+static void a_cancelled_message_says_by_whom_and_why(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    put_range(c, KIND_OUTBOX, 1, 2, (pawl_str){NULL, 0});
+    struct item_list got = claim(c, 1, KIND_OUTBOX, 2);
+    char id[UUID_TEXT_BYTES];
+    struct pause_row in = {.scope = PAUSE_MESSAGE,
+                           .name = str_from(uuid_format(item_of(c, got, 1)->id, id)),
+                           .reason = STR("wrong address"),
+                           .actor = STR("anna")};
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
+    for (int n = 1; n <= 2; n++) {
+        struct fail_item failed = failure_of(item_of(c, got, n), "stopped", -1);
+        failed.error_class = CLASS_CANCELLED;
+        assert_int_equal(fail_with(c, 1, KIND_OUTBOX, failed).outcome, FAIL_DEAD);
+        assert_int_equal(row_of(c, n).reason, DEAD_CANCELLED);
+    }
+    ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_MESSAGE, in.name, &c->err));
+    assert_true(str_equal_cstr(row_of(c, 1).error, "cancelled by anna: wrong address"));
+    assert_true(str_equal_cstr(row_of(c, 2).error, "stopped")); /* nobody said why */
+    assert_int_equal(redrive(c, KIND_OUTBOX, 1), ANSWER_APPLIED);
+}
+
 static void the_audit_keeps_what_people_did(void **state) {
     struct conf *c = *state;
     for (int i = 0; i < 3; i++) {
@@ -199,6 +224,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_reader_whose_duty_is_over_stores_nothing),
     CONF_TEST(conflicts_and_malformed_ones_are_kept_once),
     CONF_TEST(pauses_are_noted_and_taken_back),
+    CONF_TEST(a_cancelled_message_says_by_whom_and_why),
     CONF_TEST(the_audit_keeps_what_people_did),
 };
 

@@ -55,9 +55,13 @@ class CancelTest(ControlTest):
         self.stop()
         self.assertTrue((self.dir / "asked").exists())
         for row in self.ok("dead", "list"):
-            self.assertIn("cancelled by a person", row["error"])
-            self.assertEqual((row["reason"], row["attempts"]), ("permanent", 1))
+            self.assertRegex(row["error"], "^cancelled by .*: wrong$")
+            self.assertEqual((row["reason"], row["attempts"]), ("cancelled", 1))
+            why = self.ok("why", row["id"])["explanation"]
+            self.assertIn(": wrong.", why)
+            self.assertNotIn("handler", why)
         self.assertEqual([action for action, _ in self.actions()], ["cancel", "cancel"])
+        self.assertTrue(all(row["detail"].endswith(": wrong") for row in self.ok("actions")), self.ok("actions"))
 
     def test_long_before_the_next_heartbeat(self):
         """The wish wakes the worker, busy as it is."""
@@ -121,16 +125,21 @@ class PauseTest(ControlTest):
         self.wait(lambda: self.ran() == ["held"], what="a message before the pause")
         self.done("pause", scope, name, "--reason", "repair")
         time.sleep(0.6)  # a heartbeat is 200 ms
-        self.ok("send", "held", *held_args)
+        waits = self.ok("send", "held", *held_args)["id"]
         self.ok("send", "other", *other_args)
         self.wait(lambda: "other" in self.ran(), what="what is not paused")
         time.sleep(0.3)
         self.assertEqual(self.ran().count("held"), 1)
+        why = self.ok("why", waits)
+        self.assertEqual((why["cause"], why["pause_scope"], why["pause_name"], why["pause_reason"]), ("paused", scope, name, "repair"))
+        self.assertRegex(why["explanation"], f"its {scope} .* is paused since .*: repair")
+        self.assertIn("pawl resume " + scope, why["next"])
         self.done("resume", scope, name)
         self.wait(lambda: self.ran().count("held") == 2, what="what was paused")
         self.stop()
         self.assertEqual((self.counts()["done"], self.counts()["dead"]), (3, 0))
-        self.assertEqual([action for action, _ in self.actions()], ["resume", "pause"])
+        self.assertEqual([row["action"] + " " + row["detail"] for row in self.ok("actions")],
+                         [f"resume {scope} {name}", f"pause {scope} {name}: repair"])
 
     def test_topic(self):
         self.held("topic", "t1", ["--topic", "t1"], ["--topic", "t2"])

@@ -29,7 +29,7 @@ static void test_running(void **state) {
     assert_int_equal(d.cancel_reason, STOP_ASKED);
     driver_finish(&d, 0, (const enum outcome_type[]){OUTCOME_CANCELLED});
     const struct fail_item *fail = sent_failure(&d);
-    assert_int_equal(fail->error_class, CLASS_PERMANENT);
+    assert_int_equal(fail->error_class, CLASS_CANCELLED);
     assert_true(str_starts_with(fail->error, STR("cancelled by a person")));
     assert_int_equal(d.cancel_ends, 0);
     grant = driver_grant_new(&d);
@@ -75,7 +75,7 @@ static void test_waiting(void **state) {
             driver_item(&d, grant, streams[i], "a");
         driver_answer(&d, grant);
         assert_int_equal(d.starts, 0);
-        assert_int_equal(sent_failure(&d)->error_class, CLASS_PERMANENT);
+        assert_int_equal(sent_failure(&d)->error_class, CLASS_CANCELLED);
         grant = driver_grant_new(&d);
         grant->fates[0] = FAIL_DEAD;
         driver_answer(&d, grant);

@@ -1,9 +1,9 @@
 -- fail: items that a claim granted have failed: they are tried again later, or become dead letters.
 -- params: p_instance, p_kind, and one array member per item: p_tokens, p_ids, p_errors (at most 4096 bytes are kept),
---         p_classes (1 retryable, 2 permanent), p_delays (ms; -1: backoff with jitter), p_policies and p_max_attempts
+--         p_classes (1 retryable, 2 permanent, 3 cancelled: the pause says by whom), p_delays (ms; -1: backoff with jitter), p_policies and p_max_attempts
 --         (0: the claim's)
 -- returns: answers: 1 applied, 2 duplicate, 3 stale; outcomes: 1 retry, 2 dead, 0 for items that were not applied
--- tables: claim, message, aside, dead, hold, tally
+-- tables: claim, message, aside, dead, hold, tally; pause (read)
 -- locks: the claim parts in the order (token, part), the holds, never the lane
 CREATE OR REPLACE FUNCTION pawl.fail(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_errors text[], p_classes smallint[],
@@ -35,8 +35,13 @@ BEGIN
         END IF;
         SELECT f.dead, f.aside_delta, f.dead_delta INTO v_failed
           FROM pawl.fail_item(p_kind, p_tokens[v_n], p_ids[v_n], v_item.seq, v_item.source, v_item.lane, v_item.key,
-                              v_item.attempts + 1, v_item.deaths, pawl.text_cut(p_errors[v_n], 4096),
-                              p_classes[v_n] = 2, coalesce(p_delays[v_n], -1),
+                              v_item.attempts + 1, v_item.deaths, pawl.text_cut(
+                                  CASE WHEN p_classes[v_n] = 3
+                                       THEN coalesce((SELECT 'cancelled by ' || p.actor || coalesce(': ' || p.reason, '')
+                                                        FROM pawl.pause p WHERE p.scope = 4 AND p.name = p_ids[v_n]::text),
+                                                     p_errors[v_n])
+                                       ELSE p_errors[v_n] END, 4096),
+                              p_classes[v_n], coalesce(p_delays[v_n], -1),
                               coalesce(nullif(p_policies[v_n], 0), v_item.policy),
                               coalesce(nullif(p_max_attempts[v_n], 0), v_item.max_attempts), v_now) f;
         answers[v_n] := 1;

@@ -301,6 +301,10 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     return model_leave(model, PAWL_OK);
 }
 
+const struct pause_row *model_pause_find(const struct model *model, enum pause_scope scope, pawl_str name) {
+    return model->relay != NULL ? pause_find(model->relay, scope, name) : NULL;
+}
+
 int64_t model_pause_count(const struct model *model) {
     return model->relay != NULL ? (int64_t)model->relay->pause_count : 0;
 }

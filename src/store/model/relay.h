@@ -9,6 +9,9 @@ extern const struct store_relay_ops model_relay_ops;
 
 void model_relay_free(struct model *model);
 
+/* NULL = it is not paused. */
+const struct pause_row *model_pause_find(const struct model *model, enum pause_scope scope, pawl_str name);
+
 int64_t model_pause_count(const struct model *model);
 
 #endif

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "domain/retry.h"
 #include "domain/workstatus.h"
 #include "store/model/aside.h"
+#include "store/model/relay.h"
 
 /* Who reports, on what. */
 struct reporter {
@@ -160,8 +162,9 @@ static enum fail_outcome fail_one(struct model *model, struct record *record, co
     int max_attempts = item->max_attempts != 0 ? item->max_attempts : part->max_attempts;
     record->attempts++;
     model_part_leave(model, record, true);
-    if (item->error_class == CLASS_PERMANENT) {
-        model_die(model, record, DEAD_PERMANENT, policy);
+    if (item->error_class != CLASS_RETRYABLE) {
+        model_die(model, record, item->error_class == CLASS_PERMANENT ? DEAD_PERMANENT : DEAD_CANCELLED,
+                  policy);
         return FAIL_DEAD;
     }
     if (record->attempts + record->deaths >= max_attempts) {
@@ -177,6 +180,16 @@ static enum fail_outcome fail_one(struct model *model, struct record *record, co
     return FAIL_RETRY;
 }
 
+/* Who wanted it to end, and why. */
+static void set_cancelled(struct model *model, struct record *record, pawl_uuid message) {
+    char id[UUID_TEXT_BYTES];
+    const struct pause_row *row = model_pause_find(model, PAUSE_MESSAGE, str_from(uuid_format(message, id)));
+    struct arena *arena = row != NULL ? arena_create(0) : NULL;
+    if (arena != NULL)
+        model_record_set_error(record, pause_error_text(arena, row->actor, row->reason));
+    arena_free(arena);
+}
+
 void model_report_fail(struct model *model, const struct messages_fail *in,
                        const struct fail_scratch *scratch, struct answer_list *out) {
     const struct reporter by = {model, in->instance, in->kind};
@@ -189,6 +202,8 @@ void model_report_fail(struct model *model, const struct messages_fail *in,
             continue;
         }
         model_record_set_error(record, scratch->errors[i]);
+        if (in->items[i].error_class == CLASS_CANCELLED)
+            set_cancelled(model, record, in->items[i].ref.id);
         out->outcomes[i] = fail_one(model, record, &in->items[i], scratch->randoms[i]);
         out->answers[i] = ANSWER_APPLIED;
         model->tally[in->kind].failed++;

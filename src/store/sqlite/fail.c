@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/retry.h"
+#include "store/relay.h"
 #include "store/sqlite/dead.h"
 #include "store/sqlite/report.h"
 
@@ -56,12 +57,25 @@ static pawl_status write_failed(struct operation *op, const struct held_item *he
     return statement_run(&s);
 }
 
+/* What a cancelled message says: who wanted it to end, and why. */
+static pawl_status cancel_text(struct operation *op, pawl_uuid message, pawl_str *error) {
+    char id[UUID_TEXT_BYTES];
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FIND);
+    bind_int(&s, PAUSE_MESSAGE);
+    bind_text(&s, str_from(uuid_format(message, id)));
+    if (statement_next(&s))
+        *error = pause_error_text(op->scratch, column_borrow(&s, 0), column_borrow(&s, 1));
+    return statement_end(&s);
+}
+
 static pawl_status die(struct operation *op, const struct held_item *held, const struct fail_item *in,
                        pawl_str error) {
     struct death death = {
         .stream = held->stream,
         .source = held->part->source,
-        .reason = in->error_class == CLASS_PERMANENT ? DEAD_PERMANENT : DEAD_ATTEMPTS,
+        .reason = in->error_class == CLASS_PERMANENT   ? DEAD_PERMANENT
+                  : in->error_class == CLASS_CANCELLED ? DEAD_CANCELLED
+                                                       : DEAD_ATTEMPTS,
         .policy = in->policy != POLICY_DEFAULT ? in->policy : held->part->policy,
         .attempts = held->attempts,
         .error = error,
@@ -90,11 +104,13 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
     int64_t delay_ms = 0;
     int max_attempts = in->max_attempts != 0 ? in->max_attempts : held->part->max_attempts;
     pawl_status status = store_error_text(op->scratch, in->error, in->stack, &error, op->err);
+    if (status == PAWL_OK && in->error_class == CLASS_CANCELLED)
+        status = cancel_text(op, in->ref.id, &error);
     if (status != PAWL_OK)
         return status;
     held->attempts++;
     part_mark(held->part, held->item, MARK_DONE);
-    if (in->error_class == CLASS_PERMANENT || held->attempts + held->deaths >= max_attempts) {
+    if (in->error_class != CLASS_RETRYABLE || held->attempts + held->deaths >= max_attempts) {
         *outcome = FAIL_DEAD;
         return die(op, held, in, error);
     }
