@@ -142,7 +142,7 @@ TEST(test_ages) {
 
 /* Whatever the cause, there is a paragraph and something to do, with the ids that matter. */
 TEST(test_every_cause_has_a_story) {
-    for (int cause = WHY_RUNNING; cause <= WHY_DONE; cause++) {
+    for (int cause = WHY_RUNNING; cause <= WHY_CANCELLED; cause++) {
         struct why why = {
             .cause = (enum why_cause)cause, .until_ms = 1000, .now_ms = 2000, .blocker_cause = WHY_DEAD};
         memset(&why.instance, 0x11, sizeof why.instance);
@@ -157,7 +157,12 @@ TEST(test_every_cause_has_a_story) {
         struct buf next;
         buf_init(&text, 0);
         buf_init(&next, 0);
-        why_story(&why, &text, &next);
+        struct why_pause pause = {.row = {.scope = cause == WHY_CANCELLED ? PAUSE_MESSAGE : PAUSE_STREAM,
+                                          .name = STR("order-1"),
+                                          .actor = STR("anna"),
+                                          .reason = STR("rep\x1b[31mair"),
+                                          .since_ms = 1000}};
+        why_story(&why, &pause, &text, &next);
         assert_false(text.failed || next.failed);
         assert_true(next.len > 0);
         assert_non_null(
@@ -171,6 +176,8 @@ TEST(test_every_cause_has_a_story) {
         assert_int_equal(strstr(text.ptr, "11111111-") != NULL, owned);
         bool failed = cause == WHY_SCHEDULED || cause == WHY_SUSPECT || cause == WHY_DEAD;
         assert_int_equal(strstr(text.ptr, "Last error: boom.") != NULL, failed);
+        bool paused = cause == WHY_PAUSED || cause == WHY_CANCELLED;
+        assert_int_equal(strstr(text.ptr, "by anna: rep\\x1b[31mair.") != NULL, paused);
         buf_free(&text);
         buf_free(&next);
     }
