@@ -118,6 +118,28 @@ static void enqueue(struct job_core *core, struct entry *entry) {
         queue->tail->next = entry;
     queue->tail = entry;
     core->metrics.waiting++;
+    core->last_waiting += job_core_is_last(entry);
+}
+
+bool job_core_is_quick(const struct job_core *core, int rule) {
+    double item_us = core->queues[rule].item_us;
+    return core->config.rules[rule].bundled && item_us > 0 && item_us <= JOB_CORE_QUICK_US;
+}
+
+/* Whether the next claim may ask for more than can begin at once: what waits in the hands of a worker that
+ * dies loses an attempt without having begun, so only for a moment, and never a last one. */
+static void plan_ahead(struct job_core *core, const struct grant *grant) {
+    core->ahead_us = 0;
+    for (size_t i = 0; i < grant->count; i++) {
+        const struct entry *entry = &grant->entries[i];
+        bool quick = entry->rule >= 0 && job_core_is_quick(core, entry->rule) && !job_core_is_last(entry);
+        if (!quick) {
+            core->ahead_us = 0;
+            return;
+        }
+        if (core->queues[entry->rule].item_us > core->ahead_us)
+            core->ahead_us = core->queues[entry->rule].item_us;
+    }
 }
 
 /* Our leases are over, all of them: nothing of what we hold may have an effect any more. */
@@ -125,7 +147,7 @@ static void drop_all(struct job_core *core) {
     for (size_t i = 0; i < core->config.rule_count; i++)
         core->queues[i].head = core->queues[i].tail = NULL;
     core->pending_head = core->pending_tail = NULL;
-    core->metrics.waiting = core->metrics.pending = 0;
+    core->metrics.waiting = core->metrics.pending = core->last_waiting = 0;
     core->sent_count = 0;
     core->resend = false;
     for (struct grant *grant = core->grants, *next; grant != NULL; grant = next) {
@@ -201,6 +223,7 @@ static void take_grant(struct job_core *core, int64_t sent_ms, int64_t now_ms, c
     core->metrics.claimed += (int64_t)jobs->count;
     if (core->seen_token > core->newest_token)
         core->newest_token = core->seen_token;
+    plan_ahead(core, grant);
 }
 
 static void count_answer(struct job_core *core, const struct entry *entry, enum store_answer answer,

@@ -11,7 +11,10 @@ enum {
     JOB_CORE_RENEW_MS = 2000, /* a running job is renewed so often: that is how it hears of a cancellation */
     JOB_CORE_LEASES_MAX = 6, /* so many leases long a job without a time limit and without progress is kept */
     JOB_CORE_LINGER_MS = 5,  /* how long a result waits for company while others run */
-    JOB_CORE_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    JOB_CORE_QUICK_US = 1000, /* a handler that takes no longer than this, as measured, is quick */
+    JOB_CORE_AHEAD_MS = 250,  /* how much work of quick handlers, by time, is claimed ahead of the slots */
+    JOB_CORE_WAIT_MS = 500,   /* what could not begin for so long goes back, for others to run */
+    JOB_CORE_FULL_MS = 1000,  /* how long it is left to others when its handler may not run more at once */
     JOB_CORE_NO_HANDLER_MS = 5000,  /* how long a job without a handler is left to others */
     JOB_CORE_BACKOFF_MS_MAX = 2000, /* between calls of a store that does not answer */
     JOB_CORE_SNOOZE_MS = 1000,      /* the shortest: a handler that always snoozes must not keep us busy */

@@ -72,6 +72,8 @@ struct job_core {
     int64_t settle_at_ms;
     int64_t newest_token, seen_token; /* that the store has given us; that arrived */
     int64_t next_claim_ms, backoff_until_ms;
+    double ahead_us; /* how long a job of the last grant takes, all of them being quick; 0 = they are not */
+    size_t last_waiting; /* waiting jobs whose attempt is their last */
     int failures, turn;
     bool empty, stopping, at_once, out_of_memory;
     int64_t drain_until_ms, leave_ms;
@@ -85,6 +87,14 @@ void job_core_forget(struct job_core *core, struct entry *entry);
 
 /* The same, because its lease is over for us. */
 void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms);
+
+/* Its attempt, counted when it was leased, is its last: it must not wait in our hands. */
+static inline bool job_core_is_last(const struct entry *entry) {
+    return entry->job->attempts >= entry->job->max_attempts;
+}
+
+/* The handler takes many jobs at once, and is measured to take no time. */
+bool job_core_is_quick(const struct job_core *core, int rule);
 
 /* The job has a result that the store must hear of. */
 void job_core_pend(struct job_core *core, struct entry *entry, int64_t now_ms);

@@ -66,14 +66,14 @@ static struct entry *pop(struct job_core *core, struct queue *queue) {
     if (queue->head == NULL)
         queue->tail = NULL;
     core->metrics.waiting--;
+    core->last_waiting -= job_core_is_last(entry);
     return entry;
 }
 
 static size_t bundle_size(const struct job_core *core, int rule) {
-    const struct queue *queue = &core->queues[rule];
-    if (!core->config.rules[rule].bundled || queue->item_us > 1000 || queue->item_us <= 0)
+    if (!job_core_is_quick(core, rule))
         return 1;
-    size_t share = core->metrics.waiting / (size_t)core->config.slots + 1;
+    size_t slots = (size_t)core->config.slots, share = (core->metrics.waiting + slots - 1) / slots;
     return share > JOB_CORE_BUNDLE_MAX ? JOB_CORE_BUNDLE_MAX : share;
 }
 
@@ -92,6 +92,8 @@ static bool next_start(struct job_core *core, int64_t now_ms, struct job_action 
         *slot = (struct slot){.rule = rule};
         int64_t fence_ms = INT64_MAX, timeout_ms = 0;
         while (slot->count < most && queue->head != NULL) {
+            if (slot->count > 0 && job_core_is_last(queue->head))
+                break;
             struct entry *entry = pop(core, queue);
             if (entry->fence_ms <= now_ms) {
                 core->metrics.fenced++;
@@ -108,8 +110,8 @@ static bool next_start(struct job_core *core, int64_t now_ms, struct job_action 
                 fence_ms = entry->fence_ms;
             slot->jobs[slot->count] = entry->job;
             slot->entries[slot->count++] = entry;
-            if (timeout_ms > 0)
-                break; /* what has a time limit runs alone */
+            if (timeout_ms > 0 || job_core_is_last(entry))
+                break; /* what has a time limit runs alone, and so does a last attempt */
         }
         if (slot->count == 0)
             continue;
@@ -214,21 +216,57 @@ static bool next_settle(struct job_core *core, int64_t now_ms, struct job_action
     return true;
 }
 
+/* As many as can begin at once; more only while all that comes is quick. */
 static int claim_wanted(const struct job_core *core, int64_t now_ms) {
-    int64_t wanted = (int64_t)core->config.slots * 2;
-    double item_us = 0;
+    int64_t slots = core->config.slots, wanted = slots;
     if (core->stopping || now_ms < core->next_claim_ms)
         return 0;
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        if (core->queues[i].item_us > item_us)
-            item_us = core->queues[i].item_us;
-    }
-    if (item_us > 0)
-        wanted = core->config.slots + (int64_t)(core->config.slots * JOB_CORE_AHEAD_MS * 1000.0 / item_us);
+    if (core->ahead_us > 0)
+        wanted = slots + (int64_t)((double)slots * JOB_CORE_AHEAD_MS * 1000.0 / core->ahead_us);
     if (wanted > core->config.batch)
         wanted = core->config.batch;
     int64_t held = (int64_t)core->metrics.waiting + core->metrics.running;
-    return held * 2 > wanted ? 0 : (int)(wanted - held);
+    bool enough = core->ahead_us > 0 ? held * 2 > wanted : held >= wanted;
+    return enough ? 0 : (int)(wanted - held);
+}
+
+static void give_back(struct job_core *core, struct entry *entry, int64_t now_ms) {
+    entry->result = (struct job_result_in){.end = JOB_END_NOT_RUN,
+                                           .delay_ms = free_slot(core) >= 0 ? JOB_CORE_FULL_MS : 0};
+    job_core_pend(core, entry, now_ms);
+}
+
+/* Nothing more can begin now: what has waited long enough, and what must not wait, goes back. */
+static void give_back_late(struct job_core *core, int64_t now_ms, int64_t *due_ms) {
+    for (size_t i = 0; i < core->config.rule_count && core->metrics.waiting > 0; i++) {
+        struct queue *queue = &core->queues[i];
+        while (queue->head != NULL && queue->head->claimed_ms + JOB_CORE_WAIT_MS <= now_ms) {
+            core->ahead_us = 0; /* not so quick after all */
+            give_back(core, pop(core, queue), now_ms);
+        }
+        if (queue->head != NULL && queue->head->claimed_ms + JOB_CORE_WAIT_MS < *due_ms)
+            *due_ms = queue->head->claimed_ms + JOB_CORE_WAIT_MS;
+        if (core->last_waiting == 0)
+            continue;
+        struct entry *rest = queue->head;
+        queue->head = queue->tail = NULL;
+        while (rest != NULL) {
+            struct entry *entry = rest;
+            rest = entry->next;
+            entry->next = NULL;
+            if (job_core_is_last(entry)) {
+                core->metrics.waiting--;
+                core->last_waiting--;
+                give_back(core, entry, now_ms);
+                continue;
+            }
+            if (queue->tail == NULL)
+                queue->head = entry;
+            else
+                queue->tail->next = entry;
+            queue->tail = entry;
+        }
+    }
 }
 
 static bool next_finish(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
@@ -307,6 +345,7 @@ bool job_core_next(struct job_core *core, int64_t now_ms, struct job_action *act
         hand_back(&core->free_grants, action, JOB_ACT_FREE_GRANT) ||
         next_cancel(core, now_ms, action, &due_ms) || next_start(core, now_ms, action))
         return true;
+    give_back_late(core, now_ms, &due_ms);
     if (finished(core, now_ms)) {
         *action = (struct job_action){.type = JOB_ACT_DONE};
         return true;

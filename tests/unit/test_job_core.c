@@ -83,17 +83,21 @@ TEST(it_claims_starts_reports_and_claims_again) {
     begin(&w, (struct job_rule){0});
     struct job_action claim = expect(&w, JOB_ACT_FINISH);
     assert_int_equal(claim.finish->count, 0);
-    assert_int_equal(claim.finish->claim.max, 2 * SLOTS);
-    answer(&w, 1, 3);
+    assert_int_equal(claim.finish->claim.max, SLOTS);
+    answer(&w, 1, 2);
     assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 1);
     assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 2);
     expect(&w, JOB_ACT_WAIT);
     end_slot(&w, 0, JOB_END_DONE, 1);
+    struct job_action both = expect(&w, JOB_ACT_FINISH); /* one has ended: one may begin */
+    assert_int_equal(both.finish->count, 1);
+    assert_int_equal(both.finish->claim.max, 1);
+    answer(&w, 3, 1);
     assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 3);
-    end_slot(&w, 1, JOB_END_RETRY, 1);
     end_slot(&w, 0, JOB_END_DONE, 1);
+    end_slot(&w, 1, JOB_END_RETRY, 1);
     struct job_action report = expect(&w, JOB_ACT_FINISH);
-    assert_int_equal(report.finish->count, 3);
+    assert_int_equal(report.finish->count, 2);
     assert_int_equal(report.finish->items[0].outcome, JOB_COMPLETE);
     assert_int_equal(report.finish->items[1].outcome, JOB_FAIL);
     assert_int_equal(report.finish->items[1].delay_ms, -1);
@@ -203,12 +207,88 @@ TEST(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not) {
     struct world w;
     begin(&w, (struct job_rule){.bundled = true});
     expect(&w, JOB_ACT_FINISH);
-    answer(&w, 1, 4);
+    answer(&w, 1, 6);
     assert_int_equal(expect(&w, JOB_ACT_START).count, 1); /* nothing is known of it yet */
     assert_int_equal(expect(&w, JOB_ACT_START).count, 1);
     struct job_result_in done = {.end = JOB_END_DONE, .delay_ms = -1};
     job_core_slot_ended(w.core, w.now_ms, 0, &done, 10);
-    assert_int_equal(expect(&w, JOB_ACT_START).count, 2); /* the slots share what waits, and one more */
+    assert_int_equal(expect(&w, JOB_ACT_START).count, 2); /* the slots share what waits */
+    finish(&w);
+}
+
+/* Ends a slot of `count` jobs that took item_us each. */
+static void end_quickly(struct world *w, int slot, size_t count, int64_t item_us) {
+    struct job_result_in results[JOB_CORE_BUNDLE_MAX];
+    for (size_t i = 0; i < count; i++)
+        results[i] = (struct job_result_in){.end = JOB_END_DONE, .delay_ms = -1};
+    job_core_slot_ended(w->core, w->now_ms, slot, results, item_us * (int64_t)count);
+}
+
+/* Runs jobs that take item_us, is granted as many again, and returns how many it asks for while these run. */
+static int asked_ahead(struct world *w, int64_t item_us) {
+    expect(w, JOB_ACT_FINISH);
+    answer(w, 1, SLOTS);
+    for (int i = 0; i < SLOTS; i++)
+        expect(w, JOB_ACT_START);
+    expect(w, JOB_ACT_WAIT);
+    for (int i = 0; i < SLOTS; i++)
+        end_quickly(w, i, 1, item_us);
+    assert_int_equal(expect(w, JOB_ACT_FINISH).finish->claim.max, SLOTS);
+    answer(w, 11, SLOTS);
+    for (int i = 0; i < SLOTS; i++)
+        expect(w, JOB_ACT_START);
+    struct job_action action = next(w);
+    return action.type == JOB_ACT_FINISH ? action.finish->claim.max : 0;
+}
+
+/* Who leases more than it can start keeps it from others, and takes an attempt from it when it dies. */
+TEST(only_what_takes_microseconds_is_claimed_ahead) {
+    struct world w;
+    begin(&w, (struct job_rule){.bundled = true});
+    assert_int_equal(asked_ahead(&w, 20), BATCH - SLOTS);
+    finish(&w);
+    begin(&w, (struct job_rule){.bundled = true});
+    assert_int_equal(asked_ahead(&w, JOB_CORE_QUICK_US + 1), 0);
+    finish(&w);
+    begin(&w, (struct job_rule){.bundled = false}); /* a program, however quick */
+    assert_int_equal(asked_ahead(&w, 20), 0);
+    finish(&w);
+}
+
+TEST(what_cannot_begin_for_long_goes_back) {
+    struct world w;
+    begin(&w, (struct job_rule){.bundled = true});
+    size_t ahead = (size_t)asked_ahead(&w, 20);
+    answer(&w, 21, ahead);
+    assert_int_equal(expect(&w, JOB_ACT_WAIT).at_ms, w.now_ms + JOB_CORE_WAIT_MS);
+    w.now_ms += JOB_CORE_WAIT_MS; /* this time they are not quick */
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->count, ahead);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    assert_int_equal(back.finish->items[0].delay_ms, 0);
+    assert_int_equal(back.finish->claim.max, 0);
+    finish(&w);
+}
+
+TEST(a_last_attempt_does_not_wait) {
+    struct world w;
+    begin(&w, (struct job_rule){.bundled = true});
+    size_t ahead = (size_t)asked_ahead(&w, 20);
+    struct finish_result result = {w.answers, w.results, JOBS_MAX, {w.jobs, ahead}};
+    for (size_t i = 0; i < ahead; i++)
+        w.jobs[i] = (struct job){.id = 21 + (int64_t)i,
+                                 .token = 21,
+                                 .type = STR("t"),
+                                 .attempts = 1,
+                                 .max_attempts = i == 0 ? 1 : 2};
+    job_core_finished_call(w.core, w.now_ms, w.now_ms, PAWL_OK, &result, &w);
+    expect(&w, JOB_ACT_WAIT);
+    w.now_ms += JOB_CORE_LINGER_MS;
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->count, 1);
+    assert_int_equal(back.finish->items[0].ref.id, 21);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    assert_int_equal(back.finish->claim.max, 0); /* and nothing more is claimed ahead */
     finish(&w);
 }
 
@@ -329,6 +409,9 @@ int main(void) {
         cmocka_unit_test(a_lost_answer_is_asked_for_again_under_the_same_key),
         cmocka_unit_test(a_job_without_a_handler_is_left_to_others),
         cmocka_unit_test(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not),
+        cmocka_unit_test(only_what_takes_microseconds_is_claimed_ahead),
+        cmocka_unit_test(what_cannot_begin_for_long_goes_back),
+        cmocka_unit_test(a_last_attempt_does_not_wait),
         cmocka_unit_test(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest),
         cmocka_unit_test(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt),
         cmocka_unit_test(an_evicted_instance_drops_everything),
