@@ -12,7 +12,9 @@ AS $$
 DECLARE
     v_caller name := CASE WHEN current_setting('role') = 'none' THEN session_user ELSE current_setting('role')::name END;
 BEGIN
-    RETURN has_function_privilege(v_caller, 'pawl.epoch_raise()', 'EXECUTE') -- an operator
-        OR has_function_privilege(v_caller, 'pawl.wait_late()', 'EXECUTE'); -- a worker
+    -- What only an operator, and what only a worker may do.
+    RETURN (SELECT bool_or(has_function_privilege(v_caller, p.oid, 'EXECUTE')) FROM pg_proc p
+             WHERE p.proname IN ('dead_redrive', 'wait_late')
+               AND p.pronamespace = (SELECT c.relnamespace FROM pg_class c WHERE c.oid = 'pawl.settings'::regclass));
 END
 $$;
