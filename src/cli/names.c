@@ -23,6 +23,11 @@ const char *answer_name(enum store_answer answer) {
     return NAME(names, answer);
 }
 
+const char *epoch_cause_name(int cause) {
+    static const char *const names[] = {"first", "asked", "timeline", "copy", "went_back"};
+    return cause >= 0 && cause <= EPOCH_CAUSE_LAST ? names[cause] : "?";
+}
+
 const char *policy_name(int policy) {
     static const char *const names[] = {[POLICY_DEFAULT] = "default",
                                         [POLICY_BLOCK] = "block",

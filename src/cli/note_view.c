@@ -70,6 +70,7 @@ void group_cells(const struct dead_group *group, struct cell cells[static GROUP_
 const struct column setting_columns[SETTING_COLUMNS] = {
     {.key = "schema_version", .type = CELL_INT},      {.key = "partition_count", .type = CELL_INT},
     {.key = "lane_count", .type = CELL_INT},          {.key = "epoch", .type = CELL_INT},
+    {.key = "epoch_cause", .type = CELL_TEXT},        {.key = "epoch_raised", .type = CELL_TIME},
     {.key = "instance_lease", .type = CELL_DURATION}, {.key = "stale", .type = CELL_DURATION},
     {.key = "dedupe", .type = CELL_DURATION},         {.key = "history", .type = CELL_DURATION},
     {.key = "max_attempts", .type = CELL_INT},        {.key = "dead_policy", .type = CELL_TEXT}};
@@ -79,6 +80,8 @@ void setting_cells(const struct settings *settings, struct cell cells[static SET
                                                cell_int(settings->partition_count),
                                                cell_int(settings->lane_count),
                                                cell_int(settings->epoch),
+                                               cell_cstr(epoch_cause_name(settings->epoch_cause)),
+                                               cell_time(settings->epoch_ms),
                                                cell_duration(settings->instance_lease_ms),
                                                cell_duration(settings->stale_ms),
                                                cell_duration(settings->dedupe_ms),

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "store/store.h"
 
-enum { PAUSE_COLUMNS = 5, ACTION_COLUMNS = 5, REFUSED_COLUMNS = 8, GROUP_COLUMNS = 6, SETTING_COLUMNS = 10 };
+enum { PAUSE_COLUMNS = 5, ACTION_COLUMNS = 5, REFUSED_COLUMNS = 8, GROUP_COLUMNS = 6, SETTING_COLUMNS = 12 };
 
 #define PAUSE_SCOPES "topic|stream|handler|message" /* in the order of enum pause_scope */
 

@@ -13,6 +13,10 @@ const struct doctor_check doctor_checks[] = {
     {"clock_of_tests", "all", FAULT, look_clock_of_tests,
      "No lease ever ends and nothing becomes due while a test's clock stands still.",
      "Set test_now_ms of the settings back to 0."},
+    {"epoch_raised", "all", WARNING, look_epoch_raised,
+     "The database was promoted, restored or copied, or has lost commits: work that was acknowledged just "
+     "before may be missing, and work that was done may be done again.",
+     "Compare with what producers and consumers know; the check is quiet after a day."},
     {"session_shared", "all", WARNING, look_session_shared,
      "Without a session of its own a dead worker is noticed only when its lease ends, and wake-ups are "
      "polled.",
@@ -85,6 +89,9 @@ const struct doctor_check doctor_checks[] = {
      "A crash of the machine can lose commits and damage the whole database.", "Set fsync = on and reload."},
     {"full_page_writes_off", "postgres", FAULT, NULL,
      "A page that was half written in a crash cannot be repaired.", "Set full_page_writes = on and reload."},
+    {"standby_asynchronous", "postgres", WARNING, NULL,
+     "A failover to it loses the last commits, although they were acknowledged.",
+     "Name it in synchronous_standby_names, or accept the loss."},
     {"synchronous_commit_off", "postgres", FAULT, NULL,
      "A crash forgets work that was reported as stored, and done work is done again.",
      "Set synchronous_commit = on for this database and role."},

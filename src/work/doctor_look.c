@@ -11,6 +11,7 @@ enum {
     BACKLOG_MS_MAX = 10 * 60 * 1000,
     SCHEDULE_LATE_MS_MAX = 60 * 1000,
     DEDUPE_MS_MIN = 60 * 60 * 1000,
+    EPOCH_TOLD_MS = 24 * 60 * 60 * 1000,
     SHARE_OF_LEASE = 2 /* an execution may take one part in so many of its lease */
 };
 #define HISTORY_MS_MAX (INT64_C(90) * 24 * 60 * 60 * 1000)
@@ -38,6 +39,18 @@ void look_clock_skew(const struct doctor_facts *facts, struct buf *found) {
 void look_clock_of_tests(const struct doctor_facts *facts, struct buf *found) {
     if (facts->settings.test_now_ms != 0)
         buf_printf(found, "the store's clock stands at %" PRId64, facts->settings.test_now_ms);
+}
+
+void look_epoch_raised(const struct doctor_facts *facts, struct buf *found) {
+    static const char *const causes[EPOCH_CAUSE_LAST + 1] = {
+        [EPOCH_TIMELINE] = "the server was promoted, or recovered to a point in time",
+        [EPOCH_COPY] = "it is a copy, or was restored",
+        [EPOCH_WENT_BACK] = "a worker had seen tokens that the store did not know"};
+    const struct settings *settings = &facts->settings;
+    int64_t age_ms = facts->counts.now_ms - settings->epoch_ms;
+    if (settings->epoch_ms > 0 && age_ms < EPOCH_TOLD_MS && causes[settings->epoch_cause] != NULL)
+        buf_printf(found, "the epoch was raised to %" PRId64 " %" PRId64 " s ago: %s", settings->epoch,
+                   age_ms / 1000, causes[settings->epoch_cause]);
 }
 
 void look_session_shared(const struct doctor_facts *facts, struct buf *found) {

@@ -6,6 +6,7 @@
 
 void look_clock_skew(const struct doctor_facts *facts, struct buf *found);
 void look_clock_of_tests(const struct doctor_facts *facts, struct buf *found);
+void look_epoch_raised(const struct doctor_facts *facts, struct buf *found);
 void look_session_shared(const struct doctor_facts *facts, struct buf *found);
 void look_stale_short(const struct doctor_facts *facts, struct buf *found);
 void look_attempts_one(const struct doctor_facts *facts, struct buf *found);

@@ -10,6 +10,7 @@ import os
 import pathlib
 import random
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -35,6 +36,8 @@ class Proxy:
         self.url = url.replace(f"{host}:{port}", f"127.0.0.1:{self.listener.getsockname()[1]}")
         self.random = random.Random(seed)
         self.share = 0.0  # of what the client says, so much is cut
+        self.passes = threading.Event()  # cleared: nothing comes through any more, and nobody is told
+        self.passes.set()
         self.cuts = {"request lost": 0, "half a request": 0, "answer lost": 0}
         self.lock = threading.Lock()
         self.closing = False
@@ -59,10 +62,12 @@ class Proxy:
 
     def relay(self, client):
         try:
+            self.passes.wait()
             with client, socket.create_connection(self.server) as server:
                 said = 0
                 while True:
                     for ready in select.select([client, server], [], [])[0]:
+                        self.passes.wait()
                         data = ready.recv(1 << 16)
                         if not data:
                             return
@@ -85,6 +90,7 @@ class Proxy:
 
     def close(self):
         self.closing = True
+        self.passes.set()
         self.listener.close()
 
 
@@ -108,9 +114,9 @@ class AdversityTest(CliTest):
                 process.kill()
             process.wait()
 
-    def start(self, program=None, url=None):
-        env = dict(self.env, EFFECT_US=str(self.effect_us), EFFECT_LEASE_MS=str(LEASE_MS),
-                   EFFECT_INSTANCE_LEASE_MS=str(LEASE_MS))
+    def start(self, program=None, url=None, lease_ms=LEASE_MS, instance_lease_ms=LEASE_MS):
+        env = dict(self.env, EFFECT_US=str(self.effect_us), EFFECT_LEASE_MS=str(lease_ms),
+                   EFFECT_INSTANCE_LEASE_MS=str(instance_lease_ms))
         process = subprocess.Popen([program or Setup.helper, url or self.env["DATABASE_URL"], str(self.log)], env=env,
                                    stderr=self.errors)
         self.workers.append(process)
@@ -200,6 +206,22 @@ class CutTest(AdversityTest):
         self.start()
         self.judged()
 
+    def test_a_connection_over_which_nothing_comes(self):
+        """Packets vanish: that is noticed long before a statement could have timed out, and the work goes on behind it."""
+        proxy = Proxy(self.url, 13)
+        self.addCleanup(proxy.close)
+        self.send()
+        self.start(url=proxy.url)
+        self.wait(lambda: self.effects() > 20, 30, "some work")
+        proxy.passes.clear()
+        began = time.monotonic()
+        self.wait(lambda: "failed status=" in self.tail(), 30, "a call that was given up")
+        noticed_s = time.monotonic() - began
+        proxy.passes.set()
+        self.assertLess(noticed_s, 15, self.tail())
+        self.judged()
+
+    test_a_connection_over_which_nothing_comes.only = "postgres"
     test_connections_are_cut.only = test_a_send_whose_outcome_is_unknown.only = "postgres"
 
 
@@ -219,6 +241,59 @@ class ServerTest(AdversityTest):
     def psql(self, text):
         subprocess.run(["psql", "-q", "-d", self.server.url, "-c", text], check=True, stdout=subprocess.DEVNULL, timeout=60)
 
+    def lose_commits(self, promoted):
+        """The server goes back to where it was a while ago. Its workers live on; their leases are far longer than the test."""
+        data = pathlib.Path(self.server.dir) / "data"
+        self.send()
+        for _ in range(2):
+            self.start(lease_ms=300000, instance_lease_ms=15000)
+        epoch = self.ok("settings")["epoch"]
+        self.wait(lambda: self.effects() > 20, 30, "some work")
+        self.halt(data, data.with_name("before"))
+        seen = self.effects()
+        self.wait(lambda: self.effects() > seen + 100, 60, "more work")
+        self.halt(data.with_name("before"), data, promoted)
+        self.wait(lambda: self.outbox()["done"] >= self.total(), 90, "the end of the work")
+        for process in self.workers:
+            process.terminate()
+        self.assertEqual([process.wait(30) for process in self.workers], [0, 0], self.tail())
+        counts = self.outbox()
+        self.assertEqual((counts["done"], counts["dead"], counts["leased"]), (self.total(), 0, 0))
+        settings = self.ok("settings")
+        self.assertGreater(settings["epoch"], epoch)
+        self.assertIn("event=epoch_raised", self.whole_log())
+        checked = self.run_pawl("check")
+        self.assertEqual(checked.code, 0, checked)
+        self.assertIn("epoch_raised", self.run_pawl("doctor", "-o", "json").out)
+        return settings["epoch_cause"]
+
+    def halt(self, source, target, promoted=False):
+        """Copies the data of the stopped server; nobody notices that time has passed."""
+        for process in self.workers:
+            process.send_signal(signal.SIGSTOP)
+        self.server.stop(signal.SIGINT)
+        shutil.rmtree(target, ignore_errors=True)
+        subprocess.run(["cp", "-a", str(source), str(target)], check=True)  # with its owner
+        if promoted:
+            (target / "standby.signal").touch()
+        self.server.start()
+        if promoted:
+            self.psql("SELECT pg_promote()")
+        for process in self.workers:
+            process.send_signal(signal.SIGCONT)
+
+    def whole_log(self):
+        self.errors.flush()
+        return pathlib.Path(self.errors.name).read_text(encoding="utf-8", errors="replace")
+
+    def test_a_failover_loses_commits(self):
+        """covers: BX.7. What was claimed before and completed in what was lost is claimed again at once."""
+        self.assertEqual(self.lose_commits(True), "timeline")
+
+    def test_a_backup_is_started_without_a_recovery_target(self):
+        """The timeline stays and the tokens go back: the workers have seen higher ones."""
+        self.assertEqual(self.lose_commits(False), "went_back")
+
     def test_a_standby_is_promoted(self):
         """The server comes back as a standby that takes no writes, and is promoted a little later: no worker ends, and
         nothing is lost."""
@@ -226,6 +301,7 @@ class ServerTest(AdversityTest):
         self.start()
         self.start()
         self.wait(lambda: self.effects() > 20, 20, "some work")
+        epoch = self.ok("settings")["epoch"]
         self.server.stop(signal.SIGINT)
         (pathlib.Path(self.server.dir) / "data" / "standby.signal").touch()
         self.server.start()
@@ -234,6 +310,7 @@ class ServerTest(AdversityTest):
         self.assertIn("the server takes no writes", self.tail())
         self.psql("SELECT pg_promote()")
         self.judged()
+        self.assertEqual(self.ok("settings")["epoch"], epoch + 1)
 
     def test_tables_are_locked(self):
         """Somebody holds what every call needs for longer than the leases last."""
@@ -257,7 +334,8 @@ class ServerTest(AdversityTest):
             time.sleep(0.1)
         self.judged()
 
-    for test in (test_a_standby_is_promoted, test_tables_are_locked, test_backends_are_ended):
+    for test in (test_a_failover_loses_commits, test_a_backup_is_started_without_a_recovery_target,
+                 test_a_standby_is_promoted, test_tables_are_locked, test_backends_are_ended):
         test.only = "postgres"
     del test
 

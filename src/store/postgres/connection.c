@@ -166,10 +166,12 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
         {"fallback_application_name", "pawl"},
         {"connect_timeout", timeout},
         {"keepalives", "1"},
-        {"keepalives_idle", "10"},
-        {"keepalives_interval", "5"},
+        /* Packets that vanish are noticed by the system within 5 s: sent ones are not confirmed, and while
+         * nothing is sent it asks the other side every second. */
+        {"keepalives_idle", "2"},
+        {"keepalives_interval", "1"},
         {"keepalives_count", "3"},
-        {"tcp_user_timeout", "10000"},
+        {"tcp_user_timeout", "5000"},
         {"client_encoding", "UTF8"},
         {"sslmode", address_local(options) ? NULL : "verify-full"},
     };
@@ -283,4 +285,41 @@ pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_erro
         status = connect_once(self, op, &refused, &no_role, err);
     }
     return status;
+}
+
+/* The answer to one question on a connection of its own; -1 when it cannot be had in time. A server that
+ * answers, even with a refusal, is there: then nothing is wrong with the way to it. */
+static int64_t ask_beside(struct postgres *beside, int pid, int64_t deadline_ms) {
+    char number[NUMBER_BYTES];
+    const char *values[] = {number};
+    bool refused = false, no_role = false;
+    int64_t answer = -1;
+    pawl_error ignored;
+    if (connect_once(beside, "session_working", &refused, &no_role, &ignored) != PAWL_OK)
+        return clock_boot_ms() < deadline_ms ? 1 : -1;
+    snprintf(number, sizeof number, "%d", pid);
+    bool sent = PQsendQueryParams(beside->conn, beside->queries[POSTGRES_Q_SESSION_WORKING], 1, NULL, values,
+                                  NULL, NULL, 0) == 1 &&
+                PQflush(beside->conn) == 0;
+    while (sent && PQisBusy(beside->conn) && pg_connection_wait(beside->conn, POLLIN, deadline_ms))
+        sent = PQconsumeInput(beside->conn) == 1;
+    if (sent && !PQisBusy(beside->conn)) {
+        PGresult *result = PQgetResult(beside->conn);
+        if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
+            answer = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+        PQclear(result);
+    }
+    PQfinish(beside->conn);
+    beside->conn = NULL;
+    return answer;
+}
+
+bool pg_connection_working(const struct postgres *self, int64_t within_ms) {
+    struct postgres beside = {.address = self->address,
+                              .connect_timeout_ms = (int)within_ms,
+                              .statement_timeout_ms = (int)within_ms};
+    memcpy(beside.schema, self->schema, sizeof beside.schema);
+    memcpy(beside.role, self->role, sizeof beside.role);
+    memcpy(beside.queries, self->queries, sizeof(beside.queries)); /* borrowed */
+    return ask_beside(&beside, PQbackendPID(self->conn), clock_boot_ms() + within_ms) > 0;
 }

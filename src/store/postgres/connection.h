@@ -53,4 +53,8 @@ void pg_connection_drop(struct postgres *self);
  * False: time is over. */
 bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms);
 
+/* Asks the server, on a connection of its own, whether the session of this one is at a statement. False: it
+ * is not, or nobody answers in time: what we wait for will not come. */
+bool pg_connection_working(const struct postgres *self, int64_t within_ms);
+
 #endif

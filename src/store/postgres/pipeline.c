@@ -15,6 +15,8 @@
 #include "base/uuid.h"
 #include "store/postgres/status.h"
 
+/* After so long a silence somebody asks whether the server is still at it. */
+enum { SILENCE_MS = 3000, SILENCE_ASK_MS = 2000 };
 enum { TRIES_MAX = 8, ANSWER_GRACE_MS = 5000, STEPS_MAX = 40, NUMBER_BYTES = 16, NAME_BYTES = 24 };
 
 void pg_statement_clear(struct statement *statement) {
@@ -63,10 +65,26 @@ static pawl_status flush(struct call *call) {
     }
 }
 
+/* Waits for the server to say something. A statement may take its time, but a connection over which nothing
+ * comes any more is given up soon. Behind a pooler nobody can tell the two apart. */
+static bool wait_answer(struct call *call) {
+    struct postgres *self = call->self;
+    while (self->session == SESSION_OURS) {
+        int64_t silent_ms = clock_boot_ms() + SILENCE_MS;
+        if (silent_ms >= call->deadline_ms)
+            break;
+        if (pg_connection_wait(self->conn, POLLIN, silent_ms))
+            return true;
+        if (!pg_connection_working(self, SILENCE_ASK_MS))
+            return pg_connection_wait(self->conn, POLLIN, clock_boot_ms() + 1); /* it came meanwhile */
+    }
+    return pg_connection_wait(self->conn, POLLIN, call->deadline_ms);
+}
+
 /* The next result, NULL at the end of a statement. */
 static pawl_status next_result(struct call *call, PGresult **result) {
     while (PQisBusy(call->self->conn)) {
-        if (!pg_connection_wait(call->self->conn, POLLIN, call->deadline_ms))
+        if (!wait_answer(call))
             return lost(call, "the server did not answer in time");
         if (PQconsumeInput(call->self->conn) == 0)
             return lost(call, PQerrorMessage(call->self->conn));
