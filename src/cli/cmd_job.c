@@ -6,7 +6,7 @@
 #include "cli/input.h"
 #include "cli/pipeline_input.h"
 #include "cli/work_view.h"
-#include "work/pipeline_job.h"
+#include "work/enqueue_check.h"
 #include "work/pipeline_run.h"
 #include "work/schedule_duty.h"
 
@@ -141,8 +141,8 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
             input_read(cli->arena, cli->arguments.words[1] + 1, PAWL_PAYLOAD_BYTES_MAX, &job.payload, err);
     if (status == PAWL_OK && !str_absent(job.task))
         status = pipeline_input_params(cli, &job.payload, err);
-    if (status == PAWL_OK && !str_absent(job.task))
-        status = pipeline_task_check(cli->store, job.task, job.payload, cli->arena, err);
+    if (status == PAWL_OK)
+        status = enqueue_check(cli->store, &(struct jobs_enqueue){.jobs = &job, .count = 1}, cli->arena, err);
     int64_t left = count->set ? count->number : 1;
     struct job_new *jobs =
         arena_array(cli->arena, left < PAWL_BATCH_DEFAULT ? (size_t)left : PAWL_BATCH_DEFAULT, sizeof(job));

@@ -11,29 +11,13 @@
 #include "cli/run_view.h"
 #include "cli/run_watch.h"
 #include "cli/tool_registry.h"
+#include "work/run_check.h"
 #include "work/run_start.h"
 
 static bool is_yaml(const char *path) {
     size_t len = strlen(path);
     return (len > 5 && strcmp(path + len - 5, ".yaml") == 0) ||
            (len > 4 && strcmp(path + len - 4, ".yml") == 0);
-}
-
-/* A tool that is not there is told now, not by the first page: as far as the tools are known here. */
-static pawl_status check_tools(struct cli *cli, const struct run_doc *doc, pawl_error *err) {
-    pawl_str names[] = {doc->fetch.uses, doc->plan_call.uses, doc->consolidate_call.uses};
-    struct tools *tools = NULL;
-    if (options_text(&cli->arguments.options, OPTION_TOOLS).len == 0)
-        return PAWL_OK;
-    pawl_status status = tool_registry_open(cli, &tools, err);
-    struct tool_wait wait = {clock_boot_ms() + TOOLS_LIST_MS, NULL};
-    for (size_t i = 0; status == PAWL_OK && i < sizeof(names) / sizeof(*names); i++) {
-        struct tool_info info;
-        if (!str_absent(names[i]))
-            status = tools_find(tools, names[i], &wait, &info, err);
-    }
-    tools_free(tools);
-    return status;
 }
 
 static pawl_status read_document(struct cli *cli, struct run_begin *in, struct run_doc *doc,
@@ -55,19 +39,32 @@ static pawl_status read_document(struct cli *cli, struct run_begin *in, struct r
     in->doc = doc;
     in->key = cli_flag(cli, FLAG_RUN_KEY)->text;
     in->traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text;
-    return status == PAWL_OK ? check_tools(cli, doc, err) : status;
+    /* A tool that is not there is told now, not by the first page: as far as the tools are known here. */
+    if (status == PAWL_OK && options_text(&cli->arguments.options, OPTION_TOOLS).len > 0)
+        status = tool_registry_open(cli, &in->tools, err);
+    in->wait = (struct tool_wait){clock_boot_ms() + TOOLS_LIST_MS, NULL};
+    return status;
 }
 
 /* What would be started. */
-static pawl_status show_plan(struct cli *cli, const struct run_doc *doc, pawl_error *err) {
+static pawl_status show_plan(struct cli *cli, const struct run_begin *in, pawl_error *err) {
+    const struct run_doc *doc = in->doc;
     static const struct column columns[] = {{.key = "partition", .type = CELL_TEXT},
                                             {.key = "value", .type = CELL_JSON}};
     struct run_parts parts = {0};
-    if (doc->planner == RUN_PLAN_TOOL)
+    struct run_check check = {
+        .doc = doc, .params = in->params, .tools = in->tools, .wait = in->wait, .store = cli->store};
+    pawl_status status = PAWL_OK;
+    if (doc->planner != RUN_PLAN_TOOL) {
+        status = run_doc_plan(cli->arena, doc, &parts, err);
+        check.parts = &parts;
+    }
+    if (status == PAWL_OK)
+        status = run_check(&check, cli->arena, err);
+    if (status == PAWL_OK && doc->planner == RUN_PLAN_TOOL)
         return error_set(err, PAWL_CONFLICT, "run",
                          "the document is right; its partitions are planned by the tool %.*s when it starts",
                          STR_ARG(doc->plan_call.uses));
-    pawl_status status = run_doc_plan(cli->arena, doc, &parts, err);
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, columns, 2);
@@ -93,11 +90,11 @@ static pawl_status start(struct cli *cli, pawl_error *err) {
     struct run_begin in = {0};
     struct run_begun begun = {0};
     pawl_status status = read_document(cli, &in, &doc, err);
-    if (status == PAWL_OK && cli_flag(cli, FLAG_DRY_RUN)->set)
-        return show_plan(cli, &doc, err);
+    bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
     if (status == PAWL_OK)
-        status = run_begin(cli->store, &in, cli->arena, &begun, err);
-    if (status != PAWL_OK)
+        status = dry ? show_plan(cli, &in, err) : run_begin(cli->store, &in, cli->arena, &begun, err);
+    tools_free(in.tools);
+    if (status != PAWL_OK || dry)
         return status;
     if (cli_flag(cli, FLAG_WATCH)->set && begun.run > 0) {
         const char *word = arena_printf(cli->arena, "%" PRId64, begun.run);

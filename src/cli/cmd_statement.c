@@ -11,6 +11,8 @@ static pawl_status statement_set(struct cli *cli, pawl_error *err) {
     pawl_status status =
         input_read(cli->arena, cli->arguments.words[1], PAWL_TARGET_SQL_BYTES_MAX, &in.sql, err);
     if (status == PAWL_OK)
+        status = cli->store->ops->events.sql_check(cli->store, in.sql, false, err);
+    if (status == PAWL_OK)
         status = cli->store->ops->runs->target_put(cli->store, &in, err);
     if (status != PAWL_OK)
         return status;

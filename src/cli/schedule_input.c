@@ -27,7 +27,6 @@ pawl_status schedule_input_read(struct cli *cli, struct job_schedule *schedule, 
     const struct flag_value *missed = cli_flag(cli, FLAG_MISSED), *overlap = cli_flag(cli, FLAG_OVERLAP);
     static const enum flag_id details[] = {FLAG_ZONE,   FLAG_MISSED, FLAG_OVERLAP,
                                            FLAG_JITTER, FLAG_START,  FLAG_END};
-    struct schedule *compiled = NULL;
     int kinds = cron->set + every->set + at->set;
     *given = kinds == 1;
     for (size_t i = 0; kinds == 0 && i < sizeof details / sizeof *details; i++) {
@@ -54,10 +53,7 @@ pawl_status schedule_input_read(struct cli *cli, struct job_schedule *schedule, 
     pawl_status status = read_instant(cli, FLAG_START, &schedule->start_ms, err);
     if (status == PAWL_OK)
         status = read_instant(cli, FLAG_END, &schedule->end_ms, err);
-    if (status == PAWL_OK)
-        status = compile(schedule, &compiled, err);
-    schedule_free(compiled);
-    return status;
+    return status == PAWL_OK ? schedule_first(schedule, cli->output.now_ms, &schedule->next_ms, err) : status;
 }
 
 pawl_status schedule_input_put(struct cli *cli, struct job_schedule *schedule, pawl_error *err) {

@@ -62,6 +62,9 @@ struct pipeline_world {
     const struct tree *env_values; /* NAME → string, for arguments that are known already; may be NULL */
     /* Whether a tool exists, and the schema of its arguments (NULL = none). PAWL_NOT_FOUND = no such tool. */
     pawl_status (*tool)(void *self, pawl_str uses, const struct schema **arguments, pawl_error *err);
+    /* Arguments of a step that are known already and fit the schema: PAWL_INVALID when they can never work.
+     * May be NULL. */
+    pawl_status (*arguments)(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err);
     void *self;
 };
 

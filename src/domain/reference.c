@@ -168,6 +168,7 @@ struct template_use reference_use(const struct reference *reference, const struc
         .name = reference->count > 0 ? reference->segments[0] : (pawl_str){NULL, 0},
         .path = reference->text,
         .optional = optional,
+        .alone = true,
         .place = place,
     };
 }

@@ -121,26 +121,38 @@ static pawl_status value_of(const struct tree *place, const struct piece *piece,
     return PAWL_OK;
 }
 
+static bool is_text_part(const struct tree *value) {
+    return value->kind == TREE_STRING || value->kind == TREE_NUMBER || value->kind == TREE_TRUE ||
+           value->kind == TREE_FALSE;
+}
+
+static pawl_status no_part(const struct tree *place, pawl_str path, const struct tree *value,
+                           pawl_error *err) {
+    return wrong(place, err,
+                 "${%.*s} is %s, which cannot be part of a text: let it stand alone, or name a part of it",
+                 STR_ARG(path), tree_kind_name(value->kind));
+}
+
 /* A value inside text. */
 static pawl_status append_value(const struct tree *place, const struct piece *piece, const struct tree *value,
                                 struct buf *out, pawl_error *err) {
-    switch (value->kind) {
-    case TREE_STRING:
-    case TREE_NUMBER:
+    if (!is_text_part(value))
+        return no_part(place, piece->reference.text, value, err);
+    if (value->kind == TREE_STRING || value->kind == TREE_NUMBER)
         buf_append_str(out, value->text);
+    else
+        buf_append_cstr(out, value->kind == TREE_TRUE ? "true" : "false");
+    return PAWL_OK;
+}
+
+pawl_status template_fits(const struct template_use *use, const struct tree *value, const char *where,
+                          pawl_error *err) {
+    bool fallback = use->optional && (value == NULL || value->kind == TREE_NULL);
+    if (fallback)
         return PAWL_OK;
-    case TREE_TRUE:
-        buf_append_cstr(out, "true");
-        return PAWL_OK;
-    case TREE_FALSE:
-        buf_append_cstr(out, "false");
-        return PAWL_OK;
-    default:
-        return wrong(
-            place, err,
-            "${%.*s} is %s, which cannot be part of a text: let it stand alone, or name a part of it",
-            STR_ARG(piece->reference.text), tree_kind_name(value->kind));
-    }
+    if (value == NULL)
+        return wrong(use->place, err, "${%.*s} does not exist %s", STR_ARG(use->path), where);
+    return use->alone || is_text_part(value) ? PAWL_OK : no_part(use->place, use->path, value, err);
 }
 
 static pawl_status fill_text(struct arena *arena, const struct tree *value,
@@ -243,9 +255,11 @@ static pawl_status walk(struct arena *arena, const struct tree *value, template_
     if (value->kind == TREE_STRING && has_template(value->text)) {
         for (size_t at = 0; at < value->text.len && status == PAWL_OK;) {
             struct piece piece;
+            bool first = at == 0;
             status = next_piece(arena, value, &at, &piece, err);
             if (status == PAWL_OK && piece.is_reference) {
                 struct template_use use = reference_use(&piece.reference, value, piece.fallback != NULL);
+                use.alone = first && at == value->text.len;
                 status = visit(self, &use, err);
             }
         }

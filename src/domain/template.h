@@ -44,6 +44,7 @@ struct template_use {
     pawl_str name; /* the first segment behind the root; absent for the root alone */
     pawl_str path; /* all of it, as it is written */
     bool optional; /* it has a ?? or stands in a condition: it may be missing */
+    bool alone;    /* it is the whole text, or stands in a condition: any kind of value will do */
     const struct tree *place;
 };
 
@@ -52,6 +53,11 @@ struct template_use {
 typedef pawl_status (*template_visit)(void *self, const struct template_use *use, pawl_error *err);
 PAWL_MUSTCHECK pawl_status template_walk(const struct tree *value, template_visit visit, void *self,
                                          pawl_error *err);
+
+/* Whether a value that is known may be put where the use stands (NULL: it does not exist). PAWL_INVALID: the
+ * place, and why not. where: "in the parameters". */
+PAWL_MUSTCHECK pawl_status template_fits(const struct template_use *use, const struct tree *value,
+                                         const char *where, pawl_error *err);
 
 /* The value at a path such as "params.x[0]", or NULL when it does not exist; PAWL_INVALID when it is
  * malformed. */

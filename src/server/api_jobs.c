@@ -9,7 +9,7 @@
 #include "server/call.h"
 #include "server/fields.h"
 #include "server/operation.h"
-#include "work/pipeline_job.h"
+#include "work/enqueue_check.h"
 
 static pawl_status list(struct call *call, pawl_error *err) {
     struct job_filter filter = {.state = call_choice(call, "state"),
@@ -134,8 +134,8 @@ static pawl_status enqueue(struct call *call, pawl_error *err) {
     pawl_status status = call_json(call, "payload", &job.payload, err);
     if (status == PAWL_OK)
         status = call_request(call, 0, &in.request, err);
-    if (status == PAWL_OK && !str_absent(job.task))
-        status = pipeline_task_check(call->store, job.task, job.payload, call->arena, err);
+    if (status == PAWL_OK)
+        status = enqueue_check(call->store, &in, call->arena, err);
     struct putter putter = call_putter(call);
     if (status == PAWL_OK)
         status = traced_enqueue(&putter, &in, &out, err);

@@ -1,12 +1,15 @@
 /* Runs: started, listed with how far they are, their partitions and items, and what can be done with them. */
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/names.h"
 #include "cli/run_view.h"
 #include "server/call.h"
 #include "server/fields.h"
+#include "server/server.h"
+#include "server/tooling.h"
 #include "work/run_start.h"
 
 static void row_of(struct call *call, const struct run_row *run, int64_t now_ms, struct cell *cells) {
@@ -160,8 +163,12 @@ static pawl_status start(struct call *call, pawl_error *err) {
     pawl_status status = call_json(call, "document", &text, err);
     if (status == PAWL_OK)
         status = run_doc_parse(call->arena, text, false, &doc, err);
+    if (status == PAWL_OK && call->server->config.tools != NULL)
+        status = tooling_open(call->server, &in.tools, err);
+    in.wait = (struct tool_wait){clock_boot_ms() + PAWL_HTTP_TOOLS_MS, NULL};
     if (status == PAWL_OK)
         status = run_begin(call->store, &in, call->arena, &begun, err);
+    tools_free(in.tools);
     if (status != PAWL_OK)
         return status;
     call_record(call, (struct cell[]){begun.run > 0 ? cell_int(begun.run) : cell_none(), cell_text(begun.key),
@@ -284,7 +291,9 @@ static const struct column registered_columns[] = {{.key = "statement", .type = 
 
 static pawl_status put_statement(struct call *call, pawl_error *err) {
     struct run_target in = {.name = call_text(call, "name"), .sql = call_text(call, "sql")};
-    pawl_status status = call->store->ops->runs->target_put(call->store, &in, err);
+    pawl_status status = call->store->ops->events.sql_check(call->store, in.sql, false, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->runs->target_put(call->store, &in, err);
     if (status == PAWL_OK)
         call_record(call, (struct cell[]){cell_text(in.name), cell_cstr("registered")});
     return status;

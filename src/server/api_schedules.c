@@ -105,7 +105,12 @@ static pawl_status read_schedule(struct call *call, struct job_schedule *schedul
 
 static pawl_status put(struct call *call, pawl_error *err) {
     struct job_schedule schedule;
+    int64_t now_ms = 0;
     pawl_status status = read_schedule(call, &schedule, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.clock_read(call->store, &now_ms, err);
+    if (status == PAWL_OK)
+        status = schedule_first(&schedule, now_ms, &schedule.next_ms, err);
     if (status == PAWL_OK)
         status = store_it(call, &schedule, err);
     return status == PAWL_OK ? show(call, err) : status;

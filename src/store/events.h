@@ -348,6 +348,9 @@ struct store_events_ops {
                                      pawl_error *err);
     pawl_status (*perspective_switch)(struct store *store, const struct perspective_switch *in,
                                       struct arena *arena, struct switch_result *out, pawl_error *err);
+    /* Whether the database could run a user's SQL: nothing is executed. PAWL_INVALID: what it says. writes: a
+     * statement that writes nothing is wrong as well. A store without SQL finds nothing. */
+    pawl_status (*sql_check)(struct store *store, pawl_str sql, bool writes, pawl_error *err);
     /* name absent: all of them, removed ones left out; else every version of that name. */
     pawl_status (*perspective_list)(struct store *store, pawl_str name, struct arena *arena,
                                     struct perspective_rows *out, pawl_error *err);

@@ -6,6 +6,7 @@
 #include "pawl_jobs.h"
 #include "store/foreign.h"
 #include "store/store.h"
+#include "work/enqueue_check.h"
 #include "work/send.h"
 
 static pawl_status no_memory(pawl_error *err) {
@@ -66,7 +67,9 @@ pawl_status pawl_enqueue(pawl_store *store, const pawl_job *jobs, size_t count, 
     if (status == PAWL_OK) {
         put.request = request;
         struct putter putter = send_putter(store, arena);
-        status = traced_enqueue(&putter, &put, &result, err);
+        status = enqueue_check(putter.store, &put, arena, err);
+        if (status == PAWL_OK)
+            status = traced_enqueue(&putter, &put, &result, err);
     }
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);

@@ -153,11 +153,31 @@ pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_s
     return status == PAWL_OK ? PAWL_OK : error_set(err, status, OP, "%s: %s", path, inner.text);
 }
 
+/* What its SQL names must be there. */
+static pawl_status check_sql(struct store *store, const struct perspective_new *in, pawl_error *err) {
+    pawl_error why = {0};
+    const char *part = "sql";
+    pawl_status status = PAWL_OK;
+    if (in->run == RUN_SQL)
+        status = store->ops->events.sql_check(store, in->target, true, &why);
+    if (status == PAWL_OK && !str_absent(in->clear)) {
+        part = "clear";
+        status = store->ops->events.sql_check(store, in->clear, true, &why);
+    }
+    return status == PAWL_OK
+               ? PAWL_OK
+               : error_set(err, status, OP,
+                           "%s of %.*s@%d cannot run: %s; the database must have its tables first", part,
+                           STR_ARG(in->name), in->version, why.text);
+}
+
 pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
                                      struct arena *arena, struct perspective_registered *out,
                                      pawl_error *err) {
     pawl_str key;
-    pawl_status status = store->ops->events.perspective_register(store, in, out, err);
+    pawl_status status = check_sql(store, in, err);
+    if (status == PAWL_OK)
+        status = store->ops->events.perspective_register(store, in, out, err);
     if (status != PAWL_OK || out->answer == ANSWER_CONFLICT)
         return status;
     status = perspective_key(arena, in->name, in->version, &key, err);

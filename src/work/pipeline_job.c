@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "work/authority.h"
+#include "work/pipeline_nested.h"
 #include "work/pipeline_wait.h"
 
 static pawl_status no_memory(pawl_error *err) {
@@ -34,6 +35,56 @@ static pawl_status look_up(void *self, pawl_str uses, const struct schema **argu
     return status;
 }
 
+static pawl_status look_into(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err);
+
+/* What needs no tools. */
+static pawl_status check_shape(const struct tree *document, const struct tree *params, struct arena *arena,
+                               pawl_error *err) {
+    const struct pipeline *pipeline = NULL;
+    struct lookup nothing = {0};
+    pawl_status status = pipeline_read(arena, document, &pipeline, err);
+    if (status == PAWL_OK)
+        status =
+            pipeline_check(pipeline,
+                           &(struct pipeline_world){
+                               .params = params, .env_any = true, .arguments = look_into, .self = &nothing},
+                           err);
+    return status == PAWL_OK ? pipeline_wait_check(pipeline, err) : status;
+}
+
+pawl_status pipeline_payload_check(const struct tree *payload, struct arena *arena, pawl_error *err) {
+    const struct tree *document = tree_get_cstr(payload, "pipeline");
+    if (document == NULL)
+        return error_set(err, PAWL_INVALID, "pipeline",
+                         "a job of type " PIPELINE_JOB_TYPE " needs {\"pipeline\": …, \"params\": …}");
+    return check_shape(document, tree_get_cstr(payload, "params"), arena, err);
+}
+
+/* A task or a type, and of pawl.pipeline one that could run. */
+static pawl_status check_enqueue(const struct tree *arguments, struct arena *arena, pawl_error *err) {
+    const struct tree *type = tree_get_cstr(arguments, "type");
+    if ((type == NULL) == (tree_get_cstr(arguments, "task") == NULL))
+        return error_set(err, PAWL_INVALID, "pipeline", "pawl.enqueue needs a task or a type, and not both");
+    return type != NULL && str_equal_cstr(type->text, PIPELINE_JOB_TYPE)
+               ? pipeline_payload_check(tree_get_cstr(arguments, "payload"), arena, err)
+               : PAWL_OK;
+}
+
+/* What the arguments of pawl's own tools say, once they are known. */
+static pawl_status look_into(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err) {
+    struct lookup *lookup = self;
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena != NULL ? PAWL_OK : no_memory(err);
+    if (status == PAWL_OK && str_equal_cstr(uses, PIPELINE_WAIT_TOOL))
+        status = pipeline_wait_arguments(arguments, err);
+    else if (status == PAWL_OK && str_equal_cstr(uses, PIPELINE_RUN_TOOL))
+        status = nested_check(lookup->tools, &lookup->wait, arguments, arena, err);
+    else if (status == PAWL_OK && str_equal_cstr(uses, "pawl.enqueue"))
+        status = check_enqueue(arguments, arena, err);
+    arena_free(arena);
+    return status;
+}
+
 pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena, pawl_str *scopes,
                                pawl_error *err) {
     struct lookup lookup = {in->tools, in->wait};
@@ -43,6 +94,7 @@ pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena 
                                    .env_count = in->env_count,
                                    .env_any = in->env_any,
                                    .tool = look_up,
+                                   .arguments = look_into,
                                    .self = &lookup};
     pawl_status status = pipeline_check(in->pipeline, &world, err);
     if (status == PAWL_OK)
@@ -147,6 +199,7 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
                                    .env_count = in->world->env_count,
                                    .env_values = out->env,
                                    .tool = look_up,
+                                   .arguments = look_into,
                                    .self = &lookup};
     if (status == PAWL_OK)
         status = pipeline_check(out->pipeline, &world, err);
@@ -159,7 +212,6 @@ pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str par
                                 pawl_error *err) {
     struct task_list tasks = {0};
     const struct tree *spec = NULL, *given = NULL;
-    const struct pipeline *pipeline = NULL;
     pawl_status status = store->ops->jobs->tasks(store, name, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
     /* Who may only enqueue may not look: then the worker says what is wrong. */
     if (status == PAWL_CONFLICT)
@@ -173,9 +225,5 @@ pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str par
     if (status != PAWL_OK || document == NULL)
         return status;
     status = tree_parse(arena, params, NULL, &given, err);
-    if (status == PAWL_OK)
-        status = pipeline_read(arena, document, &pipeline, err);
-    if (status == PAWL_OK)
-        status = pipeline_check(pipeline, &(struct pipeline_world){.params = given, .env_any = true}, err);
-    return status;
+    return status == PAWL_OK ? check_shape(document, given, arena, err) : status;
 }

@@ -35,6 +35,10 @@ struct pipeline_check_in {
 PAWL_MUSTCHECK pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena,
                                               pawl_str *scopes, pawl_error *err);
 
+/* Whether the payload of a job that brings its own pipeline could run, tools aside. */
+PAWL_MUSTCHECK pawl_status pipeline_payload_check(const struct tree *payload, struct arena *arena,
+                                                  pawl_error *err);
+
 /* Whether a job of a task could run with these parameters (absent: the task's own), tools aside. A task that
  * does not exist is no fault here, nor is one that the caller may not read. */
 PAWL_MUSTCHECK pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str params,

@@ -1,10 +1,12 @@
 /* A run as a step of a pipeline. */
 #include "work/pipeline_nested.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "work/authority.h"
 #include "work/pipeline_job.h"
+#include "work/run_check.h"
 
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
@@ -15,24 +17,50 @@ bool nested_waits(const struct pipeline_step *step, const struct tree *with) {
     return str_equal_cstr(step->uses, PIPELINE_RUN_TOOL) && (wait == NULL || wait->kind != TREE_FALSE);
 }
 
-pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *with, pawl_str key,
-                         pawl_str wait_key, struct arena *arena, struct run_begun *out, pawl_error *err) {
+/* The document and the parameters of a step. */
+static pawl_status read_with(const struct tree *with, struct arena *arena, struct run_doc *doc,
+                             pawl_error *err) {
     const struct tree *document = tree_get_cstr(with, "document"), *params = tree_get_cstr(with, "params");
-    struct run_doc doc = {0};
-    struct run_parts parts = {0};
-    struct store *store = NULL;
     if (document == NULL || (params != NULL && params->kind != TREE_OBJECT))
         return error_set(err, PAWL_INVALID, "pipeline",
                          "pawl.run needs a document, and params, if any, are an object");
-    pawl_status status = run_doc_read(arena, document, &doc, err);
-    if (status == PAWL_OK && doc.planner == 0)
+    pawl_status status = run_doc_read(arena, document, doc, err);
+    if (status == PAWL_OK && doc->planner == 0)
         status = error_set(err, PAWL_INVALID, "pipeline", "the run has no partitions");
+    return status;
+}
+
+pawl_status nested_check(struct tools *tools, const struct tool_wait *wait, const struct tree *with,
+                         struct arena *arena, pawl_error *err) {
+    struct run_doc doc = {0};
+    struct run_parts parts = {0};
+    pawl_status status = read_with(with, arena, &doc, err);
+    if (status == PAWL_OK && doc.planner != RUN_PLAN_TOOL)
+        status = run_doc_plan(arena, &doc, &parts, err);
+    struct run_check check = {.doc = &doc,
+                              .params = tree_get_cstr(with, "params"),
+                              .parts = doc.planner != RUN_PLAN_TOOL ? &parts : NULL,
+                              .tools = tools,
+                              .wait = *wait};
+    return status == PAWL_OK ? run_check(&check, arena, err) : status;
+}
+
+pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *with, pawl_str key,
+                         pawl_str wait_key, struct arena *arena, struct run_begun *out, pawl_error *err) {
+    const struct tree *params = tree_get_cstr(with, "params");
+    struct run_doc doc = {0};
+    struct run_parts parts = {0};
+    struct store *store = NULL;
+    pawl_status status = read_with(with, arena, &doc, err);
     struct run_begin put = {.doc = &doc,
                             .params = params,
                             .key = key,
                             .wait_key = wait_key,
                             .traceparent = in->job->traceparent,
                             .agent = in->agent};
+    struct tool_wait wait = {clock_boot_ms() + TOOLS_LIST_MS, in->cancel};
+    if (status == PAWL_OK)
+        status = nested_check(in->world->tools, &wait, with, arena, err);
     if (status == PAWL_OK && !str_absent(in->agent)) {
         struct needs needs = authority_needs(in, arena);
         status = needs_tool(&needs, STR(PIPELINE_RUN_TOOL), err);

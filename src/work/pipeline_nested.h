@@ -22,6 +22,10 @@ PAWL_MUSTCHECK pawl_status nested_look(struct wait_state *state, const struct pi
                                        const struct step_ready *ready, struct wait_verdict *verdict,
                                        pawl_error *err);
 
+/* Whether the run of such a step could work. tools NULL: they are not known here. */
+PAWL_MUSTCHECK pawl_status nested_check(struct tools *tools, const struct tool_wait *wait,
+                                        const struct tree *with, struct arena *arena, pawl_error *err);
+
 /* What the signal of a run that ended means: NULL = it completed, else why the step failed (in the arena). */
 const char *nested_fault(struct arena *arena, const struct tree *output);
 

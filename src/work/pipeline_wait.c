@@ -42,6 +42,14 @@ static pawl_status read_duration(const struct tree *with, const char *name, int6
                      name);
 }
 
+pawl_status pipeline_wait_arguments(const struct tree *with, pawl_error *err) {
+    const struct tree *event = tree_get_cstr(with, "event");
+    int64_t limit_ms = 0;
+    if (event != NULL && event->kind != TREE_STRING)
+        return error_set(err, PAWL_INVALID, "pipeline", "event of a step that waits is a text");
+    return read_duration(with, event != NULL ? "timeout" : "for", &limit_ms, err);
+}
+
 static const char *wait_fault(const struct pipeline_step *step) {
     const struct tree *with = step->with, *event = tree_get_cstr(with, "event");
     const struct tree *limit = tree_get_cstr(with, event != NULL ? "timeout" : "for");

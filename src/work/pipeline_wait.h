@@ -29,6 +29,8 @@ PAWL_MUSTCHECK pawl_status wait_state_read(struct wait_state *state, struct aren
                                            pawl_str output, pawl_error *err);
 
 /* What can be said of the steps that wait before anything runs. PAWL_INVALID names the place. */
+/* The same of arguments that are filled. */
+PAWL_MUSTCHECK pawl_status pipeline_wait_arguments(const struct tree *with, pawl_error *err);
 PAWL_MUSTCHECK pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err);
 
 /* A new plan: what is waited for is found out again. */

@@ -9,6 +9,7 @@
 #include "base/uuid.h"
 #include "domain/run_place.h"
 #include "domain/template.h"
+#include "work/run_check.h"
 
 static pawl_status write_tree(struct arena *arena, const struct tree *tree, pawl_str *json, pawl_error *err) {
     struct buf text;
@@ -153,17 +154,23 @@ pawl_status run_begin(struct store *store, const struct run_begin *in, struct ar
                       struct run_begun *out, pawl_error *err) {
     struct run_begun begun = {0};
     struct run_parts parts = {0};
+    bool later = in->parts == NULL && in->doc->planner == RUN_PLAN_TOOL;
     pawl_status status = choose_key(in, arena, &begun.key, err);
-    if (status == PAWL_OK && in->parts == NULL && in->doc->planner == RUN_PLAN_TOOL) {
-        status = enqueue_plan(store, in, arena, &begun, err);
-    } else if (status == PAWL_OK) {
-        if (in->parts != NULL)
-            parts = *in->parts;
-        else
-            status = run_doc_plan(arena, in->doc, &parts, err);
-        if (status == PAWL_OK)
-            status = start(store, in, &parts, arena, &begun, err);
-    }
+    if (status == PAWL_OK && in->parts != NULL)
+        parts = *in->parts;
+    else if (status == PAWL_OK && !later)
+        status = run_doc_plan(arena, in->doc, &parts, err);
+    struct run_check check = {.doc = in->doc,
+                              .params = in->params,
+                              .parts = later ? NULL : &parts,
+                              .tools = in->tools,
+                              .wait = in->wait,
+                              .store = store};
+    if (status == PAWL_OK)
+        status = run_check(&check, arena, err);
+    if (status == PAWL_OK)
+        status = later ? enqueue_plan(store, in, arena, &begun, err)
+                       : start(store, in, &parts, arena, &begun, err);
     if (status == PAWL_OK)
         *out = begun;
     return status;

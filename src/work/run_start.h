@@ -16,8 +16,10 @@ struct run_begin {
     const struct tree *params;     /* an object instead of the document's; NULL = the document's */
     pawl_str key;                  /* instead of the document's; absent = the document's, or a fresh one */
     pawl_str wait_key, traceparent;
-    pawl_str agent; /* under whose scopes it works; absent: nobody's, or the parent's */
-    int64_t parent; /* 0 = none */
+    pawl_str agent;      /* under whose scopes it works; absent: nobody's, or the parent's */
+    int64_t parent;      /* 0 = none */
+    struct tools *tools; /* to check it against; NULL = they are not known here, or it was done */
+    struct tool_wait wait;
 };
 
 struct run_begun {
@@ -27,8 +29,8 @@ struct run_begun {
     pawl_str key;     /* under which it is found */
 };
 
-/* Starts it, or enqueues the job that plans it first. Texts in the arena. PAWL_NOT_FOUND: there is no such
- * target. */
+/* Checks it (work/run_check.h) and starts it, or enqueues the job that plans it first. Texts in the arena.
+ * PAWL_NOT_FOUND: there is no such tool or statement. */
 PAWL_MUSTCHECK pawl_status run_begin(struct store *store, const struct run_begin *in, struct arena *arena,
                                      struct run_begun *out, pawl_error *err);
 

@@ -86,6 +86,33 @@ pawl_status schedule_rule_of(const struct job_schedule *in, struct schedule_rule
     return PAWL_OK;
 }
 
+pawl_status schedule_first(const struct job_schedule *in, int64_t now_ms, int64_t *first_ms,
+                           pawl_error *err) {
+    struct schedule_rule rule;
+    struct schedule *compiled = NULL;
+    char now[CLOCK_ISO_BYTES], last[CLOCK_ISO_BYTES];
+    pawl_status status = schedule_rule_of(in, &rule, err);
+    if (status == PAWL_OK)
+        status = schedule_compile(&rule, NULL, &compiled, err);
+    if (status != PAWL_OK)
+        return status;
+    bool found = schedule_next(compiled, now_ms - 1, first_ms);
+    schedule_free(compiled);
+    if (found)
+        return PAWL_OK;
+    clock_format_iso(now_ms, now);
+    if (in->kind == JOB_SCHEDULE_AT && rule.at_ms < now_ms)
+        return error_set(
+            err, PAWL_INVALID, "schedule",
+            "it would never fire: %s is over, the database's clock says %s; give a later time, or "
+            "run the task now (pawl task run)",
+            clock_format_iso(rule.at_ms, last), now);
+    return error_set(err, PAWL_INVALID, "schedule",
+                     "it would never fire: there is no instant between now (%s by the database's clock) and "
+                     "its end (%s); give a later end",
+                     now, rule.end_ms > 0 ? clock_format_iso(rule.end_ms, last) : "none");
+}
+
 pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err) {
     uint8_t digest[SHA256_BYTES];
     pawl_status status = sha256(name, digest, err);

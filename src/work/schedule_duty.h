@@ -28,6 +28,11 @@ PAWL_MUSTCHECK pawl_status schedule_free_ms(struct store *store, int64_t most_ms
 PAWL_MUSTCHECK pawl_status schedule_rule_of(const struct job_schedule *in, struct schedule_rule *rule,
                                             pawl_error *err);
 
+/* The first instant of a schedule that is about to be entered. PAWL_INVALID: it cannot be read, or there is
+ * none from now_ms (the store's clock) on. */
+PAWL_MUSTCHECK pawl_status schedule_first(const struct job_schedule *in, int64_t now_ms, int64_t *first_ms,
+                                          pawl_error *err);
+
 /* The id that a schedule's jitter is drawn from. */
 PAWL_MUSTCHECK pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err);
 

@@ -56,6 +56,7 @@ class Jobs(unittest.TestCase):
                      "input": {"type": "object", "required": ["step"]}},
             "echo": {"exec": "/bin/cat"},
             "broken": {"exec": "sh -c 'echo no >&2; exit 65'"},
+            "typed": {"exec": "/bin/cat", "input": {"type": "object", "properties": {"n": {"type": "integer"}}}},
             "secret": {"exec": "/bin/cat", "scopes": ["vault"]}}}))
         self.environment = dict(os.environ, PAWL_TOOLS=str(self.tools), PAWL_OUTPUT="json")
         if ARGS.dialect == "sqlite":
@@ -377,6 +378,33 @@ class Jobs(unittest.TestCase):
             self.pawl("task", "delete", "t")
 
     # covers: J48
+    def test_an_agent_stays_in_its_scopes_whatever_its_runs_do(self):
+        plain = {"name": "plain", "partitions": ["a"], "page": {"uses": "echo", "size": 20}}
+        page = {"uses": "mark", "size": 20}
+        attacks = (("fetch", {**plain, "page": page}, "tool:mark"),
+                   ("plan", {**plain, "partitions": {"uses": "mark"}}, "tool:mark"),
+                   ("consolidate", {**plain, "consolidate": {"uses": "mark"}}, "tool:mark"),
+                   ("pipeline", {**plain, "consolidate": {"pipeline": {"steps": [{"uses": "secret"}]}}}, "vault"),
+                   ("run", {**plain, "consolidate": {"run": {**plain, "page": page}}}, "tool:mark"),
+                   ("sql", {**plain, "page": {"sql": "secrets", "size": 20}}, "statement:secrets"),
+                   ("target", {**plain, "target": "salaries"}, "statement:salaries"),
+                   ("announce", {**plain, "announce": "charge"}, "job:charge"))
+        for name, document, _ in attacks:
+            for wait in (True, False):
+                self.agent_task([{"id": "r", "uses": "pawl.run", "with": {"document": document, "wait": wait}}],
+                                "tool:pawl.run", "tool:echo", name=f"{name}-{wait}")
+                self.pawl("task", "run", f"{name}-{wait}")
+        self.stop_when_idle()
+        dead = {job["task"]: job["error"] for job in self.pawl("job", "list")}
+        refused = {row["task"]: row for row in self.pawl("agent", "refusals")}
+        for name, _, missing in attacks:
+            for task in (name + "-True", name + "-False"):
+                self.assertIn(missing, dead[task])
+                self.assertIn(missing, refused[task]["missing"])
+                self.assertEqual(refused[task]["agent"], "robot")
+        self.assertEqual((self.pawl("run", "list"), self.counts()), ([], {}))
+
+    # covers: J48
     def test_what_an_agent_may_do_it_does_two_levels_deep(self):
         mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
         self.agent_task([self.nested(self.nested(mark))], "tool:pawl.enqueue", "tool:mark")
@@ -409,6 +437,37 @@ class Jobs(unittest.TestCase):
         self.pawl("task", "pause", "t")
         self.stop(process)
         self.assertEqual(self.counts(), {})
+
+    # covers: J43 J50
+    def test_what_can_never_run_is_refused_when_it_is_entered(self):
+        def refused(steps, reason, params="{}", **more):
+            path = self.write({"steps": steps, **more})
+            self.assertIn(reason, self.pawl("job", "enqueue", "--pipeline", path, "--params", params, code=65))
+            self.assertIn(reason, self.pawl("task", "create", "t", "--pipeline", path, "--params", params, "--every", "1h", code=65))
+
+        typed = {"id": "a", "uses": "typed"}
+        refused([{**typed, "with": {"n": "${params.x}"}}], "must be of type integer", '{"x":"text"}')
+        refused([{**typed, "foreach": [1, "b"], "with": {"n": "${item}"}}], "must be of type integer")
+        refused([{**typed, "foreach": "${params.x}", "with": {"n": "${item.n}"}}], "there is no 'n'", '{"x":[{"n":1},{}]}')
+        refused([{"id": "a", "uses": "echo", "with": {"t": "is ${params.x}"}}], "cannot be part of a text", '{"x":[1]}')
+        refused([{"id": "a", "uses": "echo"}], "cannot be part of a text", '{"x":{}}', output="is ${params.x}")
+        refused([{"id": "a", "uses": "echo", "with": {"t": "${run.nothing}"}}], "instant_ms")
+        refused([{"id": "a", "uses": "pawl.wait", "with": {"for": "${params.x}"}}], "a duration", '{"x":"soon"}')
+        refused([{"id": "a", "uses": "pawl.run", "with": {"document": {"name": "x"}}}], "no page")
+        refused([{"id": "a", "uses": "pawl.run", "with": {"document": {
+            "name": "x", "partitions": ["a"], "page": {"uses": "nowhere"}}}}], "no tool 'nowhere'")
+        refused([{"id": "a", "uses": "pawl.enqueue", "with": {"queue": "q"}}], "a task or a type")
+        refused([{"id": "a", "uses": "pawl.enqueue", "with": {"type": "x", "priority": 2000}}], "at most 1000")
+        refused([self.nested({"id": "b", "uses": "pawl.wait"})], "pawl.wait needs one of")
+        self.assertIn("of type pawl.pipeline needs", self.pawl("job", "enqueue", "pawl.pipeline", "{}", code=65))
+        fine = self.write({"steps": [{"uses": "echo"}]})
+        self.assertIn("is over", self.pawl("task", "create", "t", "--pipeline", fine, "--at", "2020-01-01T00:00:00Z", code=65))
+        self.assertIn("never fire", self.pawl("task", "create", "t", "--pipeline", fine, "--every", "1h", "--end",
+                                              "2020-01-01T00:00:00Z", code=65))
+        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--end", "2020-01-01T00:00:00Z", code=65))
+        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--at", "2090-01-02T00:00:00Z", "--end",
+                                               "2090-01-01T00:00:00Z", code=65))
+        self.assertEqual((self.pawl("task", "list"), self.pawl("schedule", "list"), self.gone()), ([], [], True))
 
     def test_limits_of_a_key(self):
         limits = lambda: {row["key"]: row for row in self.pawl("limit", "list")}

@@ -101,6 +101,12 @@ class PerspectiveTest(PerspectiveCase):
         self.refused(66, "cannot be read", "perspectives", "register", str(self.dir / "absent.yaml"))
         self.refused(65, "exactly one of", "perspectives", "register", self.define("p", on=["*"]))
         self.refused(65, "unknown key", "perspectives", "register", self.define("p", on=["*"], sqll="x"))
+        for wrong in ("INSERT INTO nowhere VALUES (1)", "INSRT INTO x", "UPDATE nowhere SET n = no_such_function(1)"):
+            self.refused(65, "sql of p@1 cannot run", "perspectives", "register", self.define("p", on=["*"], sql=wrong))
+        self.sql("CREATE TABLE somewhere (n bigint)")
+        self.refused(65, "clear of p@1 cannot run", "perspectives", "register",
+                     self.define("p", on=["*"], sql="INSERT INTO somewhere VALUES (1)", clear="DELETE FROM nowhere"))
+        self.assertEqual(self.ok("perspectives", "status"), [])
         self.refused(65, "", "perspectives", "register", self.define("p", on=["regex:(a+)+b"], function=True))
         self.refused(65, "at most 200", "events", "append", "s", "x" * 500)
         self.refused(65, "", "perspectives", "register", self.define("p", on=["regex:(a|a)*(b+)*" + "x?" * 30], function=True))

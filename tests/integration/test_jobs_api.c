@@ -8,6 +8,7 @@
 #include "integration/postgres_fixture.h"
 #include "pawl_jobs.h"
 #include "pawl_pg.h"
+#include "pawl_run.h"
 #include "pawl_sqlite.h"
 #include "support/sqlitefile.h"
 
@@ -371,16 +372,49 @@ static void a_changed_audit_is_named_sqlite(void **state) {
     close_place(&p);
 }
 
+/* What could never run is not taken: a deadline that is over, a pipeline that cannot be read, a run whose
+ * templates find nothing. */
+static void what_never_runs(const char *url) {
+    pawl_store_config config = {.url = url};
+    pawl_store *store = NULL;
+    pawl_error err = {0};
+    must(pawl_migrate(&config, &err), &err);
+    must(pawl_open(&config, &store, &err), &err);
+    pawl_job late = {.type = STR("x"), .deadline_ms = 1577836800000};
+    assert_int_equal(pawl_enqueue(store, &late, 1, uuid_nil(), NULL, &err), PAWL_INVALID);
+    assert_non_null(strstr(err.text, "never start"));
+    pawl_job empty = {.type = STR("pawl.pipeline"), .payload = STR("{}")};
+    assert_int_equal(pawl_enqueue(store, &empty, 1, uuid_nil(), NULL, &err), PAWL_INVALID);
+    pawl_run_config run = {.document = STR("{\"name\":\"x\",\"partitions\":[\"a\"],\"page\":{\"uses\":\"t\","
+                                           "\"with\":{\"x\":\"${params.no}\"}}}")};
+    assert_int_equal(pawl_run_start(store, &run, NULL, &err), PAWL_INVALID);
+    assert_non_null(strstr(err.text, "does not exist in the parameters"));
+    pawl_close(store);
+}
+
+static void what_never_runs_is_refused_sqlite(void **state) {
+    struct sqlitefile *file = *state;
+    what_never_runs(file->path);
+}
+
+static void what_never_runs_is_refused_postgres(void **state) {
+    struct fixture *f = *state;
+    what_never_runs(f->url);
+}
+
 int main(void) {
     const struct CMUnitTest on_a_file[] = {
         cmocka_unit_test_setup_teardown(jobs_inside_a_transaction_sqlite, sqlitefile_setup,
                                         sqlitefile_teardown),
         cmocka_unit_test_setup_teardown(a_changed_audit_is_named_sqlite, sqlitefile_setup,
                                         sqlitefile_teardown),
+        cmocka_unit_test_setup_teardown(what_never_runs_is_refused_sqlite, sqlitefile_setup,
+                                        sqlitefile_teardown),
     };
     const struct CMUnitTest on_a_server[] = {
         cmocka_unit_test_setup_teardown(jobs_inside_a_transaction_postgres, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_changed_audit_is_named_postgres, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(what_never_runs_is_refused_postgres, fixture_setup, fixture_teardown),
     };
     int failed = cmocka_run_group_tests_name("jobs in a file", on_a_file, NULL, NULL);
     if (pgserver_url() == NULL)

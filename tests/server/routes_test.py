@@ -269,6 +269,11 @@ class Routes(ServerTest):
         self.call("POST", "/v1/schedules/preview", {"cron": "0 2 * * *", "zone": "Europe/Berlin", "limit": 3})
         self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "every": "15m"}, name="often")
         self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "cron": "61 * * * *"}, name="wrong", status=400)
+        # What could never run is not taken.
+        self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "at": "2020-01-01T00:00:00Z"}, name="wrong", status=400)
+        self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "every": "15m", "end_ms": 1577836800000}, name="wrong", status=400)
+        self.call("POST", "/v1/jobs", {"type": "x", "deadline_ms": 1577836800000}, status=400)
+        self.call("POST", "/v1/jobs", {"type": "pawl.pipeline", "payload": {}}, status=400)
         self.call("GET", "/v1/schedules", query="?limit=1")
         self.call("GET", "/v1/schedules/{name}/preview", query="?limit=2", name="often")
         self.assertIsNone(self.call("POST", "/v1/schedules/{name}/pause", name="often")["next_ms"])
@@ -311,6 +316,9 @@ class Routes(ServerTest):
         self.assertEqual((begun["answer"], begun["key"]), ("started", "shop/1"))
         self.assertEqual(self.call("POST", "/v1/runs", {"document": document, "key": "shop/1"})["answer"], "duplicate")
         self.call("POST", "/v1/runs", {"document": {"name": "shop"}}, status=400)
+        self.call("POST", "/v1/runs", {"document": {**document, "page": {"uses": "echo", "with": {"x": "${params.no}"}}}}, status=400)
+        self.call("POST", "/v1/runs", {"document": {**document, "page": {"sql": "nowhere"}}}, status=404)
+        self.call("PUT", "/v1/statements/{name}", {"sql": "INSERT INTO nowhere VALUES (1)"}, name="wrong", status=400)
         run = begun["run"]
         listed = self.call("GET", "/v1/runs", query="?open=true&limit=1")
         self.assertEqual([(row["id"], row["partitions"], row["permille"]) for row in listed["items"]], [(run, 2, 0)])
@@ -338,7 +346,7 @@ class Routes(ServerTest):
         self.call("POST", "/v1/runs/{run}/partitions/{name}/retry", run=run, name="c", status=404)
         self.assertEqual(self.call("POST", "/v1/runs/{run}/cancel", run=run)["answer"], "applied")
         self.call("POST", "/v1/runs/{run}/pause", run=run, status=409)
-        statement = "SELECT 1" if Setup.dialect == "sqlite" else "INSERT INTO t SELECT 1 FROM json_array_elements($1)"
+        statement = "SELECT 1" if Setup.dialect == "sqlite" else "SELECT 1 FROM json_array_elements($1)"
         self.call("PUT", "/v1/statements/{name}", {"sql": statement}, name="shelf")
         self.assertEqual([row["name"] for row in self.call("GET", "/v1/statements")["items"]], ["shelf"])
         self.call("DELETE", "/v1/statements/{name}", name="shelf")

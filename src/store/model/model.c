@@ -149,6 +149,7 @@ static const struct store_ops model_ops = {
             .perspective_change = model_perspective_change,
             .perspective_reset = model_perspective_reset,
             .perspective_switch = model_perspective_switch,
+            .sql_check = model_sql_check,
             .perspective_list = model_perspective_list,
             .perspective_defined = model_perspective_defined,
             .perspective_reached = model_perspective_reached,

@@ -277,6 +277,14 @@ static int64_t behind(const struct model *model, pawl_str key) {
     return count;
 }
 
+pawl_status model_sql_check(struct store *store, pawl_str sql, bool writes, pawl_error *err) {
+    (void)store;
+    (void)sql;
+    (void)writes;
+    (void)err;
+    return PAWL_OK;
+}
+
 pawl_status model_perspective_switch(struct store *store, const struct perspective_switch *in,
                                      struct arena *arena, struct switch_result *out, pawl_error *err) {
     pawl_str key;

@@ -37,6 +37,7 @@ pawl_status postgres_perspective_change(struct store *store, pawl_str perspectiv
                                         pawl_error *err);
 pawl_status postgres_perspective_reset(struct store *store, const struct perspective_reset *in,
                                        int64_t *count, pawl_error *err);
+pawl_status postgres_sql_check(struct store *store, pawl_str sql, bool writes, pawl_error *err);
 pawl_status postgres_perspective_switch(struct store *store, const struct perspective_switch *in,
                                         struct arena *arena, struct switch_result *out, pawl_error *err);
 pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,

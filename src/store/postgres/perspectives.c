@@ -103,6 +103,16 @@ pawl_status postgres_perspective_reset(struct store *store, const struct perspec
     return status;
 }
 
+pawl_status postgres_sql_check(struct store *store, pawl_str sql, bool writes, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    const char *text = arena != NULL ? arena_printf(arena, "%.*s", STR_ARG(sql)) : NULL;
+    pawl_status status = text != NULL ? pg_parse_run(postgres_of(store), "sql_check", text, err)
+                                      : pg_answer_no_memory("sql_check", err);
+    (void)writes; /* one that writes nothing is useless here, but runs */
+    arena_free(arena);
+    return status;
+}
+
 pawl_status postgres_perspective_switch(struct store *store, const struct perspective_switch *in,
                                         struct arena *arena, struct switch_result *out, pawl_error *err) {
     pawl_status status = check_switch(in, err);

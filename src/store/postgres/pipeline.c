@@ -463,6 +463,36 @@ pawl_status pg_query_run(struct postgres *self, const char *op, const char *text
     return status == PAWL_OK ? drain(&call, result) : status;
 }
 
+/* What the statement itself is wrong in: class 42, but for the server's refusal of several at once, which it
+ * has read by then. */
+static bool is_wrong(const PGresult *result) {
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *routine = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    return sqlstate != NULL && strncmp(sqlstate, "42", 2) == 0 &&
+           (routine == NULL || strcmp(routine, "exec_parse_message") != 0);
+}
+
+pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text, pawl_error *err) {
+    enum { JSON_TYPE = 114 };
+    static const Oid types[] = {JSON_TYPE};
+    struct call call = call_begin(self, op, EFFECT_READ, err);
+    pawl_status status = pg_connection_ready(self, op, err);
+    if (status != PAWL_OK)
+        return status;
+    if (PQsendPrepare(self->conn, "", text, 1, types) == 0)
+        return lost(&call, PQerrorMessage(self->conn));
+    pawl_status read = flush(&call);
+    for (PGresult *result = NULL; read == PAWL_OK; PQclear(result)) {
+        read = next_result_behind(&call, status, &result);
+        if (read != PAWL_OK || result == NULL)
+            break;
+        if (status == PAWL_OK && has_failed(result) && is_wrong(result))
+            status =
+                error_set(err, PAWL_INVALID, op, "%s", PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+    }
+    return read != PAWL_OK ? read : status;
+}
+
 pawl_status pg_script_run(struct postgres *self, const char *op, const char *text, char sqlstate[static 6],
                           pawl_error *err) {
     struct call call = call_begin(self, op, EFFECT_WRITE, err);

@@ -34,6 +34,11 @@ PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char 
 PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
                                         PGresult **result, pawl_error *err);
 
+/* Lets the server read a statement with one parameter, JSON, and runs nothing. PAWL_INVALID: it is malformed
+ * or names what is not there. Several statements in one text are not looked into. */
+PAWL_MUSTCHECK pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text,
+                                        pawl_error *err);
+
 /* Runs text that holds any number of statements, none included (migrations), without parameters, outside of
  * any retry. */
 PAWL_MUSTCHECK pawl_status pg_script_run(struct postgres *self, const char *op, const char *text,

@@ -87,6 +87,7 @@ static const struct store_ops postgres_ops = {
             .perspective_change = postgres_perspective_change,
             .perspective_reset = postgres_perspective_reset,
             .perspective_switch = postgres_perspective_switch,
+            .sql_check = postgres_sql_check,
             .perspective_list = postgres_perspective_list,
             .perspective_defined = postgres_perspective_defined,
             .perspective_reached = postgres_perspective_reached,

@@ -86,6 +86,7 @@ static const struct store_ops sqlite_ops = {
             .perspective_change = sqlite_perspective_change,
             .perspective_reset = sqlite_perspective_reset,
             .perspective_switch = sqlite_perspective_switch,
+            .sql_check = sqlite_sql_check,
             .perspective_list = sqlite_perspective_list,
             .perspective_defined = sqlite_perspective_defined,
             .perspective_reached = sqlite_perspective_reached,

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "store/sqlite/event_calls.h"
 
 /* What SQLite says of a statement that is not ours. */
 static pawl_status failure(struct operation *op, int rc, pawl_error *err) {
@@ -39,13 +40,20 @@ static int give(sqlite3_stmt *stmt, const struct given *given) {
                : sqlite3_bind_text64(stmt, 1, given->text.ptr, given->text.len, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+static pawl_status check_writes(struct operation *op, sqlite3_stmt *stmt, pawl_error *err) {
+    if (sqlite3_stmt_readonly(stmt) == 0)
+        return PAWL_OK;
+    return error_set(
+        err, PAWL_INVALID, op->name,
+        "a statement of the perspective writes nothing, or would end the transaction: \"%.100s\"",
+        sqlite3_sql(stmt));
+}
+
 static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, const struct given *given,
                            pawl_error *err) {
-    if (sqlite3_stmt_readonly(stmt) != 0)
-        return error_set(
-            err, PAWL_INVALID, op->name,
-            "a statement of the perspective writes nothing, or would end the transaction: \"%.100s\"",
-            sqlite3_sql(stmt));
+    pawl_status status = check_writes(op, stmt, err);
+    if (status != PAWL_OK)
+        return status;
     int rc = give(stmt, given);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(stmt);
@@ -79,6 +87,32 @@ pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl_str text, pawl
 pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event_batch *rows,
                           pawl_error *err) {
     return run_all(op, sql, &(struct given){.rows = rows}, err);
+}
+
+pawl_status user_sql_check(struct operation *op, pawl_str sql, bool writes, pawl_error *err) {
+    bool rows = event_table_named(sql), creates = false;
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && !creates && str_trim(sql).len > 0) {
+        sqlite3_stmt *stmt = NULL;
+        const char *rest = NULL;
+        status = prepare(op, sql, &stmt, &rest, err);
+        if (status == PAWL_OK && stmt != NULL && rows)
+            status = event_table_check((pawl_str){sql.ptr, (size_t)(rest - sql.ptr)}, op->name, err);
+        if (status == PAWL_OK && stmt != NULL && writes)
+            status = check_writes(op, stmt, err);
+        creates = status == PAWL_OK && stmt != NULL &&
+                  sqlite3_strnicmp(str_trim(sql).ptr, "create", 6) == 0 && str_trim(sql).len > 6;
+        sqlite3_finalize(stmt);
+        if (status == PAWL_OK)
+            sql = (pawl_str){rest, sql.len - (size_t)(rest - sql.ptr)};
+    }
+    return status;
+}
+
+pawl_status sqlite_sql_check(struct store *store, pawl_str sql, bool writes, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "sql_check", err);
+    return status == PAWL_OK ? operation_end(&op, user_sql_check(&op, sql, writes, err)) : status;
 }
 
 pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena, pawl_str *text,
