@@ -70,6 +70,10 @@
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5
 #define PAWL_ATTEMPTS_MAX 1000
+#define PAWL_SUSPECT_LOSSES                                                                                  \
+    2 /* a message that was lost so often runs alone; sql/ repeats this and the next */
+#define PAWL_LOST_TOGETHER_MAX 100 /* lost messages in the hands of one instance */
+#define PAWL_SLOTS_MAX 100000
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
 #define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */

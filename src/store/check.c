@@ -111,6 +111,9 @@ static pawl_status place_instance(const struct place *at, const struct instance_
         return place_wrong(at, "pid %d is negative", in->pid);
     if (in->max_partitions < 0)
         return place_wrong(at, "max_partitions %d is negative; 0 means no cap", in->max_partitions);
+    if (in->slots < 0 || in->slots > PAWL_SLOTS_MAX)
+        return place_wrong(at, "slots %d is outside 0 … %d; 0 means one message at a time", in->slots,
+                           PAWL_SLOTS_MAX);
     if (in->partition_count < 0 || in->partition_count > PAWL_PARTITIONS_MAX)
         return place_wrong(at, "partition_count %d is outside 0 … %d; 0 means whatever the schema has",
                            in->partition_count, PAWL_PARTITIONS_MAX);

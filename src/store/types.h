@@ -32,6 +32,8 @@ enum dead_reason { DEAD_ATTEMPTS = 1, DEAD_PERMANENT, DEAD_KILLED, DEAD_PARKED, 
 enum aside_reason { ASIDE_FAILED = 1, ASIDE_BEHIND, ASIDE_EXPIRED, ASIDE_RELEASED, ASIDE_REDRIVEN };
 enum hold_state { HOLD_WAITING = 1, HOLD_BLOCKED, HOLD_PARKED };
 enum claim_state { CLAIM_ACTIVE = 1, CLAIM_DONE, CLAIM_EXPIRED, CLAIM_EVICTED };
+/* Of a claim: of no suspect, of one that waits to begin, of one that has begun. */
+enum suspect_state { SUSPECT_NO = 0, SUSPECT_GRANTED, SUSPECT_BEGUN };
 enum instance_state { INSTANCE_ACTIVE = 1, INSTANCE_EVICTED };
 
 /* Bits of batch.flags. */
@@ -91,6 +93,7 @@ struct item {
     int attempt;
     int deaths;
     bool out_of_order;
+    bool suspect; /* its worker may have died of it: it is granted alone, and renewed before it begins */
 };
 
 struct item_list {
@@ -191,6 +194,7 @@ struct instance_new {
     int64_t lease_ms;    /* 0 = the schema's default */
     int max_partitions;  /* 0 = no cap */
     int partition_count; /* 0 = whatever the schema has; else must be equal */
+    int slots; /* how many messages it works on at once, in the order of the grant; 0 = it does not say */
 };
 
 struct instance_grant {

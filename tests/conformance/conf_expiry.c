@@ -1,7 +1,26 @@
 /* Expiry and eviction: a claim that ends without its worker, and what that does to its messages. */
+#include "base/limits.h"
 #include "conformance/harness.h"
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };
+
+/* An instance that says how many messages it works on at once. */
+static void join_slots(struct conf *c, int n, int slots) {
+    struct instance_new in = instance_named(n, OUTBOX_BIT);
+    in.slots = slots;
+    join_with(c, in);
+}
+
+static void evict(struct conf *c, int n) {
+    ok(c, c->core->instance_evict(c->store, instance_id(n), &c->err));
+}
+
+static int suspects_among(struct item_list list) {
+    int suspects = 0;
+    for (size_t i = 0; i < list.count; i++)
+        suspects += list.items[i].suspect;
+    return suspects;
+}
 
 /* covers: M55 M43 M45 M46 W33 B2.7 */
 static void InstanceCrashes_MessagesReclaimedAfterLeaseExpiry(void **state) {
@@ -25,8 +44,9 @@ static void InstanceCrashes_MessagesReclaimedAfterLeaseExpiry(void **state) {
     assert_string_equal(numbers(c, again), "1");
     assert_true(again.items[0].token > held.items[0].token);
     assert_int_equal(again.items[0].lease_until_ms, c->now_ms + LEASE_MS);
-    assert_int_equal(again.items[0].deaths, 1);
-    assert_int_equal(again.items[0].attempt, 2);
+    assert_int_equal(again.items[0].deaths, 0); /* that it was in those hands costs it nothing */
+    assert_int_equal(again.items[0].attempt, 1);
+    assert_true(again.items[0].suspect);
     assert_true(uuid_equal(row_of(c, 1).claimed_by, instance_id(2)));
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE); /* the crashed one comes back too late */
     complete_all(c, 2, again);
@@ -50,7 +70,7 @@ static void an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane(void *
 
 static void suspects_run_alone_and_one_at_a_time(void **state) {
     struct conf *c = *state;
-    join(c, 1, OUTBOX_BIT);
+    join_slots(c, 1, 4);
     for (int n = 1; n <= 3; n++)
         put(c, KIND_OUTBOX, n, stream_on(c, 0, n));
     put(c, KIND_OUTBOX, 9, stream_on(c, 1, 0));
@@ -59,12 +79,137 @@ static void suspects_run_alone_and_one_at_a_time(void **state) {
     for (int n = 0; n < 4; n++) {
         struct item_list alone = claim(c, 1, KIND_OUTBOX, 10);
         assert_int_equal(alone.count, 1);
-        assert_int_equal(alone.items[0].deaths, 1);
+        assert_true(alone.items[0].suspect);
+        assert_int_equal(alone.items[0].deaths, 0);
         advance(c, 1000);
         assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0); /* it has a suspect already */
         complete_all(c, 1, alone);
     }
     assert_int_equal(counted(c, KIND_OUTBOX).done, 4);
+}
+
+/* Handlers start in the order of the grant: only what the slots could hold is suspect, and suspicion is free.
+ */
+/* covers: B2.8 */
+static void what_never_began_is_neither_charged_nor_slowed_down(void **state) {
+    struct conf *c = *state;
+    enum { MANY = 300 };
+    struct messages_claim in = claim_of(1, KIND_OUTBOX, MANY);
+    in.max_attempts = 1;
+    join_slots(c, 1, 1);
+    for (int n = 1; n <= MANY; n++)
+        put(c, KIND_OUTBOX, n, stream_on(c, n % c->lanes, n));
+    assert_int_equal(claim_with(c, in).count, MANY);
+    evict(c, 1);
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 0);
+    join_slots(c, 2, 1);
+    int suspects = 0, calls = 0;
+    for (; counted(c, KIND_OUTBOX).done < MANY && calls < 20; calls++) {
+        in.instance = instance_id(2);
+        struct item_list list = claim_with(c, in);
+        assert_true(list.count <= PAWL_LOST_TOGETHER_MAX + 1);
+        for (size_t i = 0; i < list.count; i++) {
+            assert_int_equal(list.items[i].attempt, 1);
+            assert_int_equal(list.items[i].deaths, 0);
+        }
+        suspects += suspects_among(list);
+        complete_all(c, 2, list);
+    }
+    assert_int_equal(counted(c, KIND_OUTBOX).done, MANY);
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 0);
+    assert_int_equal(suspects, 1);
+    assert_true(calls <= MANY / PAWL_LOST_TOGETHER_MAX + 1);
+}
+
+static void at_most_so_many_lost_messages_are_in_one_hand(void **state) {
+    struct conf *c = *state;
+    enum { MANY = PAWL_LOST_TOGETHER_MAX + 20 };
+    join_slots(c, 1, 1);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
+    for (int n = 2; n <= MANY; n++)
+        put(c, KIND_OUTBOX, n, stream_on(c, 1 + n % (c->lanes - 1), n));
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, MANY).count, MANY);
+    evict(c, 1);
+    join_slots(c, 2, 1);
+    struct item_list first = claim(c, 2, KIND_OUTBOX, MANY);
+    assert_int_equal((int)first.count - suspects_among(first), PAWL_LOST_TOGETHER_MAX);
+    advance(c, 1000);
+    assert_int_equal(claim(c, 2, KIND_OUTBOX, MANY).count, 0);
+    complete_all(c, 2, first);
+    complete_all(c, 2, claim(c, 2, KIND_OUTBOX, MANY));
+    assert_int_equal(counted(c, KIND_OUTBOX).done, MANY);
+}
+
+/* A worker may have begun more than it said, or in another order: who goes with a second one runs alone. */
+static void what_is_lost_twice_is_a_suspect_wherever_it_was(void **state) {
+    struct conf *c = *state;
+    for (int n = 1; n <= 5; n++)
+        put(c, KIND_OUTBOX, n, stream_on(c, 0, n));
+    for (int worker = 1; worker <= 2; worker++) {
+        join_slots(c, worker, 1);
+        struct item_list list = claim(c, worker, KIND_OUTBOX, 10);
+        assert_string_equal(numbers_sorted(c, list), "1 2 3 4 5");
+        assert_int_equal(suspects_among(list), worker - 1);
+        evict(c, worker);
+    }
+    join_slots(c, 3, 1);
+    for (int n = 1; n <= 5; n++) {
+        struct item_list list = claim(c, 3, KIND_OUTBOX, 10);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(id_number(list.items[0].id), n);
+        assert_true(list.items[0].suspect);
+        assert_int_equal(list.items[0].deaths, 0); /* 1 was granted as a suspect, but had not begun */
+        complete_all(c, 3, list);
+    }
+}
+
+static void only_a_suspect_that_has_begun_is_charged(void **state) {
+    struct conf *c = *state;
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    for (int worker = 1; worker <= 4; worker++) {
+        join_slots(c, worker, 2);
+        struct item_list list = claim(c, worker, KIND_OUTBOX, 10);
+        assert_int_equal(list.items[0].suspect, worker > 1);
+        assert_int_equal(list.items[0].deaths, worker > 3);
+        if (worker == 3) /* this one says that it begins */
+            assert_int_equal(renew_item(c, worker, &list.items[0], LEASE_MS), ANSWER_APPLIED);
+        evict(c, worker);
+    }
+    assert_int_equal(row_of(c, 1).item.deaths, 1);
+}
+
+static void a_suspect_that_fails_is_one_no_more(void **state) {
+    struct conf *c = *state;
+    join_slots(c, 1, 1);
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    claim(c, 1, KIND_OUTBOX, 10);
+    advance(c, LEASE_MS);
+    struct item_list alone = claim(c, 1, KIND_OUTBOX, 10);
+    assert_true(alone.items[0].suspect);
+    assert_int_equal(fail_item(c, 1, &alone.items[0], 0), ANSWER_APPLIED);
+    struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
+    assert_false(again.items[0].suspect);
+    assert_int_equal(again.items[0].attempt, 2);
+}
+
+/* Who does not say its slots gets a suspect as all that a call gives, and is taken to have begun with it. */
+static void an_instance_that_does_not_say_its_slots_gets_a_suspect_by_itself(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
+    put(c, KIND_OUTBOX, 2, stream_on(c, 0, 1));
+    claim(c, 1, KIND_OUTBOX, 10);
+    advance(c, LEASE_MS);
+    put(c, KIND_OUTBOX, 3, stream_on(c, 4, 0));
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)),
+                        "3"); /* its lane comes first, and ends the call */
+    struct item_list alone = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, alone), "1");
+    assert_true(alone.items[0].suspect);
+    evict(c, 1);
+    assert_int_equal(row_of(c, 1).item.deaths, 1);
+    assert_int_equal(row_of(c, 2).item.deaths, 0);
+    assert_int_equal(row_of(c, 3).item.deaths, 0);
 }
 
 static void another_instance_may_run_a_suspect_beside_it(void **state) {
@@ -89,7 +234,7 @@ static void another_instance_may_run_a_suspect_beside_it(void **state) {
 
 static void healthy_work_goes_on_beside_a_suspect(void **state) {
     struct conf *c = *state;
-    join(c, 1, OUTBOX_BIT);
+    join_slots(c, 1, 2);
     put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
     claim(c, 1, KIND_OUTBOX, 10);
     advance(c, LEASE_MS);
@@ -121,7 +266,7 @@ static void a_message_that_kills_its_worker_is_dead_lettered_and_its_mates_compl
             advance(c, 1000);
         }
     }
-    assert_int_equal(killed, 5);
+    assert_int_equal(killed, 7); /* with the others, with half of them, and five times alone */
     struct message_row row = row_of(c, 3);
     assert_int_equal(row.state, STATE_DEAD);
     assert_int_equal(row.reason, DEAD_KILLED);
@@ -139,9 +284,11 @@ static void deaths_and_attempts_count_together(void **state) {
     in.max_attempts = 3;
     struct item_list list = claim_with(c, in);
     assert_int_equal(fail_item(c, 1, &list.items[0], 0), ANSWER_APPLIED);
-    list = claim_with(c, in);
-    assert_int_equal(list.items[0].attempt, 2);
-    advance(c, LEASE_MS);
+    for (int lost = 0; lost < 2; lost++) { /* the second time as a suspect */
+        list = claim_with(c, in);
+        assert_int_equal(list.items[0].attempt, 2);
+        advance(c, LEASE_MS);
+    }
     list = claim_with(c, in);
     assert_int_equal(list.items[0].attempt, 3);
     assert_int_equal(list.items[0].deaths, 1);
@@ -153,7 +300,7 @@ static void deaths_and_attempts_count_together(void **state) {
 }
 
 /* What is behind an unfinished message was in the same hands: the worker may have died of it. */
-static void successors_in_another_part_die_with_the_one_before_them(void **state) {
+static void successors_in_another_part_go_with_the_one_before_them(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
     put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
@@ -164,90 +311,39 @@ static void successors_in_another_part_die_with_the_one_before_them(void **state
     assert_string_equal(numbers(c, again), "1");
     assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_STALE);
     struct message_row row = row_of(c, 2);
-    assert_int_equal(row.item.deaths, 1);
+    assert_int_equal(row.item.deaths, 0);
     assert_int_equal(row.reason, ASIDE_EXPIRED);
     assert_int_equal(row.state, STATE_BLOCKED);
     complete_all(c, 1, again);
     struct item_list last = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, last), "2");
-    assert_int_equal(last.items[0].attempt, 2);
+    assert_int_equal(last.items[0].attempt, 1);
 }
 
 /* The stream 1 2 3 4 under one claim, with 2 and 4 in a part of their own; then its worker is put out. */
-static void evict_with_a_split_stream(struct conf *c, enum dead_policy policy, int max_attempts) {
+static void eviction_takes_every_part_of_a_stream_back(void **state) {
+    struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
     put_range(c, KIND_OUTBOX, 1, 4, STR("a"));
     struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
-    in.policy = policy;
-    in.max_attempts = max_attempts;
+    in.max_attempts = 1;
     struct item_list held = claim_with(c, in);
     struct item_ref two[] = {{held.items[1].token, held.items[1].id},
                              {held.items[3].token, held.items[3].id}};
     struct messages_renew renew = {instance_id(1), KIND_OUTBOX, two, 2, 2 * LEASE_MS};
     struct answer_list answers = {0};
     ok(c, c->core->messages_renew(c->store, &renew, c->arena, &answers, &c->err));
-    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
-    for (size_t i = 0; i < held.count; i++)
+    evict(c, 1);
+    for (size_t i = 0; i < held.count; i++) {
         assert_int_equal(complete(c, 1, &held.items[i]), ANSWER_STALE);
-}
-
-/* covers: B2.8 */
-static void eviction_counts_one_death_for_every_part_of_a_stream(void **state) {
-    struct conf *c = *state;
-    evict_with_a_split_stream(c, POLICY_SKIP, 3);
-    for (int n = 1; n <= 4; n++) {
-        assert_int_equal(row_of(c, n).item.deaths, 1);
-        assert_int_equal(row_of(c, n).reason, ASIDE_EXPIRED);
+        assert_int_equal(row_of(c, (int)i + 1).item.deaths, 0);
+        assert_int_equal(row_of(c, (int)i + 1).reason, ASIDE_EXPIRED);
     }
     join(c, 2, OUTBOX_BIT);
-    assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "1");
-}
-
-static void the_limit_holds_in_every_part_of_a_stream(void **state) {
-    struct conf *c = *state;
-    evict_with_a_split_stream(c, POLICY_SKIP, 1);
-    assert_int_equal(counted(c, KIND_OUTBOX).dead, 4);
-    assert_int_equal(counted(c, KIND_OUTBOX).aside, 0);
-    for (int n = 1; n <= 4; n++)
-        assert_int_equal(row_of(c, n).reason, DEAD_KILLED);
-}
-
-static void a_stream_that_is_blocked_by_a_death_keeps_the_deaths_of_all_parts(void **state) {
-    struct conf *c = *state;
-    evict_with_a_split_stream(c, POLICY_BLOCK, 1);
-    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
-    for (int n = 2; n <= 4; n++) {
-        assert_int_equal(row_of(c, n).state, STATE_BLOCKED);
-        assert_int_equal(row_of(c, n).item.deaths, 1);
-    }
-    assert_int_equal(counted(c, KIND_OUTBOX).dead, 1);
-    assert_int_equal(counted(c, KIND_OUTBOX).aside, 3);
-}
-
-static void a_stream_that_is_parked_by_a_death_takes_all_parts_along(void **state) {
-    struct conf *c = *state;
-    evict_with_a_split_stream(c, POLICY_PARK, 1);
-    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
-    for (int n = 2; n <= 4; n++)
-        assert_int_equal(row_of(c, n).reason, DEAD_PARKED);
-    assert_int_equal(counted(c, KIND_OUTBOX).dead, 4);
-    assert_int_equal(counted(c, KIND_OUTBOX).aside, 0);
-}
-
-/* Under skip a stream goes on behind a dead letter: what somebody still holds stays with him. */
-static void behind_a_death_under_skip_another_part_goes_on(void **state) {
-    struct conf *c = *state;
-    join(c, 1, OUTBOX_BIT);
-    put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
-    struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
-    in.policy = POLICY_SKIP;
-    in.max_attempts = 1;
-    struct item_list held = claim_with(c, in);
-    assert_int_equal(renew_item(c, 1, &held.items[1], 2 * LEASE_MS), ANSWER_APPLIED);
-    advance(c, LEASE_MS);
-    claim(c, 1, KIND_OUTBOX, 10);
-    assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
-    assert_int_equal(complete(c, 1, &held.items[1]), ANSWER_APPLIED);
+    struct item_list first = claim(c, 2, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, first), "1");
+    complete_all(c, 2, first);
+    assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "2 3 4");
 }
 
 /* covers: B3.8 */
@@ -273,7 +369,7 @@ static void eviction_ends_claims_like_expiry_but_at_once(void **state) {
     for (size_t i = 0; i < held.count; i++) {
         assert_int_equal(complete(c, 1, &held.items[i]), ANSWER_STALE);
         assert_int_equal(renew_item(c, 1, &held.items[i], LEASE_MS), ANSWER_STALE);
-        assert_int_equal(row_of(c, id_number(held.items[i].id)).item.deaths, 1);
+        assert_int_equal(row_of(c, id_number(held.items[i].id)).item.deaths, 0);
     }
     join(c, 2, OUTBOX_BIT);
     static const char *const turns[] = {"1", "2", "3"};
@@ -286,26 +382,27 @@ static void eviction_ends_claims_like_expiry_but_at_once(void **state) {
 
 static void a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it(void **state) {
     struct conf *c = *state;
-    join(c, 1, OUTBOX_BIT);
+    join_slots(c, 1, 2);
     put_range(c, KIND_OUTBOX, 1, 3, STR("a"));
     struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
-    /* 2 is split off with a short lease and dies; 1 and 3 are released untouched. */
+    /* 2 is split off with a short lease and is lost, 3 with it; 1 is released untouched. */
     assert_int_equal(renew_item(c, 1, &held.items[1], 1000), ANSWER_APPLIED);
     advance(c, 1000);
     claim(c, 1, KIND_OUTBOX, 10);
-    assert_int_equal(row_of(c, 2).item.deaths, 1);
+    assert_int_equal(row_of(c, 2).reason, ASIDE_EXPIRED);
     assert_int_equal(release_item(c, 1, &held.items[0], 0), ANSWER_APPLIED);
     struct item_list first = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, first), "1");
     complete_all(c, 1, first);
     struct item_list suspect = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, suspect), "2");
+    assert_true(suspect.items[0].suspect);
     complete_all(c, 1, suspect);
     assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "3");
 }
 
-/* Claims 1 and 2 of one stream with a limit of one attempt under the policy, and lets the lease run out. */
-static void die_by_expiry(struct conf *c, enum dead_policy policy) {
+/* 1 of the stream 1 2 is lost, and then dies alone at a limit of one attempt under the policy. */
+static void die_alone(struct conf *c, enum dead_policy policy) {
     join(c, 1, OUTBOX_BIT);
     put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
     struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
@@ -313,54 +410,57 @@ static void die_by_expiry(struct conf *c, enum dead_policy policy) {
     in.max_attempts = 1;
     assert_int_equal(claim_with(c, in).count, 2);
     advance(c, LEASE_MS);
-    claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, claim_with(c, in)), "1");
+    advance(c, LEASE_MS);
+    beat(c, 1);
     assert_int_equal(row_of(c, 1).state, STATE_DEAD);
     assert_int_equal(row_of(c, 1).reason, DEAD_KILLED);
 }
 
-static void the_policy_holds_for_a_death_by_expiry_too(void **state) {
+static void the_policy_holds_for_a_suspect_that_dies(void **state) {
     struct conf *c = *state;
-    die_by_expiry(c, POLICY_BLOCK);
+    die_alone(c, POLICY_BLOCK);
     assert_int_equal(row_of(c, 2).state, STATE_BLOCKED);
     assert_int_equal(row_of(c, 2).reason, ASIDE_EXPIRED);
-    assert_int_equal(row_of(c, 2).item.deaths, 1);
+    assert_int_equal(row_of(c, 2).item.deaths, 0);
     assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
 }
 
-static void a_death_by_expiry_parks_the_rest_of_the_stream(void **state) {
+static void a_suspect_that_dies_parks_the_rest_of_the_stream(void **state) {
     struct conf *c = *state;
-    die_by_expiry(c, POLICY_PARK);
+    die_alone(c, POLICY_PARK);
     assert_int_equal(row_of(c, 2).state, STATE_DEAD);
     assert_int_equal(row_of(c, 2).reason, DEAD_PARKED);
 }
 
-static void a_death_by_expiry_under_skip_lets_the_others_die_on_their_own(void **state) {
+static void behind_a_suspect_that_dies_under_skip_the_stream_goes_on(void **state) {
     struct conf *c = *state;
-    die_by_expiry(c, POLICY_SKIP);
-    assert_int_equal(row_of(c, 2).state, STATE_DEAD);
-    assert_int_equal(row_of(c, 2).reason, DEAD_KILLED);
+    die_alone(c, POLICY_SKIP);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "2");
 }
 
 static const struct CMUnitTest tests[] = {
     CONF_TEST(InstanceCrashes_MessagesReclaimedAfterLeaseExpiry),
     CONF_TEST(an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane),
     CONF_TEST(suspects_run_alone_and_one_at_a_time),
+    CONF_TEST(what_never_began_is_neither_charged_nor_slowed_down),
+    CONF_TEST(at_most_so_many_lost_messages_are_in_one_hand),
+    CONF_TEST(what_is_lost_twice_is_a_suspect_wherever_it_was),
+    CONF_TEST(only_a_suspect_that_has_begun_is_charged),
+    CONF_TEST(a_suspect_that_fails_is_one_no_more),
+    CONF_TEST(an_instance_that_does_not_say_its_slots_gets_a_suspect_by_itself),
     CONF_TEST(another_instance_may_run_a_suspect_beside_it),
     CONF_TEST(healthy_work_goes_on_beside_a_suspect),
     CONF_TEST(a_message_that_kills_its_worker_is_dead_lettered_and_its_mates_complete),
     CONF_TEST(deaths_and_attempts_count_together),
-    CONF_TEST(successors_in_another_part_die_with_the_one_before_them),
-    CONF_TEST(eviction_counts_one_death_for_every_part_of_a_stream),
-    CONF_TEST(the_limit_holds_in_every_part_of_a_stream),
-    CONF_TEST(a_stream_that_is_blocked_by_a_death_keeps_the_deaths_of_all_parts),
-    CONF_TEST(a_stream_that_is_parked_by_a_death_takes_all_parts_along),
-    CONF_TEST(behind_a_death_under_skip_another_part_goes_on),
+    CONF_TEST(successors_in_another_part_go_with_the_one_before_them),
+    CONF_TEST(eviction_takes_every_part_of_a_stream_back),
     CONF_TEST(what_was_done_before_the_claim_expired_stays_a_duplicate),
     CONF_TEST(eviction_ends_claims_like_expiry_but_at_once),
     CONF_TEST(a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it),
-    CONF_TEST(the_policy_holds_for_a_death_by_expiry_too),
-    CONF_TEST(a_death_by_expiry_parks_the_rest_of_the_stream),
-    CONF_TEST(a_death_by_expiry_under_skip_lets_the_others_die_on_their_own),
+    CONF_TEST(the_policy_holds_for_a_suspect_that_dies),
+    CONF_TEST(a_suspect_that_dies_parks_the_rest_of_the_stream),
+    CONF_TEST(behind_a_suspect_that_dies_under_skip_the_stream_goes_on),
 };
 
 CONF_GROUP(expiry, tests);

@@ -233,7 +233,7 @@ static void evict_frees_lanes_and_ends_claims(void **state) {
         assert_int_equal(count_free(c, (enum store_kind)kind), c->lanes);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
     struct message_row row = row_of(c, 1);
-    assert_int_equal(row.item.deaths, 1);
+    assert_int_equal(row.item.deaths, 0);
     assert_int_equal(row.attempts, 0);
     assert_int_equal(row.reason, ASIDE_EXPIRED);
     const char *before = state_text(c);

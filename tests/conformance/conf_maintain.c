@@ -48,7 +48,7 @@ static void overdue_claims_are_ended_when_nobody_claims(void **state) {
     advance(c, 1);
     assert_int_equal(maintain(c, 1000).claims_expired, 1);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_STALE);
-    assert_int_equal(row_of(c, 1).item.deaths, 1);
+    assert_int_equal(row_of(c, 1).reason, ASIDE_EXPIRED);
 }
 
 /* covers: W47 */

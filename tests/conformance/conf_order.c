@@ -54,7 +54,7 @@ static void an_earlier_message_whose_lease_ran_out_still_goes_first(void **state
     advance(c, LEASE_MS);
     struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, again), "1"); /* never 2 before 1 */
-    assert_int_equal(again.items[0].attempt, 2);
+    assert_true(again.items[0].suspect);
     advance(c, 1000);
     assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
     complete_all(c, 1, again);

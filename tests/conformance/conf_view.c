@@ -348,9 +348,9 @@ static void why_names_suspects_and_blocked_streams(void **state) {
     put(c, KIND_OUTBOX, 4, stream_on(c, 3, 1));
     claim(c, 1, KIND_OUTBOX, 10);
     advance(c, LEASE_MS);
-    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "3");
-    assert_int_equal(why_of(c, 3).cause, WHY_RUNNING);
-    assert_int_equal(why_of(c, 4).cause, WHY_SUSPECT);
+    beat(c, 1); /* both are lost, and 3 was the first that can have begun */
+    assert_int_equal(why_of(c, 3).cause, WHY_SUSPECT);
+    assert_int_equal(why_of(c, 4).cause, WHY_READY);
 }
 
 static void why_names_the_first_unfinished_message_of_the_stream(void **state) {

@@ -44,7 +44,7 @@ static const struct {
     {"truncate pawl.message", 0},
     {"select nextval('pawl.token_seq')", 0},
     {"select pawl.token_next()", 0},
-    {"select pawl.claim_end(1, 1, 3::smallint, 0)", 0},
+    {"select pawl.claim_end(1, 1, 3::smallint, 0, 0, 0)", 0},
     {"select pawl.tally_fold(1)", 0},
     {"create table pawl.mine (x int)", 0},
     {"drop function pawl.now_ms()", 0},

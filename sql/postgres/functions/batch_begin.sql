@@ -7,7 +7,7 @@
 -- locks: the request key, then those of heartbeat
 CREATE OR REPLACE FUNCTION pawl.batch_begin(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
-    p_max_partitions integer, p_partition_count integer, p_request uuid, OUT now_ms bigint, OUT lease_until_ms bigint)
+    p_max_partitions integer, p_partition_count integer, p_request uuid, p_slots integer DEFAULT 0, OUT now_ms bigint, OUT lease_until_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
@@ -38,7 +38,7 @@ BEGIN
     IF v_instance.state IS NULL THEN
         SELECT r.lease_until_ms INTO lease_until_ms
           FROM pawl.instance_register(p_id, p_service, p_host, p_pid, p_metadata, p_kinds, p_lease_ms, p_max_partitions,
-                                      p_partition_count) r;
+                                      p_partition_count, p_slots) r;
     ELSIF v_now - v_instance.beat_ms >= 1000 THEN
         SELECT h.lease_until_ms INTO lease_until_ms FROM pawl.heartbeat(p_id) h;
     ELSE

@@ -151,7 +151,7 @@ BEGIN
                       AND c.token >= v_lane.low_token)
            OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane) THEN
             SELECT t.used, t.tokens INTO v_careful
-              FROM pawl.claim_careful(p_instance, v_lane, v_token, v_left, v_lease, v_policy, v_attempts, p_request,
+              FROM pawl.claim_careful(p_instance, v_lane, v_token, v_left, v_left = p_max, v_lease, v_policy, v_attempts, p_request,
                                       v_start, v_seen, v_now) t;
             RETURN QUERY SELECT i.* FROM unnest(v_careful.tokens) WITH ORDINALITY AS t(token, n)
                            CROSS JOIN LATERAL pawl.claim_items(t.token, 1) i ORDER BY t.n, i.seq;
@@ -176,7 +176,7 @@ BEGIN
                        array_agg(b.seq)
                   FROM batch b HAVING count(*) > 0)
             SELECT v_token, v_lease, b.seq, b.kind, b.lane, b.partition, b.id, b.stream, b.topic, b.type, b.payload,
-                   b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms, 1, 0, false
+                   b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms, 1, 0, false, false
               FROM batch b;
             GET DIAGNOSTICS v_count = ROW_COUNT;
         EXCEPTION WHEN unique_violation THEN

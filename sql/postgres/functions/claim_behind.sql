@@ -46,11 +46,11 @@ BEGIN
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
           INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s;
         IF cardinality(v_behind) > 0 THEN
-            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, 0, 2::smallint, p_now);
+            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
             PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
         END IF;
         IF cardinality(v_parked) > 0 THEN
-            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, 0, 2::smallint, p_now);
+            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, 2::smallint, p_now);
             v_dead := pawl.aside_to_dead(p_lane.kind, v_parked, 4::smallint, NULL, p_now);
         END IF;
         IF v_aside > 0 OR v_dead > 0 THEN

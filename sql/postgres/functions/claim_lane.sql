@@ -72,7 +72,7 @@ BEGIN
                       FROM batch b HAVING count(*) > 0)
                 SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, b.kind, b.lane, b.partition, b.id, b.stream, b.topic,
                        b.type, b.payload, b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms,
-                       1, 0, false
+                       1, 0, false, false
                   FROM batch b;
                 GET DIAGNOSTICS v_count = ROW_COUNT;
             EXCEPTION WHEN unique_violation THEN

@@ -11,6 +11,10 @@ DECLARE
     v_lane integer;
     v_owner uuid;
     v_claim record;
+    v_instances uuid[]; -- that have overdue claims, and up to where they may have begun, before the first of these ends
+    v_edge_tokens bigint[];
+    v_edge_seqs bigint[];
+    v_edge integer;
     v_count integer := 0;
     v_ended integer;
 BEGIN
@@ -21,11 +25,19 @@ BEGIN
                                     AND c.lease_until_ms <= p_now) ORDER BY l.lane LOOP
         SELECT l.owner INTO v_owner FROM pawl.lane l WHERE l.kind = p_kind AND l.lane = v_lane FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
+        IF v_instances IS NULL THEN
+            SELECT array_agg(i.instance), array_agg(e.token), array_agg(e.seq)
+              INTO v_instances, v_edge_tokens, v_edge_seqs
+              FROM (SELECT DISTINCT c.instance FROM pawl.claim c
+                     WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= p_now) i
+             CROSS JOIN LATERAL pawl.claim_edge(i.instance) e;
+        END IF;
         v_ended := 0;
-        FOR v_claim IN SELECT c.token, c.part FROM pawl.claim c
+        FOR v_claim IN SELECT c.token, c.part, c.instance FROM pawl.claim c
                         WHERE c.kind = p_kind AND c.lane = v_lane AND c.state = 1 AND c.lease_until_ms <= p_now
                         ORDER BY c.token, c.part FOR UPDATE LOOP
-            PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, p_now);
+            v_edge := array_position(v_instances, v_claim.instance);
+            PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, v_edge_tokens[v_edge], v_edge_seqs[v_edge], p_now);
             v_ended := v_ended + 1;
             -- An earlier part of the same token may have taken its last items away: then it is done, not expired.
             v_count := v_count + (SELECT (c.state = 3)::integer FROM pawl.claim c

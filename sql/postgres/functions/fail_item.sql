@@ -18,9 +18,9 @@ DECLARE
 BEGIN
     dead := coalesce(p_class, 1) > 1 OR p_attempts + p_deaths >= p_max_attempts;
     dead_delta := 0;
-    aside_delta := CASE WHEN p_source = 1 THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], 0, 1::smallint, p_now)
+    aside_delta := CASE WHEN p_source = 1 THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], NULL, 1::smallint, p_now)
                         ELSE 0 END;
-    UPDATE pawl.aside a SET attempts = p_attempts, reason = 1, error = p_error, scheduled_ms = p_now + v_delay
+    UPDATE pawl.aside a SET attempts = p_attempts, losses = 0, reason = 1, error = p_error, scheduled_ms = p_now + v_delay
      WHERE a.kind = p_kind AND a.seq = p_seq;
     PERFORM pawl.claim_leave(p_token, ARRAY[p_seq], ARRAY[p_seq], ARRAY[p_id]);
     IF dead THEN

@@ -1,13 +1,14 @@
 -- instance_register: a new instance, with its share of the lanes of its kinds.
 -- params: p_id uuid …, p_kinds integer (bit set), p_lease_ms (0: the schema's), p_max_partitions (0: no cap),
---         p_partition_count (0: whatever the schema has)
+--         p_partition_count (0: whatever the schema has), p_slots: how many messages it works on at once, in the order
+--         of the grant (0: it does not say, and is taken to work on one)
 -- returns: now_ms, lease_until_ms, epoch, lanes_owned
 -- raises: PW001 another partition count; PW003 the id exists or was used before
 -- tables: instance (inserted), tombstone (read), those of rebalance
 -- locks: its instance row, then those of rebalance
 CREATE OR REPLACE FUNCTION pawl.instance_register(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
-    p_max_partitions integer, p_partition_count integer,
+    p_max_partitions integer, p_partition_count integer, p_slots integer DEFAULT 0,
     OUT now_ms bigint, OUT lease_until_ms bigint, OUT epoch bigint, OUT lanes_owned integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -26,10 +27,10 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
             'partition_count is %s in this schema, not %s; it is fixed when the schema is made', v_partitions, p_partition_count);
     END IF;
-    INSERT INTO pawl.instance (id, service, host, pid, metadata, kinds, max_partitions, lease_ms, started_ms, beat_ms,
+    INSERT INTO pawl.instance (id, service, host, pid, metadata, kinds, max_partitions, slots, lease_ms, started_ms, beat_ms,
                                lease_until_ms)
-    VALUES (p_id, p_service, p_host, p_pid, p_metadata, p_kinds, coalesce(p_max_partitions, 0), v_lease, v_now, v_now,
-            v_now + v_lease)
+    VALUES (p_id, p_service, p_host, p_pid, p_metadata, p_kinds, coalesce(p_max_partitions, 0), coalesce(p_slots, 0), v_lease,
+            v_now, v_now, v_now + v_lease)
     ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format(

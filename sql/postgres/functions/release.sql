@@ -27,7 +27,7 @@ BEGIN
             CONTINUE;
         END IF;
         IF v_item.source = 1 THEN
-            v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], 0, 4::smallint, v_now);
+            v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, 4::smallint, v_now);
         END IF;
         UPDATE pawl.aside a SET reason = 4, scheduled_ms = v_now + greatest(coalesce(p_delays[v_n], 0), 0)
          WHERE a.kind = p_kind AND a.seq = v_item.seq;

@@ -41,7 +41,9 @@ BEGIN
         v_named := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) AS s(seq) WHERE v_all OR s.seq = ANY (v_seqs) ORDER BY 1);
         CONTINUE WHEN cardinality(v_named) = 0;
         IF cardinality(v_named) = cardinality(v_part.seqs) THEN
-            UPDATE pawl.claim c SET lease_until_ms = p_lease WHERE c.token = p_token AND c.part = v_part.part;
+            -- Who renews a suspect begins with it.
+            UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > 0 THEN 2 ELSE 0 END
+             WHERE c.token = p_token AND c.part = v_part.part;
             CONTINUE;
         END IF;
         UPDATE pawl.claim c

@@ -28,7 +28,7 @@ BEGIN
         RETURN 0;
     END IF;
     IF cardinality(v_waiting) > 0 THEN
-        v_count := pawl.message_to_aside(p_kind, p_lane, v_waiting, 0,
+        v_count := pawl.message_to_aside(p_kind, p_lane, v_waiting, NULL,
                                          CASE WHEN p_released THEN 4 ELSE 2 END::smallint, p_now);
     END IF;
     IF p_released AND cardinality(v_aside) > 0 THEN

@@ -17,10 +17,11 @@ DECLARE
     v_hold record;
     v_lane record;
     v_first bigint;
+    v_losses smallint := 0;
 BEGIN
     until_ms := 0;
     many_ahead := false;
-    SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.stream, v.deaths,
+    SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.stream,
            coalesce(v.stream, chr(1) || v.seq::text) AS key INTO v_row
       FROM pawl.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
     IF v_row.place = 4 THEN
@@ -62,7 +63,7 @@ BEGIN
                                ORDER BY m.seq OFFSET c_ahead);
     END IF;
     IF v_row.place = 2 THEN
-        SELECT a.scheduled_ms INTO until_ms FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
+        SELECT a.scheduled_ms, a.losses INTO until_ms, v_losses FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
         IF until_ms > p_now THEN
             cause := 8;
             RETURN;
@@ -73,6 +74,6 @@ BEGIN
       FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
     instance := v_lane.owner;
     cause := CASE WHEN v_lane.owner IS NULL THEN 4 WHEN NOT v_lane.live THEN 5 WHEN v_lane.draining THEN 6
-                  WHEN v_row.deaths > 0 THEN 9 ELSE 3 END;
+                  WHEN v_losses >= 2 THEN 9 ELSE 3 END;
 END
 $$;

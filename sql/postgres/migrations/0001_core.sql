@@ -26,7 +26,8 @@ CREATE TYPE pawl.item AS (
     put_ms bigint,
     attempt integer,
     deaths integer,
-    out_of_order boolean
+    out_of_order boolean,
+    suspect boolean
 );
 
 -- One message wherever it is. place: 1 message, 2 aside, 3 dead, 4 history; state: enum message_state of store/view.h.
@@ -97,6 +98,7 @@ CREATE TABLE pawl.instance (
     state smallint NOT NULL DEFAULT 1,
     lock_no integer NOT NULL DEFAULT 0,
     max_partitions integer NOT NULL DEFAULT 0,
+    slots integer NOT NULL DEFAULT 0, -- messages that it works on at once; 0: it does not say
     lease_ms bigint NOT NULL,
     started_ms bigint NOT NULL,
     beat_ms bigint NOT NULL,
@@ -183,6 +185,7 @@ CREATE TABLE pawl.aside (
     put_ms bigint NOT NULL,
     attempts integer NOT NULL DEFAULT 0,
     deaths integer NOT NULL DEFAULT 0,
+    losses smallint NOT NULL DEFAULT 0, -- workers that went with it, uncharged; 2: it runs alone
     reason smallint NOT NULL,
     error text COLLATE "C",
     scheduled_ms bigint NOT NULL,
@@ -219,7 +222,8 @@ CREATE TABLE pawl.claim (
     lane integer NOT NULL,
     instance uuid NOT NULL,
     source smallint NOT NULL,
-    suspect boolean NOT NULL DEFAULT false,
+    suspect smallint NOT NULL DEFAULT 0, -- 1 granted, 2 begun
+    lost integer NOT NULL DEFAULT 0, -- how many of its items had been lost before
     intact boolean NOT NULL DEFAULT true,
     state smallint NOT NULL DEFAULT 1,
     policy smallint NOT NULL,

@@ -42,6 +42,7 @@ CREATE TABLE pawl_instance (
     state           INTEGER NOT NULL CHECK (state IN (1, 2)), -- active, evicted
     lock_no         INTEGER NOT NULL DEFAULT 0,               -- 1: it holds its liveness lock file
     max_partitions  INTEGER NOT NULL,
+    slots           INTEGER NOT NULL, -- messages that it works on at once; 0: it does not say
     started_ms      INTEGER NOT NULL,
     beat_ms         INTEGER NOT NULL,
     lease_ms        INTEGER NOT NULL,
@@ -97,6 +98,7 @@ CREATE TABLE pawl_aside (
     key            TEXT NOT NULL, -- the stream; without one, char(1) and the seq
     attempts       INTEGER NOT NULL,
     deaths         INTEGER NOT NULL,
+    losses         INTEGER NOT NULL, -- workers that went with it, uncharged; 2: it runs alone
     reason         INTEGER NOT NULL CHECK (reason BETWEEN 1 AND 5),
     scheduled_ms   INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
@@ -141,7 +143,8 @@ CREATE TABLE pawl_claim (
     lane           INTEGER NOT NULL,
     instance       BLOB NOT NULL,
     source         INTEGER NOT NULL CHECK (source IN (1, 2)), -- message, aside
-    suspect        INTEGER NOT NULL,
+    suspect        INTEGER NOT NULL, -- 0 no, 1 granted, 2 begun
+    lost           INTEGER NOT NULL, -- how many of its items had been lost before
     state          INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4), -- active, done, expired, evicted
     policy         INTEGER NOT NULL,
     max_attempts   INTEGER NOT NULL,

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/uuid.h"
 #include "store/model/jobs.h"
 #include "store/model/lane.h"
@@ -58,67 +59,89 @@ void model_die(struct model *model, struct record *record, enum dead_reason reas
         model_hold_set(model, stream, HOLD_PARKED, record->seq);
         park_successors(model, record);
     }
-    stream->died_policy = (int)policy;
 }
 
-/* What one unfinished item of a killed part becomes; it has left the part. */
-static void kill_item(struct model *model, struct record *record, const struct part *part) {
-    struct stream *stream = record->home;
-    if (record->place == PLACE_DEAD)
-        return; /* parked with its stream by an item before it */
-    if (stream->died_policy == POLICY_PARK) {
-        model_record_to_dead(model, record, DEAD_PARKED);
-    } else if (stream->died_policy == POLICY_BLOCK) {
-        model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
-    } else if (record->attempts + record->deaths >= part->max_attempts) {
-        model_die(model, record, DEAD_KILLED, part->policy);
-    } else {
-        model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
+/* Up to where what an instance has in flight may have begun: handlers start in the order of the grant. */
+struct edge {
+    int64_t token, seq;
+};
+
+static int grant_compare(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static struct edge edge_of(struct model *model, pawl_uuid id) {
+    struct edge *items = NULL, edge = {0, 0};
+    size_t count = 0, cap = 0;
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        for (int i = 0; i < model->settings.lane_count; i++) {
+            for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
+                if (part->suspect != SUSPECT_NO || !uuid_equal(part->instance, id))
+                    continue;
+                for (struct link *link = part->items.first; link != NULL; link = link->next) {
+                    items = model_grow(items, &cap, count + 1, sizeof *items);
+                    items[count++] = (struct edge){part->token, link->record->seq};
+                }
+            }
+        }
     }
+    if (count > 0) {
+        const struct instance *instance = model_instance_find(model, id);
+        size_t slots = instance != NULL && instance->slots > 0 ? (size_t)instance->slots : 1;
+        qsort(items, count, sizeof *items, grant_compare);
+        edge = items[(slots < count ? slots : count) - 1];
+    }
+    free(items);
+    return edge;
 }
 
-/* Records that get their death together. */
-struct killed {
+/* Records that are lost together. */
+struct lost {
     struct record **records;
     size_t count, cap;
 };
 
-static void kill_begin(struct model *model, struct killed *killed, struct record *record) {
-    record->deaths++;
-    record->home->died_policy = 0;
+/* Only a suspect that has begun is charged; what may have begun becomes one, and so does what is lost again.
+ */
+static void lose(struct model *model, struct lost *lost, struct record *record, const struct edge *edge) {
+    const struct part *part = record->part;
+    const struct edge at = {part->token, record->seq};
+    if (part->suspect != SUSPECT_NO)
+        record->deaths += part->suspect == SUSPECT_BEGUN;
+    else if (record->losses > 0 || grant_compare(&at, edge) <= 0)
+        record->losses = PAWL_SUSPECT_LOSSES;
+    else
+        record->losses = 1;
     model_part_leave(model, record, false);
-    killed->records = model_grow(killed->records, &killed->cap, killed->count + 1, sizeof(struct record *));
-    killed->records[killed->count++] = record;
-}
-
-/* Whether what is behind the record in its stream cannot go on without it: all but a death under skip. */
-static bool holds_stream(const struct record *record, const struct part *part) {
-    return part->policy != POLICY_SKIP || record->attempts + record->deaths < part->max_attempts;
-}
-
-static int seq_compare(const void *a, const void *b) {
-    const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
-    return (x->seq > y->seq) - (x->seq < y->seq);
+    lost->records = model_grow(lost->records, &lost->cap, lost->count + 1, sizeof(struct record *));
+    lost->records[lost->count++] = record;
 }
 
 /* Successors of its streams in other parts of the token were in the same hands, and go the same way. */
-void model_claim_kill(struct model *model, struct part *part, enum claim_state state) {
-    struct killed killed = {0};
+static void claim_lose(struct model *model, struct part *part, enum claim_state state,
+                       const struct edge *edge) {
+    struct lost lost = {0};
     while (part->items.first != NULL)
-        kill_begin(model, &killed, part->items.first->record);
+        lose(model, &lost, part->items.first->record, edge);
     model_part_end(model, part, state);
-    const size_t own = killed.count;
+    const size_t own = lost.count;
     for (size_t i = 0; i < own; i++) {
-        const struct record *record = killed.records[i];
+        const struct record *record = lost.records[i];
         struct list *flying = &record->home->flying;
-        while (holds_stream(record, part) && flying->last != NULL && flying->last->record->seq > record->seq)
-            kill_begin(model, &killed, flying->last->record);
+        while (flying->last != NULL && flying->last->record->seq > record->seq)
+            lose(model, &lost, flying->last->record, edge);
     }
-    if (killed.count > 0)
-        qsort(killed.records, killed.count, sizeof(struct record *), seq_compare);
-    for (size_t i = 0; i < killed.count; i++)
-        kill_item(model, killed.records[i], part);
-    free(killed.records);
+    for (size_t i = 0; i < lost.count; i++) {
+        struct record *record = lost.records[i];
+        if (part->suspect == SUSPECT_BEGUN && record->attempts + record->deaths >= part->max_attempts)
+            model_die(model, record, DEAD_KILLED, part->policy);
+        else
+            model_record_to_aside(model, record, ASIDE_EXPIRED, model->now_ms);
+    }
+    free(lost.records);
 }
 
 static int part_compare(const void *a, const void *b) {
@@ -167,15 +190,19 @@ static int64_t expire(struct model *model, const struct part_query *query, pawl_
     size_t count = 0;
     int64_t ended = 0;
     struct part **parts = parts_find(model, query, &count);
+    struct edge *edges = model_alloc(count * sizeof *edges);
+    for (size_t i = 0; i < count; i++)
+        edges[i] = edge_of(model, parts[i]->instance);
     for (size_t i = 0; i < count; i++) {
         struct lane *lane = model_lane_at(model, query->kind, parts[i]->lane);
         if (!uuid_equal(lane->owner, caller))
             model_lane_free(lane);
         if (parts[i]->state != CLAIM_ACTIVE)
             continue; /* an earlier one took its last items away */
-        model_claim_kill(model, parts[i], CLAIM_EXPIRED);
+        claim_lose(model, parts[i], CLAIM_EXPIRED, &edges[i]);
         ended++;
     }
+    free(edges);
     free(parts);
     return ended;
 }
@@ -190,10 +217,11 @@ void model_claims_expire_own(struct model *model, enum store_kind kind, pawl_uui
 
 void model_claims_evict(struct model *model, pawl_uuid instance) {
     size_t count = 0;
+    const struct edge edge = edge_of(model, instance);
     struct part **parts = parts_find(model, &(struct part_query){.instance = instance}, &count);
     for (size_t i = 0; i < count; i++) {
         if (parts[i]->state == CLAIM_ACTIVE)
-            model_claim_kill(model, parts[i], CLAIM_EVICTED);
+            claim_lose(model, parts[i], CLAIM_EVICTED, &edge);
     }
     free(parts);
     model_jobs_instance_end(model, instance, false);

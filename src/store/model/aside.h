@@ -13,9 +13,6 @@ void model_aside_successors(struct model *model, const struct record *record);
 /* A record that is in no claim becomes a dead letter, and its stream does what the policy says. */
 void model_die(struct model *model, struct record *record, enum dead_reason reason, enum dead_policy policy);
 
-/* The part is over: its unfinished items get a death each, the state says why. */
-void model_claim_kill(struct model *model, struct part *part, enum claim_state state);
-
 /* Ends every overdue claim of the kind; lanes of others than the caller that had one become free. Returns how
  * many. */
 int64_t model_claims_expire(struct model *model, enum store_kind kind, pawl_uuid caller);

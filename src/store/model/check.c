@@ -66,8 +66,8 @@ static void check_part(struct finding *f, const struct part *part) {
     if (instance == NULL || instance->state != INSTANCE_ACTIVE)
         violated(f, "evicted_owns_nothing", "token %" PRId64 " belongs to an instance that is gone",
                  part->token);
-    if (part->suspect &&
-        (part->items.count != 1 || part->source != PLACE_ASIDE || part->items.first->record->deaths == 0))
+    if (part->suspect != SUSPECT_NO && (part->items.count != 1 || part->source != PLACE_ASIDE ||
+                                        part->items.first->record->losses < PAWL_SUSPECT_LOSSES))
         violated(f, "suspect_alone", "token %" PRId64 " is a suspect's but not of one suspect", part->token);
 }
 
@@ -162,8 +162,10 @@ static void check_suspects(struct finding *f) {
             for (int n = 0; n < f->model->settings.lane_count; n++) {
                 for (const struct part *part = f->model->lanes[kind][n].parts; part != NULL;
                      part = part->next)
-                    suspects += part->suspect && uuid_equal(part->instance, f->model->instances[i]->id) ? 1
-                                                                                                        : 0;
+                    suspects += part->suspect != SUSPECT_NO &&
+                                        uuid_equal(part->instance, f->model->instances[i]->id)
+                                    ? 1
+                                    : 0;
             }
         }
         if (suspects > 1)

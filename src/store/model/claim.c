@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/model/aside.h"
@@ -19,8 +20,10 @@ struct claiming {
     struct model *model;
     struct part like; /* what every part of this call has in common */
     struct grants *grants;
-    size_t wanted; /* items still to be read */
-    bool suspect_running;
+    size_t wanted, most; /* items still to be read, of how many */
+    bool says_slots;     /* the instance does: a suspect may come with other work */
+    bool may_suspect;
+    size_t lost_left; /* lost messages that it may have */
 };
 
 static void grants_add(struct grants *grants, struct record *record) {
@@ -28,7 +31,8 @@ static void grants_add(struct grants *grants, struct record *record) {
     grants->records[grants->count++] = record;
 }
 
-static struct part *claim_new(struct claiming *c, struct lane *lane, enum record_place source, bool suspect) {
+static struct part *claim_new(struct claiming *c, struct lane *lane, enum record_place source,
+                              enum suspect_state suspect) {
     struct part like = c->like;
     like.token = model_token_next(c->model);
     like.lane = lane->number;
@@ -38,16 +42,24 @@ static struct part *claim_new(struct claiming *c, struct lane *lane, enum record
     return model_part_new(c->model, &like);
 }
 
-static bool instance_has_suspect(struct model *model, pawl_uuid instance) {
+/* What an instance has in flight. */
+struct in_hand {
+    size_t suspects, lost;
+};
+
+static struct in_hand in_hand_of(struct model *model, pawl_uuid instance) {
+    struct in_hand found = {0, 0};
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         for (int i = 0; i < model->settings.lane_count; i++) {
             for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
-                if (part->suspect && uuid_equal(part->instance, instance))
-                    return true;
+                if (!uuid_equal(part->instance, instance))
+                    continue;
+                found.suspects += part->suspect != SUSPECT_NO;
+                found.lost += (size_t)part->lost;
             }
         }
     }
-    return false;
+    return found;
 }
 
 static bool lane_busy(const struct model *model, const struct lane *lane) {
@@ -82,6 +94,16 @@ static struct stream **holds_due(const struct model *model, const struct lane *l
     return due;
 }
 
+/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that the
+ * call gives: one that meets it later ends there, and begins with it the next time. */
+static bool take_suspect(struct claiming *c) {
+    const bool take = c->may_suspect && (c->says_slots || c->wanted == c->most);
+    if (c->may_suspect)
+        c->wanted = c->says_slots ? c->wanted - 1 : 0;
+    c->may_suspect = false;
+    return take;
+}
+
 /* Held streams: rows up to the first that is not due or is a suspect; a suspect that leads runs alone. True
  * when anything was granted. */
 static bool claim_held(struct claiming *c, struct lane *lane) {
@@ -89,31 +111,34 @@ static bool claim_held(struct claiming *c, struct lane *lane) {
     struct stream **due = holds_due(c->model, lane, &due_count);
     struct record **picked = NULL;
     struct record *suspect = NULL;
+    int lost = 0;
     for (size_t i = 0; i < due_count && c->wanted > 0; i++) {
         struct record *head = due[i]->aside.first->record;
-        if (head->deaths > 0) {
-            if (!c->suspect_running) {
+        if (head->losses >= PAWL_SUSPECT_LOSSES) {
+            if (take_suspect(c))
                 suspect = head;
-                c->suspect_running = true;
-                c->wanted--;
-            }
             continue;
         }
         for (struct link *link = due[i]->aside.first; link != NULL && c->wanted > 0; link = link->next) {
             struct record *record = link->record;
-            if (record->deaths > 0 || record->scheduled_ms > c->model->now_ms)
+            if (record->losses >= PAWL_SUSPECT_LOSSES || record->scheduled_ms > c->model->now_ms ||
+                (record->losses > 0 && c->lost_left == 0))
                 break;
+            c->lost_left -= record->losses > 0;
+            lost += record->losses > 0;
             picked = model_grow(picked, &picked_cap, picked_count + 1, sizeof(struct record *));
             picked[picked_count++] = record;
             c->wanted--;
         }
     }
     if (suspect != NULL) {
-        model_part_add(claim_new(c, lane, PLACE_ASIDE, true), suspect);
+        model_part_add(claim_new(c, lane, PLACE_ASIDE, c->says_slots ? SUSPECT_GRANTED : SUSPECT_BEGUN),
+                       suspect);
         grants_add(c->grants, suspect);
     }
     if (picked_count > 0) {
-        struct part *part = claim_new(c, lane, PLACE_ASIDE, false);
+        struct part *part = claim_new(c, lane, PLACE_ASIDE, SUSPECT_NO);
+        part->lost = lost;
         for (size_t i = 0; i < picked_count; i++)
             model_part_add(part, picked[i]);
         for (struct link *link = part->items.first; link != NULL; link = link->next)
@@ -140,7 +165,8 @@ static void claim_messages(struct claiming *c, struct lane *lane) {
             model_aside_as_is(c->model, record);
         } else {
             if (part == NULL)
-                part = claim_new(c, lane, PLACE_MESSAGE, false);
+                part = claim_new(c, lane, PLACE_MESSAGE, SUSPECT_NO);
+
             model_part_add(part, record);
             grants_add(c->grants, record);
         }
@@ -186,6 +212,7 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
         model_claims_expire_own(model, in->kind, in->instance);
         (void)model_lanes_drained(model, in->kind, in->instance);
     }
+    const struct in_hand has = in_hand_of(model, in->instance);
     struct claiming c = {
         .model = model,
         .like =
@@ -202,7 +229,10 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
             },
         .grants = grants,
         .wanted = (size_t)in->max,
-        .suspect_running = instance_has_suspect(model, in->instance),
+        .most = (size_t)in->max,
+        .says_slots = model_instance_find(model, in->instance)->slots > 0,
+        .may_suspect = has.suspects == 0,
+        .lost_left = has.lost < PAWL_LOST_TOGETHER_MAX ? PAWL_LOST_TOGETHER_MAX - has.lost : 0,
     };
     size_t count = 0;
     struct lane **lanes = lanes_to_visit(model, in, &count);
@@ -247,6 +277,7 @@ pawl_status model_item_copy(const struct record *record, struct arena *arena, st
         .attempt = record->attempts + record->deaths + 1,
         .deaths = record->deaths,
         .out_of_order = record->out_of_order,
+        .suspect = record->place == PLACE_ASIDE && record->losses >= PAWL_SUSPECT_LOSSES,
     };
     if (record->part != NULL) {
         item->token = record->part->token;

@@ -9,6 +9,7 @@
 static void revive(struct model *model, struct record *record, bool out_of_order) {
     record->attempts = 0;
     record->deaths = 0;
+    record->losses = 0;
     record->out_of_order = out_of_order;
     model_record_to_aside(model, record, ASIDE_REDRIVEN, model->now_ms);
     model->tally[record->kind].redriven++;

@@ -117,8 +117,8 @@ static void dump_record(const struct record *record, struct buf *buf) {
     if (record->place == PLACE_DEAD)
         buf_printf(buf, " died=%" PRId64 "\n", record->ended_ms);
     else
-        buf_printf(buf, " scheduled=%" PRId64 " out_of_order=%d\n", record->scheduled_ms,
-                   record->out_of_order ? 1 : 0);
+        buf_printf(buf, " scheduled=%" PRId64 " out_of_order=%d losses=%d\n", record->scheduled_ms,
+                   record->out_of_order ? 1 : 0, record->losses);
 }
 
 static void dump_records(const struct model *model, enum record_place place, struct buf *buf) {
@@ -167,8 +167,7 @@ static void dump_part(struct part *part, struct buf *buf) {
     buf_printf(buf, "claim kind=%d lane=%d", (int)part->kind, part->lane);
     put_uuid(buf, "instance", part->instance);
     buf_printf(buf, " source=%s suspect=%d lease_until=%" PRId64 " ids=[",
-               part->source == PLACE_MESSAGE ? "message" : "aside", part->suspect ? 1 : 0,
-               part->lease_until_ms);
+               part->source == PLACE_MESSAGE ? "message" : "aside", (int)part->suspect, part->lease_until_ms);
     for (struct link *link = part->items.first; link != NULL; link = link->next)
         buf_printf(buf, "%s%s", link->prev != NULL ? "," : "", uuid_format(link->record->id, text));
     buf_append_cstr(buf, "] done=[");

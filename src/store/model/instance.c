@@ -84,6 +84,7 @@ struct instance *model_instance_add(struct model *model, const struct instance_n
         .pid = in->pid,
         .kinds = in->kinds,
         .max_partitions = in->max_partitions,
+        .slots = in->slots,
         .state = INSTANCE_ACTIVE,
         .started_ms = model->now_ms,
         .lease_ms = in->lease_ms != 0 ? in->lease_ms : model->settings.instance_lease_ms,

@@ -161,6 +161,7 @@ static enum fail_outcome fail_one(struct model *model, struct record *record, co
     enum dead_policy policy = item->policy != POLICY_DEFAULT ? item->policy : part->policy;
     int max_attempts = item->max_attempts != 0 ? item->max_attempts : part->max_attempts;
     record->attempts++;
+    record->losses = 0; /* it came back: it did not kill its worker */
     model_part_leave(model, record, true);
     if (item->error_class != CLASS_RETRYABLE) {
         model_die(model, record, item->error_class == CLASS_PERMANENT ? DEAD_PERMANENT : DEAD_CANCELLED,
@@ -258,11 +259,14 @@ static void renew_part(struct model *model, struct part *part, int64_t lease_unt
     if (part->named < part->items.count) {
         struct part like = *part;
         like.number = part_number_next(model, part->token);
+        like.lost = 0;
         like.pristine = false;
         part->pristine = false;
         renewed = model_part_new(model, &like);
     }
     renewed->lease_until_ms = lease_until_ms;
+    if (renewed->suspect == SUSPECT_GRANTED)
+        renewed->suspect = SUSPECT_BEGUN;
     for (struct link *link = part->items.first, *next; link != NULL; link = next) {
         struct record *record = link->record;
         next = link->next;

@@ -26,6 +26,7 @@ struct record {
 
     enum record_place place;
     int attempts, deaths;
+    int losses; /* aside: workers that went with it, uncharged; PAWL_SUSPECT_LOSSES = it runs alone */
     int reason; /* enum aside_reason or enum dead_reason, by place */
     bool out_of_order;
     int64_t scheduled_ms; /* aside */
@@ -56,7 +57,6 @@ struct stream {
     int hold; /* enum hold_state; 0 = no hold */
     int64_t due_ms, by_seq;
     struct stream *hold_prev, *hold_next; /* lane.holds */
-    int died_policy;                      /* scratch while a part ends */
     bool seen;                            /* scratch of one call */
 };
 
@@ -69,7 +69,8 @@ struct part {
     int lane;
     pawl_uuid instance, request;
     enum record_place source;
-    bool suspect;
+    enum suspect_state suspect;
+    int lost; /* how many of what was granted had been lost before */
     int64_t lease_until_ms, began_ms;
     struct list items; /* unfinished */
     pawl_uuid *done;   /* ids ended by report */
@@ -103,7 +104,7 @@ struct tally {
 struct instance {
     pawl_uuid id;
     pawl_str service, host, metadata;
-    int pid, kinds, max_partitions;
+    int pid, kinds, max_partitions, slots;
     enum instance_state state;
     int64_t started_ms, beat_ms, lease_ms, lease_until_ms, evicted_ms;
     int64_t processed;

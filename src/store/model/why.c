@@ -44,7 +44,7 @@ static enum why_cause lane_cause(struct model *model, const struct record *recor
         return WHY_OWNER_SILENT;
     if (lane->draining)
         return WHY_DRAINING;
-    return record->deaths > 0 ? WHY_SUSPECT : WHY_READY;
+    return record->losses >= PAWL_SUSPECT_LOSSES ? WHY_SUSPECT : WHY_READY;
 }
 
 /* The cause of one record; *blocker is what it waits for, when it waits for another message. */

@@ -96,6 +96,7 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     *(batch->begin = step(batch)) = pg_statement_new(POSTGRES_Q_BATCH_BEGIN, batch->arena);
     pg_instance_params(&in->instance, &batch->begin->params);
     pg_params_uuid(&batch->begin->params, in->request);
+    pg_params_int(&batch->begin->params, in->instance.slots);
     pawl_status status = PAWL_OK;
     for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++)
         status = kind_prepare(batch, k, err);

@@ -53,8 +53,10 @@ pawl_status pg_claim_take(const PGresult *result, struct arena *arena, struct it
     if (list.items == NULL)
         return pg_answer_no_memory("messages_claim", err);
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
         status = pg_item_take((struct cell){result, (int)i, 0}, arena, &list.items[i], err);
+        list.items[i].suspect = pg_cell_bool((struct cell){result, (int)i, ITEM_COLUMNS});
+    }
     if (status == PAWL_OK)
         *out = list;
     return status;

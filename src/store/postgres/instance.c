@@ -62,6 +62,7 @@ pawl_status postgres_instance_register(struct store *store, const struct instanc
         return pg_answer_no_memory("instance_register", err);
     struct statement statement = pg_statement_new(POSTGRES_Q_INSTANCE_REGISTER, arena);
     pg_instance_params(in, &statement.params);
+    pg_params_int(&statement.params, in->slots);
     status = pg_statement_run(postgres_of(store), "instance_register", &statement, EFFECT_WRITE, err);
     if (status == PAWL_OK)
         *out = (struct instance_grant){

@@ -22,6 +22,7 @@ pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int
     bind_int(&s, as->reason);
     bind_int(&s, as->scheduled_ms);
     bind_text(&s, as->error);
+    bind_int(&s, as->losses);
     pawl_status status = statement_run(&s);
     if (status == PAWL_OK)
         status = delete_message(op, kind, lane, seq);
@@ -29,14 +30,14 @@ pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int
     return status;
 }
 
-pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, int deaths,
-                         enum aside_reason reason) {
+pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, struct aside_back back) {
     struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
     bind_int(&s, kind);
     bind_int(&s, seq);
-    bind_int(&s, deaths);
-    bind_int(&s, reason);
+    bind_int(&s, back.deaths);
+    bind_int(&s, back.reason);
     bind_int(&s, op->now_ms);
+    bind_int(&s, back.losses);
     return statement_run(&s);
 }
 

@@ -6,7 +6,7 @@
 
 /* How a message goes aside. */
 struct aside_new {
-    int attempts, deaths;
+    int attempts, deaths, losses;
     enum aside_reason reason;
     int64_t scheduled_ms;
     pawl_str error;
@@ -16,9 +16,14 @@ struct aside_new {
 PAWL_MUSTCHECK pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
                                       const struct aside_new *as);
 
-/* A row that is aside comes back without an attempt; deaths are added. */
-PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, int deaths,
-                                        enum aside_reason reason);
+/* How a row that is aside comes back without an attempt. */
+struct aside_back {
+    int deaths; /* added */
+    int losses; /* 0: as it is; 1: lost once more; PAWL_SUSPECT_LOSSES: a suspect */
+    enum aside_reason reason;
+};
+PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq,
+                                        struct aside_back back);
 
 PAWL_MUSTCHECK pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq);
 

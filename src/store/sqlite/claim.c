@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "base/str.h"
 #include "store/sqlite/dead.h"
 #include "store/sqlite/ending.h"
@@ -33,9 +34,15 @@ struct claiming {
     struct operation *op;
     const struct messages_claim *in;
     struct arena *arena;
-    struct item *items;   /* room for in->max */
-    size_t count;         /* granted */
-    size_t wanted;        /* still to be read */
+    struct item *items; /* room for in->max */
+    size_t count;       /* granted */
+    size_t wanted;      /* still to be read */
+    struct {
+        bool known;      /* looked up when the first stream is met that is held */
+        bool says_slots; /* a suspect may come with other work */
+        bool may_suspect;
+        int64_t lost_left; /* lost messages that it may have */
+    } instance;
     size_t bytes;         /* of payload read */
     struct keyset flying; /* streams that are in flight on the lane being visited */
 };
@@ -43,7 +50,7 @@ struct claiming {
 static pawl_status no_memory(struct claiming *c) { return operation_no_memory(c->op); }
 
 /* The items of one grant stand at the end of c->items already, sorted by seq. */
-static pawl_status grant(struct claiming *c, int lane, size_t first, enum part_source source, bool suspect) {
+static pawl_status grant(struct claiming *c, int lane, size_t first, struct part like) {
     struct operation *op = c->op;
     const struct messages_claim *in = c->in;
     int64_t token = operation_next_token(op);
@@ -53,8 +60,9 @@ static pawl_status grant(struct claiming *c, int lane, size_t first, enum part_s
     part->kind = in->kind;
     part->lane = lane;
     part->instance = in->instance;
-    part->source = source;
-    part->suspect = suspect;
+    part->source = like.source;
+    part->suspect = like.suspect;
+    part->lost = like.lost;
     part->policy = in->policy != POLICY_DEFAULT ? in->policy : (enum dead_policy)op->settings.dead_policy;
     part->max_attempts = in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts;
     part->began_ms = op->now_ms;
@@ -64,6 +72,7 @@ static pawl_status grant(struct claiming *c, int lane, size_t first, enum part_s
         struct item *item = &c->items[i];
         item->token = token;
         item->lease_until_ms = part->lease_until_ms;
+        item->suspect = like.suspect != SUSPECT_NO;
         part->items[i - first].seq = item->seq;
         part->items[i - first].id = item->id;
     }
@@ -107,20 +116,39 @@ static pawl_status load_flying(struct claiming *c, int lane) {
     return status;
 }
 
-static pawl_status has_suspect(struct claiming *c, bool *running) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_SUSPECT);
-    int64_t one = 0;
+/* What the instance has in flight decides what it may get of what was lost. */
+static pawl_status know_instance(struct claiming *c) {
+    if (c->instance.known)
+        return PAWL_OK;
+    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_IN_HAND);
     bind_uuid(&s, c->in->instance);
-    return statement_number(&s, &one, running);
+    if (statement_next(&s)) {
+        c->instance.may_suspect = column_int(&s, 0) == 0;
+        c->instance.lost_left = PAWL_LOST_TOGETHER_MAX - column_int(&s, 1);
+        c->instance.says_slots = column_int(&s, 2) > 0;
+    }
+    c->instance.known = true;
+    return statement_end(&s);
 }
 
 /* What one lane's held streams give: the granted rows stand behind c->items[c->count], the suspect apart. */
 struct held {
     struct item suspect;
     bool has_suspect;
-    bool may_suspect;
     size_t picked;
+    int lost; /* of the picked */
 };
+
+/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that the
+ * call gives: one that meets it later ends there, and begins with it the next time. */
+static bool take_suspect(struct claiming *c) {
+    const bool may = c->instance.may_suspect, says_slots = c->instance.says_slots;
+    const bool take = may && (says_slots || c->wanted == (size_t)c->in->max);
+    if (may)
+        c->wanted = says_slots ? c->wanted - 1 : 0;
+    c->instance.may_suspect = false;
+    return take;
+}
 
 /* The rows of one held stream, up to the first that is not due or is a suspect. */
 static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struct held *held) {
@@ -129,18 +157,19 @@ static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struc
     bind_text(&s, key);
     bind_int(&s, (int64_t)c->wanted);
     for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
-        int64_t deaths = column_int(&s, 1 + ITEM_COLUMNS + 1);
         int64_t scheduled_ms = column_int(&s, 1 + ITEM_COLUMNS + 3);
-        if (deaths > 0 && head && held->may_suspect) {
+        int64_t losses = column_int(&s, 1 + ITEM_COLUMNS + 4);
+        if (losses >= PAWL_SUSPECT_LOSSES && head && take_suspect(c)) {
             read_item(&s, c, lane, true, &held->suspect);
             held->has_suspect = true;
-            held->may_suspect = false;
-            c->wanted--;
         }
-        if (deaths > 0 || scheduled_ms > c->op->now_ms)
+        if (losses >= PAWL_SUSPECT_LOSSES || scheduled_ms > c->op->now_ms ||
+            (losses > 0 && c->instance.lost_left <= 0))
             break;
         read_item(&s, c, lane, true, &c->items[c->count + held->picked]);
         held->picked++;
+        held->lost += losses > 0;
+        c->instance.lost_left -= losses > 0;
         c->wanted--;
     }
     return statement_end(&s);
@@ -160,27 +189,24 @@ static pawl_status grant_held(struct claiming *c, int lane, const struct held *h
             c->items[first + i] = c->items[first + i - 1];
         c->items[first] = held->suspect;
         c->count++;
-        status = grant(c, lane, first, SOURCE_ASIDE, true);
+        status = grant(c, lane, first,
+                       (struct part){.source = SOURCE_ASIDE,
+                                     .suspect = c->instance.says_slots ? SUSPECT_GRANTED : SUSPECT_BEGUN});
         first++;
     }
     if (status != PAWL_OK || held->picked == 0)
         return status;
     c->count += held->picked;
     qsort(&c->items[first], held->picked, sizeof(*c->items), by_seq);
-    return grant(c, lane, first, SOURCE_ASIDE, false);
+    return grant(c, lane, first, (struct part){.source = SOURCE_ASIDE, .lost = held->lost});
 }
 
 /* Streams of the lane that wait, are due and have nothing in flight, in their order. */
 static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     struct held held = {0};
-    bool running = false;
-    pawl_status status =
-        parts_flush(c->op); /* the grants of other lanes, so that the next question sees them */
-    if (status == PAWL_OK)
-        status = has_suspect(c, &running);
+    pawl_status status = know_instance(c);
     if (status != PAWL_OK)
         return status;
-    held.may_suspect = !running;
     struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_DUE);
     bind_int(&s, c->in->kind);
     bind_int(&s, lane);
@@ -271,7 +297,7 @@ static pawl_status claim_new_messages(struct claiming *c, const struct visit *vi
     if (status == PAWL_OK)
         status = sift(c, visit->lane, read);
     if (status == PAWL_OK && c->count > first)
-        status = grant(c, visit->lane, first, SOURCE_MESSAGE, false);
+        status = grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE});
     return status;
 }
 
@@ -359,6 +385,7 @@ static pawl_status read_again(struct claiming *c, const struct part *part, const
         read_item(&s, c, part->lane, is_aside, item);
     item->token = part->token;
     item->lease_until_ms = part->lease_until_ms;
+    item->suspect = part->suspect != SUSPECT_NO;
     return statement_end(&s);
 }
 

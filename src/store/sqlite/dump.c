@@ -34,7 +34,8 @@ static const struct section sections[] = {
     {"aside",
      SQLITE_Q_DUMP_ASIDE,
      "iiutiiieii",
-     {"kind", "lane", "id", "stream", "attempts", "deaths", "reason", "error", "scheduled", "out_of_order"}},
+     {"kind", "lane", "id", "stream", "attempts", "deaths", "reason", "error", "scheduled", "out_of_order",
+      "losses"}},
     {"hold", SQLITE_Q_DUMP_HOLD, "ikiiiu", {"kind", "stream", "lane", "state", "due", "by"}},
     {"claim", SQLITE_Q_VIEW_CLAIMS, NULL, {NULL}}, /* written by dump_claims */
     {"dead",
@@ -180,7 +181,7 @@ static pawl_status dump_claims(struct operation *op, struct buf *buf) {
         buf_printf(buf, "claim kind=%d lane=%d instance=", (int)part->kind, part->lane);
         put_uuid(buf, part->instance);
         buf_printf(buf, " source=%s suspect=%d lease_until=%" PRId64 " ids=[",
-                   part->source == SOURCE_MESSAGE ? "message" : "aside", part->suspect ? 1 : 0,
+                   part->source == SOURCE_MESSAGE ? "message" : "aside", (int)part->suspect,
                    part->lease_until_ms);
         status = dump_ids(op, part, MARK_OPEN, buf);
         buf_append_cstr(buf, "] done=[");

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/uuid.h"
 #include "store/sqlite/dead.h"
+#include "store/sqlite/instance.h"
 #include "store/sqlite/jobs.h"
-#include "store/sqlite/keyset.h"
 
 struct part_ref {
     struct part_ref *next;
@@ -39,138 +41,186 @@ static pawl_status load_part(struct operation *op, const struct part_ref *ref, s
     return status;
 }
 
-/* An unfinished item of a part that ends comes back as a row of aside. */
-static pawl_status take_back(struct operation *op, const struct part *part, int64_t seq, int deaths,
-                             enum aside_reason reason) {
-    if (part->source == SOURCE_ASIDE)
-        return aside_return(op, part->kind, seq, deaths, reason);
-    struct aside_new as = {.deaths = deaths, .reason = reason, .scheduled_ms = op->now_ms};
-    return aside_take(op, part->kind, part->lane, seq, &as);
-}
-
-/* How often a row of aside failed; *found false when it has been parked meanwhile. */
-struct aside_count {
-    int attempts, deaths;
-    pawl_str error;
+/* Up to where what an instance has in flight may have begun: handlers start in the order of the grant. */
+struct edge {
+    struct edge *next;
+    pawl_uuid instance;
+    int64_t token, seq;
 };
 
-static pawl_status count_row(struct operation *op, const struct stream_ref *stream, struct aside_count *count,
-                             bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
-    bind_int(&s, stream->kind);
-    bind_int(&s, stream->seq);
-    bool row = statement_next(&s);
-    if (row)
-        *count = (struct aside_count){(int)column_int(&s, 0), (int)column_int(&s, 1),
-                                      column_copy(&s, 2, op->scratch)};
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *found = row;
-    return status;
+static int grant_compare(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* An item that got its death: it dies of it, or waits. */
-static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream,
-                         struct keyset *blocked) {
-    struct aside_count count;
-    bool found = false;
-    pawl_status status = count_row(op, stream, &count, &found);
-    if (status != PAWL_OK || !found || keyset_has(blocked, stream->key))
-        return status;
-    if (count.attempts + count.deaths < part->max_attempts)
-        return hold_settle(op, stream->kind, stream->lane, stream->key, false);
-    if (part->policy == POLICY_BLOCK && !keyset_add(blocked, op->scratch, stream->key))
-        return operation_no_memory(op);
-    struct death death = {.stream = *stream,
-                          .source = SOURCE_ASIDE,
-                          .reason = DEAD_KILLED,
-                          .policy = part->policy,
-                          .error = count.error};
-    return dead_bury(op, &death);
+static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_ref **refs) {
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_INSTANCE);
+    bind_uuid(&s, instance);
+    return read_refs(op, &s, refs);
 }
 
-/* Items that get their death together. */
-struct killed {
-    struct stream_ref *streams;
-    size_t count;
-};
-
-/* The open items of a part that follow `behind` (NULL: all of them) get their death and leave it. */
-static pawl_status kill_items(struct operation *op, struct part *part, const struct stream_ref *behind,
-                              struct killed *killed) {
-    pawl_status status = part_load_keys(op, part);
-    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
-        struct part_item *item = &part->items[i];
-        if (item->mark != MARK_OPEN || (behind != NULL && !stream_follows(behind, item)))
-            continue;
-        killed->streams[killed->count++] = stream_of(part, item);
-        part_mark(part, item, MARK_LEFT);
-        status = take_back(op, part, item->seq, 1, ASIDE_EXPIRED);
-    }
-    return status;
-}
-
-/* Successors in other parts of the token were in the same hands, and go the same way; but behind a death
- * under skip a stream goes on. */
-static pawl_status kill_followers(struct operation *op, struct part *first, const struct part *part,
-                                  struct killed *killed) {
-    const size_t own = killed->count;
+/* How many open items the parts have; written to items when there is room. */
+static pawl_status open_items(struct operation *op, const struct part_ref *refs, struct edge *items,
+                              size_t *count) {
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < own && status == PAWL_OK; i++) {
-        const struct stream_ref stream = killed->streams[i];
-        struct aside_count count = {0};
-        bool found = false;
-        status = count_row(op, &stream, &count, &found);
-        if (part->policy == POLICY_SKIP && count.attempts + count.deaths >= part->max_attempts)
+    *count = 0;
+    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+        struct part *part = NULL;
+        status = load_part(op, ref, &part);
+        if (status != PAWL_OK || part->suspect != SUSPECT_NO)
             continue;
-        for (struct part *other = first; other != NULL && status == PAWL_OK; other = part_next_of(other)) {
-            if (other->state == CLAIM_ACTIVE)
-                status = kill_items(op, other, &stream, killed);
+        for (size_t i = 0; i < part->count; i++) {
+            if (part->items[i].mark != MARK_OPEN)
+                continue;
+            if (items != NULL)
+                items[*count] = (struct edge){.token = part->token, .seq = part->items[i].seq};
+            *count += 1;
         }
     }
     return status;
 }
 
-static int seq_compare(const void *a, const void *b) {
-    const struct stream_ref *x = a, *y = b;
-    return (x->seq > y->seq) - (x->seq < y->seq);
+/* Before the first claim of the instance ends; later ones find what was found then. */
+static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct edge **edges,
+                             const struct edge **found) {
+    for (struct edge *edge = *edges; edge != NULL; edge = edge->next) {
+        *found = edge;
+        if (uuid_equal(edge->instance, instance))
+            return PAWL_OK;
+    }
+    struct part_ref *refs = NULL;
+    struct instance_brief brief = {0};
+    bool known = false;
+    size_t count = 0;
+    pawl_status status = instance_read(op, instance, &brief, &known);
+    if (status == PAWL_OK)
+        status = refs_of_instance(op, instance, &refs);
+    if (status == PAWL_OK)
+        status = open_items(op, refs, NULL, &count);
+    struct edge *edge = arena_alloc(op->scratch, sizeof(*edge));
+    struct edge *items = arena_array(op->scratch, count + 1, sizeof(*items));
+    if (status == PAWL_OK && (edge == NULL || items == NULL))
+        return operation_no_memory(op);
+    if (status == PAWL_OK)
+        status = open_items(op, refs, items, &count);
+    if (status != PAWL_OK)
+        return status;
+    size_t slots = known && brief.slots > 0 ? (size_t)brief.slots : 1;
+    *edge = (struct edge){0};
+    if (count > 0) {
+        qsort(items, count, sizeof(*items), grant_compare);
+        *edge = items[(slots < count ? slots : count) - 1];
+    }
+    edge->instance = instance;
+    edge->next = *edges;
+    *edges = edge;
+    *found = edge;
+    return PAWL_OK;
 }
 
-/* Every unfinished item gets a death first; then they are judged in order. */
-static pawl_status kill_part(struct operation *op, struct part *part, enum claim_state state) {
-    struct part *first = NULL;
-    struct keyset blocked = {0};
-    size_t open = 0, others = 0;
-    pawl_status status = part_load_token(op, part->token, &first);
-    for (struct part *one = first; one != NULL && status == PAWL_OK; one = part_next_of(one)) {
-        open += one->open;
-        others += one != part && one->state == CLAIM_ACTIVE;
+/* An unfinished item of a part that ends comes back as a row of aside. */
+static pawl_status take_back(struct operation *op, const struct part *part, int64_t seq,
+                             struct aside_back back) {
+    if (part->source == SOURCE_ASIDE)
+        return aside_return(op, part->kind, seq, back);
+    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = op->now_ms};
+    return aside_take(op, part->kind, part->lane, seq, &as);
+}
+
+/* A suspect that had begun is charged with the death of its worker, and dies of it at the limit. */
+static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream) {
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
+    int64_t ended = 0;
+    pawl_str error = {NULL, 0};
+    bind_int(&s, stream->kind);
+    bind_int(&s, stream->seq);
+    if (statement_next(&s)) {
+        ended = column_int(&s, 0) + column_int(&s, 1);
+        error = column_copy(&s, 2, op->scratch);
     }
-    struct killed killed = {arena_array(op->scratch, open, sizeof(*killed.streams)), 0};
-    if (status == PAWL_OK && killed.streams == NULL)
+    pawl_status status = statement_end(&s);
+    if (status != PAWL_OK || ended < part->max_attempts)
+        return status != PAWL_OK ? status : hold_settle(op, stream->kind, stream->lane, stream->key, false);
+    struct death death = {.stream = *stream,
+                          .source = SOURCE_ASIDE,
+                          .reason = DEAD_KILLED,
+                          .policy = part->policy,
+                          .error = error};
+    return dead_bury(op, &death);
+}
+
+/* Items that are lost together. */
+struct lost {
+    struct stream_ref *streams;
+    size_t count;
+};
+
+/* The open items of a part that follow `behind` (NULL: all of them) are lost and leave it. Only a suspect
+ * that had begun is charged; what may have begun becomes one, and so does what is lost again. */
+static pawl_status lose_items(struct operation *op, struct part *part, const struct stream_ref *behind,
+                              const struct edge *edge, struct lost *lost) {
+    pawl_status status = part_load_keys(op, part);
+    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+        struct part_item *item = &part->items[i];
+        const struct edge at = {.token = part->token, .seq = item->seq};
+        struct aside_back back = {.reason = ASIDE_EXPIRED, .deaths = part->suspect == SUSPECT_BEGUN};
+        if (item->mark != MARK_OPEN || (behind != NULL && !stream_follows(behind, item)))
+            continue;
+        if (part->suspect == SUSPECT_NO)
+            back.losses = grant_compare(&at, edge) <= 0 ? PAWL_SUSPECT_LOSSES : 1;
+        lost->streams[lost->count++] = stream_of(part, item);
+        part_mark(part, item, MARK_LEFT);
+        status = take_back(op, part, item->seq, back);
+    }
+    return status;
+}
+
+/* Successors in other parts of the token were in the same hands, and go the same way. */
+static pawl_status lose_part(struct operation *op, struct part *part, enum claim_state state,
+                             const struct edge *edge) {
+    struct part *first = NULL;
+    size_t open = 0;
+    pawl_status status = part_load_token(op, part->token, &first);
+    for (struct part *one = first; one != NULL && status == PAWL_OK; one = part_next_of(one))
+        open += one->open;
+    struct lost lost = {arena_array(op->scratch, open, sizeof(*lost.streams)), 0};
+    if (status == PAWL_OK && lost.streams == NULL)
         return operation_no_memory(op);
     part->state = state;
     part->dirty = true;
     if (status == PAWL_OK)
-        status = kill_items(op, part, NULL, &killed);
-    if (status == PAWL_OK && others > 0)
-        status = kill_followers(op, first, part, &killed);
-    if (status == PAWL_OK && killed.count > 0)
-        qsort(killed.streams, killed.count, sizeof(*killed.streams), seq_compare);
-    for (size_t i = 0; i < killed.count && status == PAWL_OK; i++)
-        status = judge(op, part, &killed.streams[i], &blocked);
+        status = lose_items(op, part, NULL, edge, &lost);
+    const size_t own = lost.count;
+    for (struct part *other = first; other != NULL && status == PAWL_OK; other = part_next_of(other)) {
+        for (size_t i = 0; i < own && other->state == CLAIM_ACTIVE && status == PAWL_OK; i++) {
+            const struct stream_ref stream = lost.streams[i];
+            status = lose_items(op, other, &stream, edge, &lost);
+        }
+    }
+    for (size_t i = 0; i < lost.count && status == PAWL_OK; i++) {
+        const struct stream_ref *stream = &lost.streams[i];
+        status = part->suspect == SUSPECT_BEGUN
+                     ? judge(op, part, stream)
+                     : hold_settle(op, stream->kind, stream->lane, stream->key, false);
+    }
     return status;
 }
 
-static pawl_status kill_refs(struct operation *op, const struct part_ref *refs, enum claim_state state,
+static pawl_status lose_refs(struct operation *op, const struct part_ref *refs, enum claim_state state,
                              int64_t *ended) {
     pawl_status status = PAWL_OK;
+    struct edge *edges = NULL;
     for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
         struct part *part = NULL;
+        const struct edge *edge = NULL;
         status = load_part(op, ref, &part);
         if (status != PAWL_OK || part->state != CLAIM_ACTIVE)
             continue; /* an earlier one took its last items away */
-        status = kill_part(op, part, state);
+        status = edge_find(op, part->instance, &edges, &edge);
+        if (status == PAWL_OK)
+            status = lose_part(op, part, state, edge);
         *ended += 1;
     }
     return status != PAWL_OK ? status : parts_flush(op);
@@ -184,7 +234,7 @@ pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_
     bind_int(&s, op->now_ms);
     bind_uuid(&s, caller);
     pawl_status status = read_refs(op, &s, &refs);
-    return status != PAWL_OK || refs == NULL ? status : kill_refs(op, refs, CLAIM_EXPIRED, &ended);
+    return status != PAWL_OK || refs == NULL ? status : lose_refs(op, refs, CLAIM_EXPIRED, &ended);
 }
 
 pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
@@ -202,13 +252,7 @@ pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid
         bind_uuid(&s, caller);
         status = statement_run(&s);
     }
-    return status != PAWL_OK ? status : kill_refs(op, refs, CLAIM_EXPIRED, ended);
-}
-
-static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_ref **refs) {
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_INSTANCE);
-    bind_uuid(&s, instance);
-    return read_refs(op, &s, refs);
+    return status != PAWL_OK ? status : lose_refs(op, refs, CLAIM_EXPIRED, ended);
 }
 
 pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
@@ -216,7 +260,7 @@ pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
     int64_t ended = 0;
     pawl_status status = refs_of_instance(op, instance, &refs);
     if (status == PAWL_OK)
-        status = kill_refs(op, refs, CLAIM_EVICTED, &ended);
+        status = lose_refs(op, refs, CLAIM_EVICTED, &ended);
     return status != PAWL_OK ? status : jobs_instance_end(op, instance, false);
 }
 
@@ -227,7 +271,7 @@ static pawl_status release_part(struct operation *op, struct part *part) {
         if (item->mark != MARK_OPEN)
             continue;
         part_mark(part, item, MARK_LEFT);
-        status = take_back(op, part, item->seq, 0, ASIDE_RELEASED);
+        status = take_back(op, part, item->seq, (struct aside_back){.reason = ASIDE_RELEASED});
         if (status == PAWL_OK)
             status = hold_settle(op, part->kind, part->lane, item->key, false);
     }

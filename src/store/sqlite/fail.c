@@ -150,9 +150,10 @@ static pawl_status give_back(struct operation *op, struct part *part, struct par
     struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
     bind_int(&s, part->kind);
     bind_int(&s, item->seq);
-    bind_int(&s, 0);
+    bind_int(&s, 0); /* deaths */
     bind_int(&s, ASIDE_RELEASED);
     bind_int(&s, scheduled_ms);
+    bind_int(&s, 0); /* losses: as they are */
     return statement_run(&s);
 }
 

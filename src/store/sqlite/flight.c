@@ -90,7 +90,7 @@ static void read_part(struct operation *op, struct statement *s) {
     part->lane = (int)column_int(s, COLUMN_LANE);
     part->instance = column_uuid(s, COLUMN_INSTANCE);
     part->source = (enum part_source)column_int(s, COLUMN_SOURCE);
-    part->suspect = column_int(s, COLUMN_SUSPECT) != 0;
+    part->suspect = (enum suspect_state)column_int(s, COLUMN_SUSPECT);
     part->state = (enum claim_state)column_int(s, COLUMN_STATE);
     part->policy = (enum dead_policy)column_int(s, COLUMN_POLICY);
     part->max_attempts = (int)column_int(s, COLUMN_MAX_ATTEMPTS);
@@ -282,6 +282,7 @@ static pawl_status insert_part(struct operation *op, const struct part *part) {
     bind_uuid_or_null(&s, part->request);
     bind_blob(&s, marks, part->count);
     bind_blob(&s, items, part->count * ITEM_BYTES);
+    bind_int(&s, part->lost);
     return statement_run(&s);
 }
 
@@ -302,6 +303,7 @@ static pawl_status update_part(struct operation *op, const struct part *part) {
     bind_int(&s, part->lease_until_ms);
     bind_int(&s, (int64_t)part->open);
     bind_blob(&s, marks, part->count);
+    bind_int(&s, part->suspect);
     return statement_run(&s);
 }
 

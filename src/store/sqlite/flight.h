@@ -30,7 +30,8 @@ struct part {
     int lane;
     pawl_uuid instance;
     enum part_source source;
-    bool suspect;
+    enum suspect_state suspect;
+    int lost; /* granted with it after a loss; only of a fresh part */
     enum claim_state state;
     enum dead_policy policy;
     int max_attempts;

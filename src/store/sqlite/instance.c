@@ -21,7 +21,8 @@ pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_br
                                          .lease_ms = column_int(&s, 3),
                                          .lease_until_ms = column_int(&s, 4),
                                          .max_partitions = (int)column_int(&s, 5),
-                                         .holds_lock = column_int(&s, 6) > 0};
+                                         .holds_lock = column_int(&s, 6) > 0,
+                                         .slots = (int)column_int(&s, 7)};
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *known = row;
@@ -87,6 +88,7 @@ static pawl_status insert(struct operation *op, const struct instance_new *in, i
     bind_int(&s, in->max_partitions);
     bind_int(&s, op->now_ms);
     bind_int(&s, lease_ms);
+    bind_int(&s, in->slots);
     return statement_run(&s);
 }
 

@@ -9,7 +9,7 @@ struct instance_brief {
     enum instance_state state;
     int kinds;
     int64_t beat_ms, lease_ms, lease_until_ms;
-    int max_partitions;
+    int max_partitions, slots;
     bool holds_lock;
 };
 

@@ -94,6 +94,8 @@ static pawl_status renew_part(struct operation *op, struct part *part, int64_t l
         status = split(op, part, lease_until_ms);
     else
         part->lease_until_ms = lease_until_ms;
+    if (part->suspect == SUSPECT_GRANTED)
+        part->suspect = SUSPECT_BEGUN; /* it is the only item, so it is named */
     for (size_t i = 0; i < part->count; i++)
         if (part->items[i].mark == MARK_NAMED)
             part->items[i].mark = MARK_OPEN;

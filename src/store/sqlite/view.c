@@ -97,6 +97,7 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
         row->row.item.deaths = (int)column_int(&s, at + 1);
         row->row.item.attempt = row->row.attempts + row->row.item.deaths + 1;
         row->row.item.out_of_order = column_int(&s, at + 2) != 0;
+        row->row.item.suspect = ref->place == PLACE_ASIDE && column_int(&s, at + 9) >= PAWL_SUSPECT_LOSSES;
         row->row.reason = (int)column_int(&s, at + 3);
         row->scheduled_ms = column_int(&s, at + 4);
         row->row.ended_ms = column_int(&s, at + 5);

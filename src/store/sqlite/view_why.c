@@ -57,7 +57,7 @@ static pawl_status ask_lane(struct asking *a, const struct view_row *row, enum w
         else if (column_int(&s, 1) != 0)
             *cause = WHY_DRAINING;
         else
-            *cause = row->row.item.deaths > 0 ? WHY_SUSPECT : WHY_READY;
+            *cause = row->row.item.suspect ? WHY_SUSPECT : WHY_READY;
     }
     return statement_end(&s);
 }
