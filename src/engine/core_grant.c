@@ -30,6 +30,8 @@ void core_entry_state(struct entry *entry, enum entry_state state) {
 
 void core_entry_free(struct engine_core *core, struct entry *entry) {
     core_entry_state(entry, ENTRY_GONE);
+    if (core->begins == entry)
+        core->begins = NULL;
     free(entry->error);
     entry->error = NULL;
     struct grant *grant = entry->claim->grant;

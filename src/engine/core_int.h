@@ -44,6 +44,7 @@ struct claim {
     bool renewing;
     size_t open;              /* entries that wait or run */
     int64_t pending_since_ms; /* the first result that waits to be sent; 0 = none */
+    bool begun;               /* of a suspect: the store knows that it begins */
     bool split; /* some of it is over: naming the whole token would keep that alive in the store */
 };
 
@@ -140,8 +141,9 @@ struct engine_core {
     bool out_of_memory;
 
     struct slot *slots;
-    int running; /* busy slots */
-    int turn;    /* the handler that is served next */
+    int running;          /* busy slots */
+    int turn;             /* the handler that is served next */
+    struct entry *begins; /* a suspect that has a slot when the store knows that it begins */
     struct handler_queue *queues;
     struct stream_table streams;
     struct grant grants; /* ring, this is its anchor */

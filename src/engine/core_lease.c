@@ -89,8 +89,9 @@ void core_lease_fence(struct engine_core *core) {
 
 /* A message that has had its time, or hangs, is not kept alive by its healthy siblings. */
 static bool renewable(const struct engine_core *core, const struct entry *entry) {
+    /* Who renews a suspect says that it begins. */
     if (entry->state == ENTRY_WAITING)
-        return true;
+        return !entry->item->suspect || entry->claim->begun || entry == core->begins;
     int64_t timeout_ms = core->config.handlers[entry->handler].timeout_ms;
     if (timeout_ms > 0)
         return timeout_ms > core->config.lease_ms * entry->renewals / 3;
@@ -178,6 +179,7 @@ static void renewed(struct engine_core *core, const struct renewal *renewal, enu
         }
         if (renewal->entry == NULL)
             claim->fence_ms = fence_ms;
+        claim->begun = claim->begun || first->item->suspect;
         return;
     }
     /* A whole claim that answers duplicate is done; anything else means that it is over. */

@@ -96,10 +96,52 @@ static void slot_add_stream(struct engine_core *core, struct slot *slot, struct 
     core_stream_ready(core, stream); /* when it was emptied while it waited, or another handler is next */
 }
 
+/* The suspect whose beginning the store has noted, when it is of this handler: it is the first of its queue.
+ */
+static bool slot_add_suspect(struct engine_core *core, struct slot *slot) {
+    struct handler_queue *queue = &core->queues[slot->handler];
+    struct entry *entry = core->begins;
+    if (entry == NULL || entry->handler != slot->handler)
+        return false;
+    core->begins = NULL;
+    if (entry == queue->free_head)
+        slot_add(core, slot, pop_free(queue), 0);
+    else if (queue->stream_head != NULL && entry == queue->stream_head->head)
+        slot_add_stream(core, slot, pop_stream(queue), 1, 0);
+    return slot->count > 0;
+}
+
+static bool is_suspect(const struct entry *entry) {
+    return entry != NULL && entry->item->suspect && !entry->dropped;
+}
+
+/* The first suspect of a handler waits there until the store knows that it begins; nothing else of the
+ * handler starts meanwhile, and a slot is kept. */
+static bool suspect_waits(struct engine_core *core, int handler) {
+    const struct handler_queue *queue = &core->queues[handler];
+    if (core->begins != NULL && core->begins->dropped)
+        core->begins = NULL;
+    if (core->begins == NULL) {
+        struct entry *stream_head = queue->stream_head != NULL ? queue->stream_head->head : NULL;
+        core->begins = is_suspect(queue->free_head) ? queue->free_head
+                       : is_suspect(stream_head)    ? stream_head
+                                                    : NULL;
+        if (core->begins != NULL && !core->begins->claim->begun)
+            core->begins->claim->renew_at_ms = core->now_ms;
+    }
+    return core->begins != NULL && core->begins->handler == handler && !core->begins->claim->begun;
+}
+
+/* Suspects run by themselves: they are left to slot_add_suspect. */
 static void slot_fill(struct engine_core *core, struct slot *slot, size_t size) {
     struct handler_queue *queue = &core->queues[slot->handler];
     int group = 0;
+    if (slot_add_suspect(core, slot))
+        return;
     while (slot->count < size && (queue->stream_head != NULL || queue->free_head != NULL)) {
+        if (is_suspect(queue->free_head) ||
+            (queue->stream_head != NULL && is_suspect(queue->stream_head->head)))
+            return;
         if (queue->free_head != NULL) {
             struct entry *entry = pop_free(queue);
             if (entry->dropped) {
@@ -147,6 +189,11 @@ static bool handler_can_start(const struct engine_core *core, int handler) {
     return (queue->stream_head != NULL || queue->free_head != NULL) && (limit <= 0 || queue->slots < limit);
 }
 
+/* A slot is kept for a suspect that is about to begin. */
+static int slots_kept(const struct engine_core *core) {
+    return core->begins != NULL && !core->begins->dropped && !core->begins->claim->begun ? 1 : 0;
+}
+
 /* Fills the free slots, the handlers in turn. */
 void core_run_schedule(struct engine_core *core) {
     int handlers = (int)core->config.handler_count;
@@ -154,11 +201,12 @@ void core_run_schedule(struct engine_core *core) {
         return;
     for (int i = 0; i < core->config.slots && core->running < core->config.slots; i++) {
         int tried = 0;
-        while (!core->slots[i].busy && tried < handlers) {
+        while (!core->slots[i].busy && tried < handlers &&
+               core->running < core->config.slots - slots_kept(core)) {
             int handler = core->turn;
             core->turn = (core->turn + 1) % handlers;
             tried++;
-            if (handler_can_start(core, handler))
+            if (handler_can_start(core, handler) && !suspect_waits(core, handler))
                 slot_start(core, i, handler);
         }
         if (!core->slots[i].busy)

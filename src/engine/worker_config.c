@@ -57,6 +57,7 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     engine->strategy = (struct engine_strategy){(enum engine_strategy_type)in->strategy, in->flush, in->self};
     engine->instance.pid = (int)getpid();
     engine->instance.max_partitions = in->max_partitions;
+    engine->instance.slots = engine->slots;
     bool all = !in->outbox && !in->inbox && !in->jobs && !in->perspectives;
     if (in->observe)
         return;

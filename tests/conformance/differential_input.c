@@ -92,6 +92,8 @@ struct instance_new instance_input(struct world *world, pawl_uuid id) {
                               .lease_ms = chance(world, 50) ? 0 : 3000 + 1000 * pick(world, 30)};
     if (chance(world, 20))
         in.metadata = STR("{\"zone\":\"a\"}");
+    if (chance(world, 60))
+        in.slots = 1 + pick(world, 4);
     if (chance(world, 10))
         in.max_partitions = 1 + pick(world, WORLD_PARTITIONS);
     if (chance(world, 20))

@@ -30,7 +30,8 @@ static void instance_register(struct world *world) {
     struct instance_new in = instance_input(world, world->instances[slot]);
     if (uuid_is_nil(in.id))
         in.id = world->instances[slot] = numbered_id(1, ++world->instances_made);
-    describe(world, "register kinds=%d lease=%" PRId64 " cap=%d", in.kinds, in.lease_ms, in.max_partitions);
+    describe(world, "register kinds=%d lease=%" PRId64 " cap=%d slots=%d", in.kinds, in.lease_ms,
+             in.max_partitions, in.slots);
     describe_id(world, "id", in.id);
     for (int s = 0; s < SIDES; s++) {
         pawl_error err = {0};

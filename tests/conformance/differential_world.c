@@ -184,7 +184,8 @@ void say_items(struct world *world, int s, const struct item_list *list) {
             str_absent(item->headers), str_absent(item->consumer));
         say(side, " trace=%.*s corr=%s cause=%s partition=%d", STR_ARG(item->traceparent),
             uuid_format(item->correlation_id, id), uuid_format(item->causation_id, other), item->partition);
-        say(side, " attempt=%d deaths=%d ooo=%d put=%" PRId64 " until=%" PRId64, item->attempt, item->deaths,
-            item->out_of_order ? 1 : 0, item->put_ms, item->lease_until_ms);
+        say(side, " attempt=%d deaths=%d suspect=%d ooo=%d put=%" PRId64 " until=%" PRId64, item->attempt,
+            item->deaths, item->suspect ? 1 : 0, item->out_of_order ? 1 : 0, item->put_ms,
+            item->lease_until_ms);
     }
 }

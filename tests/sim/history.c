@@ -120,6 +120,7 @@ static void lose(struct history *h, int message, int64_t now_ms, bool behind_los
     if (!over && !behind_lost)
         return;
     m->losses++;
+    m->charges += m->begins;
     h->losses++;
     if (over && h->instances[m->instance].watched)
         history_violated(h, "lost_grant",
@@ -159,9 +160,11 @@ static void check_attempt(struct history *h, int message, const struct item *ite
     if (item->attempt != 1 + m->fails + item->deaths)
         history_violated(h, "attempts", "message %d: attempt %d after %d failures and %d deaths", message,
                          item->attempt, m->fails, item->deaths);
-    if (item->deaths > m->losses)
-        history_violated(h, "deaths", "message %d has %d deaths, but only %d of its grants were lost",
-                         message, item->deaths, m->losses);
+    if (item->deaths > m->charges)
+        history_violated(h, "deaths", "message %d has %d deaths, but began alone and was lost only %d times",
+                         message, item->deaths, m->charges);
+    if (item->suspect && m->losses == 0)
+        history_violated(h, "suspect", "message %d is a suspect, but was never lost", message);
     if (item->attempt > h->rules.max_attempts)
         history_violated(h, "max_attempts", "message %d is given out for attempt %d of %d", message,
                          item->attempt, h->rules.max_attempts);
@@ -229,6 +232,8 @@ void history_granted(struct history *h, int message, const struct item *item, in
     m->lease_until_ms = item->lease_until_ms;
     m->seq = item->seq;
     m->deaths = item->deaths;
+    m->suspect = item->suspect;
+    m->begins = false;
 }
 
 void history_renewed(struct history *h, int instance, int64_t token, int message, enum store_answer answer,
@@ -242,6 +247,7 @@ void history_renewed(struct history *h, int instance, int64_t token, int message
             (message >= 0 && (int)i != message))
             continue;
         any = true;
+        m->begins = m->suspect;
         /* A lease that was over may have been taken back already, or not: only the store knows. */
         if (message >= 0 || !lease_over(h, m, now_ms))
             m->lease_until_ms = now_ms + h->rules.lease_ms;

@@ -31,11 +31,14 @@ struct history_message {
      * the lane is another's, or behind a failure of which the holder does not know what became. */
     bool excused;
     int instance;
-    int fails;  /* applied failures since the last redrive */
-    int deaths; /* as the last grant said */
-    int losses; /* grants that ended without a report since the last redrive */
-    int kills;  /* workers that it killed since the last redrive, as far as they must count as its deaths */
-    int runs;   /* newest; -1 = none */
+    int fails;   /* applied failures since the last redrive */
+    int deaths;  /* as the last grant said */
+    int losses;  /* grants that ended without a report since the last redrive */
+    bool begins; /* granted as a suspect, and renewed: its worker says that it begins */
+    bool suspect;
+    int charges; /* of the losses, those of a suspect that had begun */
+    int kills;   /* workers that it killed since the last redrive, in a world where nothing else does */
+    int runs;    /* newest; -1 = none */
 };
 
 struct history_stream {

@@ -14,9 +14,10 @@ static void check_death(struct history *h, int message, const struct message_row
     if (row->attempts != m->fails)
         history_violated(h, "attempts", "dead letter %d has %d attempts, %d were applied", message,
                          row->attempts, m->fails);
-    if (row->item.deaths > m->losses + (m->granted ? 1 : 0))
-        history_violated(h, "deaths", "dead letter %d has %d deaths, %d of its grants were lost", message,
-                         row->item.deaths, m->losses + (m->granted ? 1 : 0));
+    int charges = m->charges + (m->granted && m->begins ? 1 : 0);
+    if (row->item.deaths > charges)
+        history_violated(h, "deaths", "dead letter %d has %d deaths, but began alone and was lost %d times",
+                         message, row->item.deaths, charges);
     if (row->reason != DEAD_PERMANENT && ended < h->rules.max_attempts)
         history_violated(h, "death", "message %d died after %d of %d attempts", message, ended,
                          h->rules.max_attempts);
@@ -37,6 +38,7 @@ void history_dead_seen(struct history *h, const struct message_rows *rows, int (
             m->dead = true;
             h->open--;
             m->losses += m->granted;
+            m->charges += m->granted && m->begins;
             m->granted = false;
         }
     }
@@ -51,7 +53,7 @@ static void revive(struct history *h, int message) {
     if (m->dead)
         h->open++;
     m->dead = m->parked = m->granted = false;
-    m->fails = m->losses = m->kills = m->deaths = 0;
+    m->fails = m->losses = m->charges = m->kills = m->deaths = 0;
     h->redriven++;
 }
 

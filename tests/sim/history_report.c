@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "alloc.h"
+#include "base/limits.h"
 #include "history_int.h"
 
 static void run_add(struct history *h, struct history_run run) {
@@ -242,10 +243,11 @@ void history_effect(struct history *h, int run) {
 
 void history_ended(struct history *h, int run) { h->runs[run].running = false; }
 
-/* Whatever is in the hands of a worker that dies gets a death for it. */
+/* It kills once in the crowd, at most once more among what was lost with it, and then alone. */
 void history_killed(struct history *h, int message) {
     struct history_message *m = &h->messages[message];
-    if (++m->kills > h->rules.max_attempts)
+    int limit = h->rules.max_attempts + PAWL_SUSPECT_LOSSES;
+    if (++m->kills > limit)
         history_violated(h, "poison", "message %d has killed %d workers, the limit is %d", message, m->kills,
-                         h->rules.max_attempts);
+                         limit);
 }

@@ -15,6 +15,10 @@ void mutant_dedupe_forgotten(struct world *world, struct messages_put *in);
 void mutant_expire_early(struct world *world, struct wire *wire, struct work_batch_result *result,
                          struct arena *arena);
 void mutant_evict_living(struct world *world, const struct wire *wire);
+void mutant_suspicion_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
+                                struct arena *arena);
+void mutant_charged_at_grant(struct world *world, struct wire *wire, struct work_batch_result *result,
+                             struct arena *arena);
 void mutant_deaths_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
                              struct arena *arena);
 void mutant_attempts_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,

@@ -96,6 +96,30 @@ void mutant_deaths_forgotten(struct world *world, struct wire *wire, struct work
     each_record(world, forget_deaths);
 }
 
+static void forget_suspicion(struct world *world, struct record *record) {
+    (void)world;
+    if (record->part == NULL && record->place == PLACE_ASIDE)
+        record->losses = 0;
+}
+
+void mutant_suspicion_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
+                                struct arena *arena) {
+    (void)wire, (void)result, (void)arena;
+    each_record(world, forget_suspicion);
+}
+
+static void begin_at_once(struct world *world, struct record *record) {
+    (void)world;
+    if (record->part != NULL && record->part->suspect == SUSPECT_GRANTED)
+        record->part->suspect = SUSPECT_BEGUN;
+}
+
+void mutant_charged_at_grant(struct world *world, struct wire *wire, struct work_batch_result *result,
+                             struct arena *arena) {
+    (void)wire, (void)result, (void)arena;
+    each_record(world, begin_at_once);
+}
+
 static void forget_attempts(struct world *world, struct record *record) {
     (void)world;
     if (record->part == NULL && record->place == PLACE_ASIDE)
@@ -117,11 +141,12 @@ static void to_the_back(struct world *world, struct record *record) {
                              .payload = model_text(record->payload)};
     pawl_str consumer = model_text(record->consumer);
     enum store_kind kind = record->kind;
-    int attempts = record->attempts, deaths = record->deaths;
+    int attempts = record->attempts, deaths = record->deaths, losses = record->losses;
     vanish(world, record);
     struct record *again = model_record_new(model, kind, &in, consumer);
     again->attempts = attempts;
     again->deaths = deaths;
+    again->losses = losses;
     model->tally[kind].put++;
     const pawl_str texts[] = {in.stream, in.type, in.payload, consumer};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

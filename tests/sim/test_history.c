@@ -91,7 +91,7 @@ static void test_a_sound_history(void **state) {
     /* The third is lost with its worker, run again by another, and the first worker's report is refused. */
     int zombie = history_began(&s.h, s.third, 10, s.one, NOW);
     int64_t later_ms = NOW + LEASE_MS * 2;
-    struct item item = {.token = 11, .lease_until_ms = later_ms + LEASE_MS, .attempt = 2, .deaths = 1};
+    struct item item = {.token = 11, .lease_until_ms = later_ms + LEASE_MS, .attempt = 1, .suspect = true};
     history_call_begins(&s.h);
     history_granted(&s.h, s.third, &item, s.two, later_ms);
     int again = history_began(&s.h, s.third, 11, s.two, later_ms);
@@ -256,12 +256,25 @@ static void test_attempts_and_deaths(void **state) {
     history_call_begins(&s.h);
     history_granted(&s.h, s.first, &item, s.two, later_ms);
     expect(&s, "deaths");
+    begin(&s, POLICY_SKIP); /* lost, but not as a suspect that had begun */
+    history_call_begins(&s.h);
+    history_granted(&s.h, s.first, &item, s.two, later_ms);
+    expect(&s, "deaths");
+    begin(&s, POLICY_SKIP);
+    item = item_of(11, NOW);
+    item.suspect = true;
+    history_instance_left(&s.h, s.one, NOW);
+    history_call_begins(&s.h);
+    history_granted(&s.h, s.first, &item, s.two, NOW);
+    expect(&s, "suspect");
+    item = item_of(11, later_ms);
+    item.attempt = 2;
     begin(&s, POLICY_SKIP);
     (void)history_began(&s.h, s.first, 10, s.one, NOW);
     history_failed(&s.h, s.first, 10, ANSWER_APPLIED, FAIL_DEAD, false, NOW);
     expect(&s, "death");
     begin(&s, POLICY_SKIP);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 6; i++)
         history_killed(&s.h, s.first);
     expect(&s, "poison");
     begin(&s, POLICY_SKIP);
@@ -296,7 +309,7 @@ static void test_ends(void **state) {
     history_dead_seen(&s.h, &rows, number_zero);
     expect(&s, "deaths");
     begin(&s, POLICY_SKIP);
-    s.h.messages[s.first].losses = 3;
+    s.h.messages[s.first].charges = 3;
     history_dead_seen(&s.h, &rows, number_zero);
     rows.count = 0;
     history_dead_seen(&s.h, &rows, number_zero);
@@ -308,11 +321,11 @@ static void test_ends(void **state) {
     expect(&s, "death");
     row.reason = DEAD_KILLED;
     begin(&s, POLICY_SKIP);
-    s.h.messages[s.first].losses = 3;
+    s.h.messages[s.first].charges = 3;
     do_message(&s, s.second, 10); /* breaks turn as well: only the first violation is kept */
     expect(&s, "turn");
     begin(&s, POLICY_SKIP);
-    s.h.messages[s.first].losses = 3;
+    s.h.messages[s.first].charges = 3;
     history_dead_seen(&s.h, &rows, number_zero);
     do_message(&s, s.second, 10);
     do_message(&s, s.third, 10);

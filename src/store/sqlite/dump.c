@@ -33,7 +33,7 @@ static const struct section sections[] = {
      {"kind", "lane", "id", "stream", "type", "payload", "consumer", "put_ms"}},
     {"aside",
      SQLITE_Q_DUMP_ASIDE,
-     "iiutiiieii",
+     "iiutiiieiii",
      {"kind", "lane", "id", "stream", "attempts", "deaths", "reason", "error", "scheduled", "out_of_order",
       "losses"}},
     {"hold", SQLITE_Q_DUMP_HOLD, "ikiiiu", {"kind", "stream", "lane", "state", "due", "by"}},
