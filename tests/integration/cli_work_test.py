@@ -253,7 +253,7 @@ class WorkTest(CliTest):
         self.assertEqual(self.ok("instances", "evict", instance)["state"], "evicted")
         self.assertEqual(self.ok("instances", "list")[0]["state"], "evicted")
         shown = self.ok("messages", "show", ids[0])
-        self.assertEqual((shown["deaths"], shown["reason"]), (1, "expired"))
+        self.assertEqual((shown["deaths"], shown["reason"]), (0, "expired"))
         self.assertIn(self.ok("why", ids[0])["cause"], ("no owner", "suspect"))
         self.assertEqual(self.ok("check"), [])
 

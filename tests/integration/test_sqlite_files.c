@@ -252,7 +252,7 @@ static void a_copied_file_has_a_new_epoch_and_no_instances(void **fixture) {
     struct item_list again = claim(store, 2, arena);
     assert_int_equal(again.count, 1);
     assert_true(again.items[0].token > held.items[0].token);
-    assert_int_equal(again.items[0].deaths, 1);
+    assert_true(again.items[0].suspect);
     sqlitefile_check(store);
     store_close(store);
     store = sqlitefile_open(copy); /* once is enough */

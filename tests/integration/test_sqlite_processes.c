@@ -179,7 +179,7 @@ static void a_killed_process_is_noticed_by_its_lock(void **fixture) {
     struct arena *arena = arena_create(0);
     assert_int_equal(store->ops->core.messages_claim(store, &claim, arena, &items, &err), PAWL_OK);
     assert_int_equal(items.count, 1);
-    assert_int_equal(items.items[0].deaths, 1);
+    assert_true(items.items[0].suspect);
     sqlitefile_check(store);
     arena_free(arena);
     store_close(store);

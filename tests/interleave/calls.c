@@ -134,7 +134,8 @@ const char *where_is(struct scene *scene, int n) {
     return run(scene, scene->observer,
                text(scene,
                     "SELECT coalesce((SELECT 'message' FROM pawl.message WHERE id = '%s'), "
-                    "(SELECT 'aside a' || attempts || ' d' || deaths FROM pawl.aside WHERE id = '%s'), "
+                    "(SELECT 'aside a' || attempts || ' d' || deaths || ' l' || losses FROM pawl.aside WHERE "
+                    "id = '%s'), "
                     "(SELECT 'dead a' || attempts || ' d' || deaths FROM pawl.dead WHERE id = '%s'), 'gone')",
                     id, id, id));
 }

@@ -24,7 +24,7 @@ static void expiry_waits_for_a_completion_and_then_sees_it_done(void **state) {
     run(s, s->a, "COMMIT");
     assert_string_equal(numbers(s, finish(s, s->b)), "2"); /* only the unfinished one was taken back */
     assert_string_equal(where_is(s, 1), "gone");
-    assert_string_equal(where_is(s, 2), "aside a0 d1");
+    assert_string_equal(where_is(s, 2), "aside a0 d0 l1");
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), DUPLICATE);
     refused(s, 1, grant, 2);
 }
@@ -57,7 +57,7 @@ static void a_completion_that_waited_for_expiry_is_stale(void **state) {
     blocked(s, s->a);
     run(s, s->b, "COMMIT");
     assert_string_equal(finish(s, s->a), STALE);
-    assert_string_equal(where_is(s, 1), "aside a0 d1");
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l2");
     refused(s, 1, grant, 1);
     refused(s, 1, grant, 2);
     assert_string_equal(run(s, s->b, sql_complete(s, 1, again, 1)), APPLIED);
@@ -87,7 +87,7 @@ static void eviction_waits_for_a_completion_and_takes_the_rest(void **state) {
     run(s, s->a, "COMMIT");
     finish(s, s->b);
     assert_string_equal(where_is(s, 1), "gone");
-    assert_string_equal(where_is(s, 2), "aside a0 d1");
+    assert_string_equal(where_is(s, 2), "aside a0 d0 l2");
     assert_string_equal(lane_owner(s), "free");
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), DUPLICATE);
     refused(s, 1, grant, 2);
@@ -103,7 +103,7 @@ static void an_eviction_beside_a_claim_waits_and_ends_it_too(void **state) {
     blocked(s, s->b);
     run(s, s->a, "COMMIT");
     finish(s, s->b);
-    assert_string_equal(where_is(s, 1), "aside a0 d1");
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l2");
     assert_string_equal(lane_owner(s), "free");
     refused(s, 1, grant, 1);
 }
@@ -117,7 +117,7 @@ static void a_completion_that_waited_for_the_eviction_is_stale(void **state) {
     blocked(s, s->a);
     run(s, s->b, "COMMIT");
     assert_string_equal(finish(s, s->a), STALE);
-    assert_string_equal(where_is(s, 1), "aside a0 d1");
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l2");
     refused(s, 1, grant, 1);
     refused(s, 1, grant, 2);
 }
@@ -221,8 +221,8 @@ static void a_failure_sets_successors_aside_while_the_next_report_waits(void **s
     assert_string_equal(finish(s, s->b), STALE); /* it was set aside behind the failure */
     refused(s, 1, grant, 2);
     refused(s, 1, grant, 3);
-    assert_string_equal(where_is(s, 1), "aside a1 d0");
-    assert_string_equal(where_is(s, 2), "aside a0 d0");
+    assert_string_equal(where_is(s, 1), "aside a1 d0 l0");
+    assert_string_equal(where_is(s, 2), "aside a0 d0 l0");
     const char *again = run(s, s->b, sql_claim(s, 1, 10));
     assert_string_equal(numbers(s, again), "1 2 3");
 }

@@ -146,7 +146,7 @@ static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void *
     assert_string_equal(run(s, s->b, sql_claim(s, 2, 10)), ""); /* the lane is locked: left to its owner */
     run(s, s->a, "COMMIT");
     assert_string_equal(run(s, s->b, sql_claim(s, 2, 10)), "");
-    assert_string_equal(where_is(s, 1), "aside a0 d1"); /* one death, not two */
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l2"); /* lost once, not twice */
     assert_string_equal(lane_owner(s), "1");
     refused(s, 1, grant, 1);
     assert_string_equal(run(s, s->a, sql_complete(s, 1, again, 1)), APPLIED);

@@ -282,7 +282,7 @@ static void a_killed_worker_is_evicted_by_its_lock_and_its_ghost_is_stale(void *
     must(file, claim_in(file, file->store, 2, &list));
     assert_int_equal(list.count, 1);
     assert_true(list.items[0].token > token);
-    assert_int_equal(list.items[0].deaths, 1);
+    assert_true(list.items[0].suspect);
     assert_int_equal(complete_in(file, file->store, 1, &(struct item){.token = token, .id = id_of(10)}),
                      ANSWER_STALE);
     assert_int_equal(complete_in(file, file->store, 2, &list.items[0]), ANSWER_APPLIED);

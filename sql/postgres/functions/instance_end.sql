@@ -17,9 +17,10 @@ BEGIN
                      WHERE c.instance = p_id AND c.state = 1 AND c.kind = l.kind AND c.lane = l.lane)
       ORDER BY l.kind, l.lane FOR UPDATE;
     UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.owner = p_id;
+    PERFORM 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part FOR UPDATE;
     SELECT e.token, e.seq INTO v_edge FROM pawl.claim_edge(p_id) e;
     FOR v_claim IN SELECT c.token, c.part FROM pawl.claim c
-                    WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part FOR UPDATE LOOP
+                    WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part LOOP
         PERFORM pawl.claim_end(v_claim.token, v_claim.part, p_how, v_edge.token, v_edge.seq, p_now);
     END LOOP;
     PERFORM pawl.jobs_instance_end(p_id, p_how, p_now);
