@@ -73,7 +73,7 @@ static const char *blocker_phrase(enum why_cause cause) {
     case WHY_SCHEDULED:
         return "failed or was given back, and waits for its next attempt";
     case WHY_SUSPECT:
-        return "was in flight when its worker died, and is run alone";
+        return "may have begun when its worker died, and is run alone";
     case WHY_DEAD:
         return "is a dead letter";
     case WHY_BEHIND:
@@ -168,11 +168,11 @@ static void tell_waiting(struct story *story) {
     }
     const char *reason = reason_name(why->row.state, why->row.reason);
     if (why->cause == WHY_SUSPECT)
-        buf_printf(story->text,
-                   "Its worker died with it (%d time%s), so it is run alone, one such message at a time per "
-                   "instance; "
-                   "it is due since ",
-                   why->row.item.deaths, why->row.item.deaths == 1 ? "" : "s");
+        buf_printf(
+            story->text,
+            "A worker may have died of it (%d such death%s counted so far), so it is run alone, one such "
+            "message at a time per instance; it is due since ",
+            why->row.item.deaths, why->row.item.deaths == 1 ? "" : "s");
     else
         buf_printf(story->text, "It waits for its next attempt (%s, %d failed so far), due ",
                    reason != NULL ? reason : "aside", why->row.attempts);

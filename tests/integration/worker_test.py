@@ -245,6 +245,48 @@ class ContainmentTest(WorkerTest):
         self.wait(lambda: not alive(marker), 5, "the end of the orphan")
 
 
+class DeathTest(WorkerTest):
+    """A worker is killed with much in its hands."""
+
+    def begun(self):
+        return self.log.read_text(encoding="utf-8").split() if self.log.exists() else []
+
+    def kill_after(self, count, args):
+        self.start(*args)
+        self.wait(lambda: len(self.begun()) >= count, 30, "a handler")
+        self.process.kill()
+        self.process.wait()
+
+    def test_what_never_began_is_not_charged(self):
+        """covers: B2.8"""
+        lines = [json.dumps({"type": "t", "stream": f"s{n}", "payload": {}}) for n in range(300)]
+        self.ok("send", "--ndjson", "-", stdin="\n".join(lines) + "\n")
+        args = ["--concurrency", "1", "--max-attempts", "1", "--instance-lease", "1s", "--on"]
+        self.kill_after(1, [*args, "t=exec:" + self.script(f"echo x >> {self.log}; sleep 60", "slow.sh")])
+        self.assertGreater(len(self.ok("messages", "--state", "leased")), 1)
+        self.end()
+        self.start(*args, "t=exec:" + self.script(":", "quick.sh"))
+        self.wait(lambda: self.counts()["done"] + self.counts()["dead"] == 300, 60, "all of them")
+        self.stop()
+        self.assertEqual(self.counts()["dead"], 0)
+
+    def test_what_kills_its_worker_is_charged_and_its_neighbours_are_not(self):
+        """covers: B2.8"""
+        for n in range(20):
+            self.ok("send", "t", f'{{"n": {n}}}', "--stream", f"s{n}")
+        handler = self.script('read -r line; case "$line" in *\'"n": 7\'*|*\'"n":7\'*) kill -9 $PPID; sleep 60;; esac')
+        args = ["--concurrency", "2", "--max-attempts", "2", "--instance-lease", "1s", "--on", "t=exec:" + handler]
+        kills = 0
+        while self.counts()["done"] + self.counts()["dead"] < 20 and kills < 10:
+            self.start(*args)
+            self.wait(lambda: self.process.poll() is not None
+                      or self.counts()["done"] + self.counts()["dead"] == 20, 60, "the end of the worker or the work")
+            kills += self.process.poll() is not None
+            self.end()
+        self.assertEqual((self.counts()["done"], self.counts()["dead"]), (19, 1))
+        self.assertLessEqual(kills, 4)
+
+
 class StopTest(WorkerTest):
     """SIGTERM drains, a second one does not wait. covers: J14 J54 B4.12"""
 

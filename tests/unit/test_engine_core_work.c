@@ -28,6 +28,63 @@ static void poll_empty(struct driver *d) {
     driver_answer_empty(d);
 }
 
+/* A death is charged to a suspect that has begun: so the store hears of it first, and a slot is kept for it.
+ */
+static void test_a_suspect_begins_when_the_store_knows(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.slots = 2;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a")->suspect = true;
+    for (int i = 1; i <= 3; i++) {
+        static const char *const names[] = {"", "s2", "s3", "s4"};
+        driver_item(&d, grant, names[i], "b")->token = d.token + 1;
+    }
+    driver_answer(&d, grant);
+    d.token++;
+    assert_int_equal(busy_slots(&d), 1); /* other work goes on beside it, in all slots but one */
+    driver_ready(&d);
+    assert_non_null(d.batch);
+    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
+    assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].token, 100);
+    driver_answer_empty(&d);
+    assert_int_equal(busy_slots(&d), 2);
+    int suspects = 0;
+    for (int slot = 0; slot < 2; slot++) {
+        for (size_t i = 0; i < d.runs[slot].count; i++)
+            suspects += d.runs[slot].items[i]->suspect && d.runs[slot].count == 1;
+    }
+    assert_int_equal(suspects, 1);
+    driver_free(&d);
+}
+
+/* What the store has taken back does not begin, and nothing waits for it. */
+static void test_a_suspect_that_is_gone_keeps_no_slot(void **state) {
+    (void)state;
+    static const char *const streams[] = {"s1", NULL};
+    for (int round = 0; round < 2; round++) {
+        struct driver d;
+        driver_init(&d);
+        d.config.slots = 1;
+        driver_up(&d);
+        struct driver_grant *grant = driver_grant_new(&d);
+        driver_item(&d, grant, streams[round], "a")->suspect = true;
+        driver_item(&d, grant, "s2", "a")->token = d.token + 1;
+        driver_answer(&d, grant);
+        d.token++;
+        assert_int_equal(busy_slots(&d), 0);
+        driver_ready(&d);
+        grant = driver_grant_new(&d);
+        grant->answers[0] = ANSWER_STALE;
+        driver_answer(&d, grant);
+        assert_int_equal(busy_slots(&d), 1);
+        assert_false(d.runs[0].items[0]->suspect);
+        driver_free(&d);
+    }
+}
+
 /* covers: J52 J55 */
 static void test_streams_run_in_order_and_beside_each_other(void **state) {
     (void)state;
@@ -599,6 +656,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_under_load_claims_go_beside_batches),
         cmocka_unit_test(test_a_claim_beside_is_repeated_until_its_fate_is_known),
+        cmocka_unit_test(test_a_suspect_begins_when_the_store_knows),
+        cmocka_unit_test(test_a_suspect_that_is_gone_keeps_no_slot),
         cmocka_unit_test(test_streams_run_in_order_and_beside_each_other),
         cmocka_unit_test(test_only_acknowledged_results_are_cleared),
         cmocka_unit_test(test_instant_strategy_keeps_nothing),
