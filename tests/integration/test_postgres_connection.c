@@ -182,6 +182,58 @@ static void a_write_that_was_cut_off_is_unknown(void **state) {
     pgserver_stop(server);
 }
 
+/* The words of an application's trigger, or of the server about something else, say nothing about the commit.
+ */
+static void a_warning_is_not_a_lost_commit(void **state) {
+    struct fixture *f = *state;
+    struct store *store = store_made(f, "pawl");
+    value(f,
+          "create function public.warns() returns trigger language plpgsql as $$ begin raise warning 'the "
+          "transaction has already committed locally, but might not have been replicated to the standby'; "
+          "raise notice 'n'; raise warning using errcode = '57P01', message = 'w'; return new; end $$; "
+          "create trigger warns before insert on pawl.message for each row execute function public.warns()");
+    if (put_one(f, store, (pawl_uuid){{1}}) != PAWL_OK)
+        fail_msg("%s", f->err.text);
+    store_close(store);
+}
+
+/* The status of a write whose wait for a standby that is not there ends by this. */
+static pawl_status status_without_standby(struct fixture *own, const char *ends) {
+    struct writer writer = {.fixture = *own};
+    pthread_t thread;
+    char text[256];
+    writer.store = store_made(&writer.fixture, "pawl");
+    value(own, "alter system set synchronous_standby_names = 'nobody'");
+    value(own, "select pg_reload_conf()");
+    assert_int_equal(pthread_create(&thread, NULL, write_in_thread, &writer), 0);
+    snprintf(text, sizeof text,
+             "select count(%s(pid)) from pg_stat_activity where application_name = 'pawl' and wait_event = "
+             "'SyncRep'",
+             ends);
+    while (strcmp(value(own, text), "0") == 0)
+        continue;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    value(own, "alter system reset synchronous_standby_names");
+    value(own, "select pg_reload_conf()");
+    store_close(writer.store);
+    return writer.status;
+}
+
+/* covers: B3.8 */
+static void a_commit_without_its_standby_is_unknown(void **state) {
+    (void)state;
+    struct fixture own = {.err = {0}};
+    struct pgserver *server = pgserver_start(false);
+    assert_non_null(server);
+    snprintf(own.url, sizeof own.url, "%s", server->url);
+    own.conn = PQconnectdb(own.url);
+    value(&own, "set synchronous_commit = local");
+    assert_int_equal(status_without_standby(&own, "pg_cancel_backend"), PAWL_UNKNOWN);
+    assert_int_equal(status_without_standby(&own, "pg_terminate_backend"), PAWL_UNKNOWN);
+    PQfinish(own.conn);
+    pgserver_stop(server);
+}
+
 static void a_server_that_takes_no_writes_is_unavailable(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
@@ -255,6 +307,8 @@ int main(void) {
         CASE(a_statement_whose_result_changed_is_asked_anew),
         CASE(a_server_that_is_down_is_unavailable),
         CASE(a_write_that_was_cut_off_is_unknown),
+        CASE(a_warning_is_not_a_lost_commit),
+        CASE(a_commit_without_its_standby_is_unknown),
         CASE(a_server_that_takes_no_writes_is_unavailable),
         CASE(waiting_too_long_for_somebody_is_busy),
         CASE(a_role_without_rights_hears_what_to_grant),

@@ -133,11 +133,12 @@ bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms) {
     }
 }
 
-/* A commit that was confirmed although its synchronous standby did not: the caller must hear that it is
- * unknown. */
+/* A commit whose wait for its synchronous standby was ended: the caller must hear that it is unknown. The
+ * code of the warning is that of every warning and its words are in the server's language, but it says which
+ * of the server's functions gave it, and that no other warning can. */
 static void notice_receive(void *self, const PGresult *result) {
-    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (sqlstate != NULL && strcmp(sqlstate, "01000") == 0)
+    const char *function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    if (function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0)
         ((struct postgres *)self)->doubt = true;
 }
 
