@@ -162,7 +162,7 @@ class HelpTest(CliTest):
     def test_configuration_file(self):
         for name in ("database_url", "database-url"):
             (self.dir / "pawl.ini").write_text(f"output = json\n{name} = gone.db\n", encoding="utf-8")
-            result = self.run_pawl("--config", "pawl.ini", "status", env={"DATABASE_URL": None})
+            result = self.run_pawl("--config", "pawl.ini", "status", env={"DATABASE_URL": None, "PAWL_SCHEMA": None})
             self.assertEqual(result.code, EXIT_CODES["not found"], result)
             self.assertIn("gone.db", json.loads(result.err)["error"])
         self.refused(EXIT_CODES["not found"], "none.ini", "--config", "none.ini", "status")
@@ -239,12 +239,12 @@ class DatabaseTest(CliTest):
     def test_no_file(self):
         for args in (["status"], ["messages"], ["check"], ["why", ABSENT], ["settings"]):
             self.refused(EXIT_CODES["not found"], "there is no database at pawl.db. Run pawl migrate", *args,
-                         env={"DATABASE_URL": None})
+                         env={"DATABASE_URL": None, "PAWL_SCHEMA": None})
         self.assertEqual(os.listdir(self.dir), [])
 
     @sqlite_only
     def test_send_makes_the_file(self):
-        result = self.run_pawl("send", "order.created", '{"id": 1}', env={"DATABASE_URL": None})
+        result = self.run_pawl("send", "order.created", '{"id": 1}', env={"DATABASE_URL": None, "PAWL_SCHEMA": None})
         self.assertEqual(result.code, 0, result)
         self.assertIn("there was no database at pawl.db: made it", result.err)
         self.assertEqual(result.json()["answer"], "applied")
