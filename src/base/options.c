@@ -89,7 +89,7 @@ static bool variable_given(const char *part) {
 
 const char *options_variable_meant(const char *name) {
     const char *part = own_part(name), *best = NULL;
-    size_t best_distance = part != NULL ? strlen(part) / 3 + 2 : 0;
+    size_t best_distance = part != NULL ? strlen(part) / 4 + 2 : 0;
     if (part == NULL || variable_given(part))
         return NULL;
     for (size_t i = 0; i < 2 * (size_t)OPTION_COUNT; i++) {

@@ -89,7 +89,7 @@ const struct command command_receptors_register = {
         "A pattern is a glob, or has exact:, suffix:, glob: or regex: in front. A worker with a handler "
         "NAME@event:PATTERN registers it by itself; one with NAME@event: takes it as it is "
         "(docs/receptors.md).",
-    .example = "pawl receptors register mail 'Order*' --from-start",
+    .example = "pawl receptors register invoices 'Order*' --from-start",
     .run = register_it,
 };
 

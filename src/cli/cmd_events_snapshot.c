@@ -89,7 +89,7 @@ const struct command command_events_snapshot = {
                "last two of a name stay. Without STATE the newest is shown, with VERSION the newest up to "
                "it: whoever "
                "loads a long stream starts there and reads on from the version behind it.",
-    .example = "pawl events snapshot account-7 balance 20000 '{\"balance\":120}'\n"
+    .example = "pawl events snapshot account-7 balance 1 '{\"balance\":120}'\n"
                "pawl events snapshot account-7 balance",
     .run = run,
 };

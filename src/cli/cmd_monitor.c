@@ -158,6 +158,6 @@ const struct command command_monitor = {
         "after so many looks; Ctrl-C ends it always. It only looks: workers and the server evaluate the "
         "alert "
         "rules, and take back what silent workers held.",
-    .example = "pawl monitor --interval 5\npawl monitor -o json | jq .alerts",
+    .example = "pawl monitor --interval 5\npawl monitor -o json --looks 1 | jq .alerts",
     .run = run,
 };
