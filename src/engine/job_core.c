@@ -53,6 +53,8 @@ void job_core_free(struct job_core *core) {
         return;
     while (core->grants != NULL) {
         struct grant *next = core->grants->next;
+        for (size_t i = 0; i < core->grants->count; i++)
+            free(core->grants->entries[i].progress);
         free(core->grants->entries);
         free(core->grants);
         core->grants = next;
@@ -72,7 +74,7 @@ void job_core_free(struct job_core *core) {
 struct job_core_metrics job_core_metrics(const struct job_core *core) {
     struct job_core_metrics metrics = core->metrics;
     metrics.idle = core->empty && metrics.running == 0 && metrics.waiting == 0 && metrics.pending == 0 &&
-                   core->sent_count == 0;
+                   core->telling == 0 && core->sent_count == 0;
     return metrics;
 }
 
@@ -80,7 +82,10 @@ void job_core_forget(struct job_core *core, struct entry *entry) {
     if (entry->result.owner != NULL)
         push(core, &core->free_results, entry->result.owner);
     entry->result.owner = NULL;
+    core->telling -= entry->state == ENTRY_TELLING;
     entry->state = ENTRY_GONE;
+    free(entry->progress);
+    entry->progress = NULL;
     struct grant *grant = entry->grant;
     if (--grant->alive > 0)
         return;
@@ -308,8 +313,14 @@ void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pa
     }
     for (size_t i = 0; i < core->renew.count; i++) {
         struct entry *entry = core->renewed[i];
+        if (entry->state == ENTRY_TELLING) { /* whatever the answer: the report comes next */
+            core->telling--;
+            job_core_pend(core, entry, now_ms);
+            continue;
+        }
         if (entry->state != ENTRY_WAITING && entry->state != ENTRY_RUNNING)
             continue;
+        entry->unsent = false;
         if (result->answers[i] == ANSWER_STALE) {
             entry->fence_ms = now_ms; /* somebody else has it */
             continue;
@@ -325,12 +336,18 @@ void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pa
     }
 }
 
-void job_core_progress(struct job_core *core, int64_t now_ms, int slot, pawl_str progress) {
+void job_core_gets_on(struct job_core *core, int64_t now_ms, int slot) {
     struct slot *at = &core->slots[slot];
     for (size_t i = 0; i < at->count; i++)
         at->entries[i]->keep_until_ms = now_ms + JOB_CORE_LEASES_MAX * core->config.lease_ms;
-    if (progress.ptr != NULL)
-        at->progress = progress;
+}
+
+void job_core_progress(struct job_core *core, int slot, size_t at, char *text, size_t len) {
+    struct entry *entry = core->slots[slot].entries[at];
+    free(entry->progress);
+    entry->progress = text;
+    entry->progress_len = len;
+    entry->unsent = true;
 }
 
 void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const struct job_result_in *results,
@@ -357,6 +374,12 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
         if (entry->result.end == JOB_END_CANCELLED && at->cancelled == STOP_LEAVING) {
             entry->result.end = JOB_END_NOT_RUN;
             core->metrics.cut_off++;
+        }
+        if (entry->unsent && entry->result.end != JOB_END_DONE) {
+            entry->state = ENTRY_TELLING;
+            entry->renew_ms = now_ms;
+            core->telling++;
+            continue;
         }
         job_core_pend(core, entry, now_ms);
     }

@@ -120,9 +120,11 @@ void job_core_settled(struct job_core *core, int64_t now_ms, pawl_status status,
                       const struct grants_settled *result);
 void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const struct job_result_in *results,
                          int64_t elapsed_us);
-/* A running job shows that it gets on; progress (JSON) goes to the store with the next renewal, when it is
- * not absent. The text is borrowed until the next call for the slot. */
-void job_core_progress(struct job_core *core, int64_t now_ms, int slot, pawl_str progress);
+/* The slot shows that it gets on. */
+void job_core_gets_on(struct job_core *core, int64_t now_ms, int slot);
+/* What the slot's job number `at` tells of its progress (JSON): it goes to the store with the next renewal,
+ * or before a failure of it is reported. The core frees the text. */
+void job_core_progress(struct job_core *core, int slot, size_t at, char *text, size_t len);
 /* Claims nothing before at_ms: there is nothing, or somebody would say so; 0 = there may be work now. */
 void job_core_claim_at(struct job_core *core, int64_t at_ms);
 void job_core_stop(struct job_core *core, int64_t now_ms, bool at_once);

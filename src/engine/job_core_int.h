@@ -4,7 +4,14 @@
 
 #include "engine/job_core.h"
 
-enum entry_state { ENTRY_GONE = 0, ENTRY_WAITING, ENTRY_RUNNING, ENTRY_PENDING, ENTRY_SENDING };
+enum entry_state {
+    ENTRY_GONE = 0,
+    ENTRY_WAITING,
+    ENTRY_RUNNING,
+    ENTRY_TELLING, /* it has ended; the store hears of its progress first */
+    ENTRY_PENDING,
+    ENTRY_SENDING
+};
 
 struct entry {
     const struct job *job;
@@ -16,6 +23,9 @@ struct entry {
     bool told;    /* that somebody wants it to stop */
     int64_t claimed_ms, fence_ms, renew_ms, keep_until_ms;
     struct job_result_in result;
+    char *progress; /* owned; the last it told; NULL = nothing */
+    size_t progress_len;
+    bool unsent; /* the store has not heard of it */
 };
 
 /* Everything that one call claimed. */
@@ -34,7 +44,6 @@ struct slot {
     size_t count;
     struct entry *entries[JOB_CORE_BUNDLE_MAX];
     const struct job *jobs[JOB_CORE_BUNDLE_MAX];
-    pawl_str progress;
 };
 
 struct queue {
@@ -73,6 +82,7 @@ struct job_core {
     int64_t newest_token, seen_token; /* that the store has given us; that arrived */
     int64_t next_claim_ms, backoff_until_ms;
     double ahead_us; /* how long a job of the last grant takes, all of them being quick; 0 = they are not */
+    size_t telling;  /* entries */
     size_t last_waiting; /* waiting jobs whose attempt is their last */
     int failures, turn;
     bool empty, stopping, at_once, out_of_memory;

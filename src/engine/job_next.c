@@ -139,7 +139,7 @@ static bool next_start(struct job_core *core, int64_t now_ms, struct job_action 
 static bool worth_renewing(const struct job_core *core, const struct entry *entry, int64_t now_ms) {
     if (entry->dropped || entry->fence_ms <= now_ms)
         return false;
-    if (entry->state == ENTRY_WAITING)
+    if (entry->state == ENTRY_WAITING || entry->state == ENTRY_TELLING)
         return true;
     const struct slot *slot = &core->slots[entry->slot];
     if (slot->cancelled == STOP_FENCED)
@@ -155,8 +155,14 @@ static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action 
     for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next) {
         for (size_t i = 0; i < grant->count && count < (size_t)core->config.batch; i++) {
             struct entry *entry = &grant->entries[i];
-            if ((entry->state != ENTRY_WAITING && entry->state != ENTRY_RUNNING) ||
-                !worth_renewing(core, entry, now_ms))
+            bool held = entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING ||
+                        entry->state == ENTRY_TELLING;
+            bool worth = held && worth_renewing(core, entry, now_ms);
+            if (entry->state == ENTRY_TELLING && !worth) {
+                core->telling--;
+                job_core_pend(core, entry, now_ms);
+            }
+            if (!worth)
                 continue;
             if (entry->renew_ms < *due_ms)
                 *due_ms = entry->renew_ms;
@@ -164,9 +170,9 @@ static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action 
             if (entry->renew_ms > now_ms + JOB_CORE_RENEW_MS / 4)
                 continue; /* what is due soon comes along */
             core->renewed[count] = entry;
-            core->renew_items[count++] = (struct renew_item){
-                {entry->job->token, entry->job->id},
-                entry->state == ENTRY_RUNNING ? core->slots[entry->slot].progress : (pawl_str){NULL, 0}};
+            pawl_str progress = {entry->unsent ? entry->progress : NULL,
+                                 entry->unsent ? entry->progress_len : 0};
+            core->renew_items[count++] = (struct renew_item){{entry->job->token, entry->job->id}, progress};
         }
     }
     if (!due || count == 0)
@@ -327,7 +333,8 @@ static bool finished(struct job_core *core, int64_t now_ms) {
         return false;
     if (core->leave_ms == 0 && now_ms >= core->drain_until_ms)
         core->leave_ms = core->drain_until_ms + JOB_CORE_LEAVE_MS;
-    bool nothing = core->metrics.running == 0 && core->metrics.pending == 0 && core->sent_count == 0;
+    bool nothing = core->metrics.running == 0 && core->metrics.pending == 0 && core->telling == 0 &&
+                   core->sent_count == 0;
     if (core->metrics.running > 0 && core->leave_ms > 0 && now_ms >= core->leave_ms)
         core->metrics.cut_off++;
     return nothing || (core->leave_ms > 0 && now_ms >= core->leave_ms) ||

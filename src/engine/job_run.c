@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/job_slot.h"
+#include "handler/wish.h"
 #include "process/run.h"
 #include "work/authority.h"
 #include "work/consolidate_job.h"
@@ -23,9 +24,9 @@ static void tell_progress(struct job_slot *slot, pawl_str json) {
     memcpy(copy, json.ptr, json.len);
     copy[json.len] = '\0';
     pthread_mutex_lock(&slot->slots->lock);
-    free(slot->progress);
-    slot->progress = copy;
-    slot->progress_len = json.len;
+    free(slot->progress[slot->at].text);
+    slot->progress[slot->at].text = copy;
+    slot->progress[slot->at].len = json.len;
     slot->progressed = true;
     pthread_mutex_unlock(&slot->slots->lock);
 }
@@ -171,6 +172,13 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
         result->output = output_of(arena, output);
         return;
     }
+    struct wish wish = wish_read(output, end->outcome == PROCESS_EXITED, end->status);
+    if (wish.snooze)
+        result->end = JOB_END_SNOOZE;
+    if (result->end == JOB_END_SNOOZE || result->end == JOB_END_RETRY)
+        result->delay_ms = wish.delay_ms;
+    if (result->end == JOB_END_SNOOZE)
+        return;
     process_explain(end, timeout_ms, text, sizeof(text));
     result->error = str_from(arena_strdup(arena, text));
 }
@@ -310,6 +318,7 @@ void job_slot_run(struct job_slot *slot) {
     slot->handle.progress = take_progress;
     for (size_t i = 0; i < slot->count; i++) {
         struct job_result_in *result = &slot->results[i];
+        slot->at = i;
         *result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = -1};
         /* A worker that was stopped for a while may come back to life right here: the lease is asked each
          * time. */

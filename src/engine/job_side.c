@@ -222,6 +222,16 @@ static void rest_over(struct job_side *side, int64_t now_ms, bool quiet) {
     side->rest = (struct job_rest){quiet, now_ms + side->config.poll_ms};
 }
 
+static void read_progress(struct job_side *side, struct job_slot *slot, int64_t now_ms) {
+    slot->progressed = false;
+    job_core_gets_on(side->core, now_ms, slot->number);
+    for (size_t i = 0; i < slot->count; i++) {
+        if (slot->progress[i].text != NULL)
+            job_core_progress(side->core, slot->number, i, slot->progress[i].text, slot->progress[i].len);
+        slot->progress[i].text = NULL;
+    }
+}
+
 /* What came in since the last look. The lock is held. */
 static void read_mailbox(struct job_side *side, int64_t now_ms) {
     struct job_slots *slots = &side->slots;
@@ -239,16 +249,11 @@ static void read_mailbox(struct job_side *side, int64_t now_ms) {
     }
     for (int i = 0; i < slots->count; i++) {
         struct job_slot *slot = &slots->items[i];
-        if (slot->busy && slot->progressed) {
-            slot->progressed = false;
-            job_core_progress(side->core, now_ms, i, (pawl_str){slot->progress, slot->progress_len});
-        }
+        if (slot->busy && slot->progressed)
+            read_progress(side, slot, now_ms);
         if (slot->busy && slot->ended) {
             slot->busy = false;
             job_core_slot_ended(side->core, now_ms, i, slot->results, slot->elapsed_us);
-            free(slot->progress);
-            slot->progress = NULL;
-            slot->progress_len = 0;
         }
     }
 }

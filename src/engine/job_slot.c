@@ -84,8 +84,10 @@ bool job_slots_close(struct job_slots *slots, int64_t wait_ms) {
     }
     if (stuck)
         return false;
-    for (int i = 0; i < slots->count; i++)
-        free(slots->items[i].progress);
+    for (int i = 0; i < slots->count; i++) {
+        for (size_t k = 0; k < JOB_CORE_BUNDLE_MAX; k++)
+            free(slots->items[i].progress[k].text);
+    }
     free(slots->items);
     slots->items = NULL;
     pthread_mutex_destroy(&slots->lock);

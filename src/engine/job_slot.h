@@ -22,14 +22,17 @@ struct job_slot {
     size_t count;
     pawl_uuid instance;
     int64_t fence_ms, deadline_ms, timeout_ms, claimed_ms;
+    size_t at; /* the job that runs now; the slot's own */
     /* What came of it. */
     struct job_result_in results[JOB_CORE_BUNDLE_MAX];
     int64_t elapsed_us;
     /* Shared under the side's lock. */
     bool busy, ended;
     bool progressed;
-    char *progress; /* owned; the last one told, not yet passed on */
-    size_t progress_len;
+    struct {
+        char *text; /* owned; the last one told, not yet passed on */
+        size_t len;
+    } progress[JOB_CORE_BUNDLE_MAX];
     /* What it needs of the side. */
     struct job_slots *slots;
 };

@@ -593,43 +593,6 @@ class Jobs(unittest.TestCase):
         self.pawl("task", "delete", "tick")
         self.assertEqual(self.pawl("schedule", "list"), [])
 
-    def handler(self, text):
-        path = self.folder / "handle.sh"
-        path.write_text(f"#!/bin/sh\necho $PAWL_JOB_ID >> {self.marks}\n{text}\n")
-        path.chmod(0o755)
-        return ("--on", f"work=exec:{path}")
-
-    def test_idle_workers_share_slow_jobs(self):
-        """Who has one slot takes one job: the others are for the others. They end only when all three run."""
-        handler = self.handler(f'while [ "$(wc -l < {self.marks})" -lt 3 ]; do sleep 0.05; done')
-        for _ in range(3):
-            self.worker("--concurrency", "1", *handler, lease="10s")
-        self.until(lambda: len(self.pawl("instances")) == 3)
-        self.pawl("job", "enqueue", "work", "--count", "3")
-        self.until(self.gone)
-        self.assertEqual(len(self.counts()), 3)
-
-    def test_max_leases_is_the_number_of_leases(self):
-        self.environment["WORKER_MAX_LEASES"] = "1"
-        self.worker(*self.handler("sleep 600"), lease="10s")
-        self.pawl("job", "enqueue", "work", "--count", "5")
-        self.until(lambda: self.counts())
-        rows = self.pawl("job", "list")
-        self.assertEqual(sorted(row["attempts"] for row in rows), [0, 0, 0, 0, 1], rows)
-
-    def test_a_job_that_did_not_begin_keeps_its_attempt(self):
-        """The worker dies with one job running and one waiting: only the first has used up its only attempt."""
-        handler = self.handler("[ -e go ] || exec sleep 600".replace("go", str(self.folder / "go")))
-        worker = self.worker("--concurrency", "1", *handler)
-        self.pawl("job", "enqueue", "work", "--count", "2", "--max-attempts", "1")
-        began, = self.until(lambda: self.counts())
-        worker.kill()
-        worker.wait()
-        (self.folder / "go").touch()
-        self.worker("--concurrency", "1", *handler)
-        self.until(lambda: len(self.counts()) == 2)
-        self.until(lambda: [(str(row["id"]), row["state"]) for row in self.pawl("job", "list")] == [(began, "dead")])
-
     # covers: J53 J56
     def test_a_worker_that_was_silent_goes_on(self):
         process = self.worker("--on", "note=exec:/bin/true", lease="500ms")

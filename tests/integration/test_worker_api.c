@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "conformance/pooler.h"
+#include "pawl_jobs.h"
 #include "support/beside.h"
 #include "support/pgserver.h"
 #include "support/sqlitefile.h"
@@ -98,6 +99,64 @@ static void a_check_of_the_users_decides_when_it_works(void **fixture) {
     pawl_worker_free(worker);
 }
 
+/* Of a job: tells its attempt, and fails until the third has seen what the second told. */
+static pawl_outcome tell_progress(const pawl_message *message, pawl_result *result, void *self) {
+    atomic_int *wrong = self;
+    char said[16], expected[16];
+    snprintf(said, sizeof(said), "%d", message->attempt);
+    snprintf(expected, sizeof(expected), "%d", message->attempt - 1);
+    bool first = message->attempt == 1;
+    if (first ? !str_absent(message->progress) : !str_equal_cstr(message->progress, expected))
+        atomic_fetch_add(wrong, 1);
+    if (!pawl_progress(message, STR("\"not the last\"")) || !pawl_progress(message, str_from(said)))
+        atomic_fetch_add(wrong, 1);
+    result->retry_after_ms = 1;
+    return message->attempt == 3 ? PAWL_DONE : PAWL_RETRY;
+}
+
+static void the_last_progress_reaches_the_next_attempt(const char *url) {
+    enum { JOBS = 5 };
+    atomic_int wrong = 0;
+    pawl_worker *worker = NULL;
+    pawl_store *opened = NULL;
+    struct beside beside;
+    pawl_error err = {0};
+    pawl_store_config store = {.url = url};
+    pawl_metrics metrics = {0};
+    pawl_job jobs[JOBS] = {0};
+    int64_t ids[JOBS];
+    for (int i = 0; i < JOBS; i++)
+        jobs[i] = (pawl_job){.type = STR("tell"), .payload = STR("{}")};
+    assert_int_equal(pawl_migrate(&store, &err), PAWL_OK);
+    assert_int_equal(pawl_open(&store, &opened, &err), PAWL_OK);
+    assert_int_equal(pawl_enqueue(opened, jobs, JOBS, (pawl_uuid){{0}}, ids, &err), PAWL_OK);
+    pawl_close(opened);
+    pawl_worker_config config = {.store = store, .jobs = true, .poll_ms = 20};
+    assert_int_equal(pawl_worker_create(&config, &worker, &err), PAWL_OK);
+    pawl_handler handler = {.function = tell_progress, .self = &wrong};
+    assert_int_equal(pawl_worker_on(worker, "*", &handler, &err), PAWL_OK);
+    beside_start(&beside, worker);
+    for (int64_t until_ms = clock_boot_ms() + WAIT_MS_MAX;
+         metrics.jobs.succeeded < JOBS && clock_boot_ms() < until_ms; nap())
+        pawl_worker_metrics(worker, &metrics);
+    beside_stop(&beside);
+    pawl_worker_free(worker);
+    assert_int_equal(metrics.jobs.succeeded, JOBS);
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
+static void progress_on_sqlite(void **fixture) {
+    struct sqlitefile *file = *fixture;
+    the_last_progress_reaches_the_next_attempt(file->path);
+}
+
+TEST(progress_on_postgres) {
+    char url[PGSERVER_URL_BYTES];
+    assert_true(pgserver_create_database("progress", url));
+    the_last_progress_reaches_the_next_attempt(url);
+    pgserver_drop_database(url);
+}
+
 struct crew {
     atomic_int runs[CREW_MESSAGES];
     atomic_int done;
@@ -164,6 +223,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_check_of_the_users_decides_when_it_works, sqlitefile_setup,
                                         sqlitefile_teardown),
+        cmocka_unit_test_setup_teardown(progress_on_sqlite, sqlitefile_setup, sqlitefile_teardown),
+        cmocka_unit_test(progress_on_postgres),
         cmocka_unit_test(more_workers_than_connections_do_everything_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,6 +292,57 @@ TEST(a_last_attempt_does_not_wait) {
     finish(&w);
 }
 
+static void tell(struct world *w, int slot, const char *json) {
+    job_core_gets_on(w->core, w->now_ms, slot);
+    job_core_progress(w->core, slot, 0, strdup(json), strlen(json));
+}
+
+TEST(the_last_progress_is_told_before_a_failure) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, SLOTS);
+    expect(&w, JOB_ACT_START);
+    expect(&w, JOB_ACT_START);
+    tell(&w, 0, "1");
+    tell(&w, 0, "2");
+    tell(&w, 1, "3");
+    end_slot(&w, 0, JOB_END_RETRY, 1);
+    end_slot(&w, 1, JOB_END_DONE, 1); /* nobody reads the progress of what is done */
+    struct job_action renew = expect(&w, JOB_ACT_RENEW);
+    assert_int_equal(renew.renew->count, 1);
+    assert_int_equal(renew.renew->items[0].ref.id, 1);
+    assert_true(str_equal_cstr(renew.renew->items[0].progress, "2"));
+    assert_false(job_core_metrics(w.core).idle);
+    enum store_answer applied = ANSWER_APPLIED;
+    bool cancel = false;
+    job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_OK, &(struct renew_result){&applied, &cancel, 1});
+    struct job_action report = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(report.finish->count, 2);
+    assert_int_equal(report.finish->items[1].outcome, JOB_FAIL);
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_WAIT);
+    assert_int_equal(w.freed, w.grants);
+    finish(&w);
+}
+
+/* The store does not answer, and the lease is over: the report goes out all the same. */
+TEST(progress_that_cannot_be_told_does_not_hold_up_a_failure) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, JOB_ACT_START);
+    tell(&w, 0, "1");
+    end_slot(&w, 0, JOB_END_RETRY, 1);
+    expect(&w, JOB_ACT_RENEW);
+    job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_UNAVAILABLE, &(struct renew_result){0});
+    expect(&w, JOB_ACT_WAIT);
+    w.now_ms += LEASE_MS;
+    assert_int_equal(expect(&w, JOB_ACT_FINISH).finish->count, 1);
+    finish(&w);
+}
+
 /* covers: J14 B4.12 */
 TEST(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest) {
     struct world w;
@@ -412,6 +463,8 @@ int main(void) {
         cmocka_unit_test(only_what_takes_microseconds_is_claimed_ahead),
         cmocka_unit_test(what_cannot_begin_for_long_goes_back),
         cmocka_unit_test(a_last_attempt_does_not_wait),
+        cmocka_unit_test(the_last_progress_is_told_before_a_failure),
+        cmocka_unit_test(progress_that_cannot_be_told_does_not_hold_up_a_failure),
         cmocka_unit_test(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest),
         cmocka_unit_test(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt),
         cmocka_unit_test(an_evicted_instance_drops_everything),

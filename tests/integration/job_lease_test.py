@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Jobs from outside: who gets how many, what counts as an attempt, and what a program says of itself."""
+import json
+import subprocess
+import sys
+import time
+
+import cli_support
+from cli_support import CliTest, Setup
+
+
+class JobLeaseTest(CliTest):
+    """Workers for jobs of the type "work", whose handler notes the job's id in a file."""
+
+    def setUp(self):
+        super().setUp()
+        self.migrate()
+        self.marks = self.dir / "marks"
+        self.marks.touch()
+        self.workers = []
+        self.addCleanup(self.end_workers)
+
+    def end_workers(self):
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+            worker.wait()
+
+    def worker(self, *more, lease="2s"):
+        with open(self.dir / "worker.log", "ab") as log:
+            self.workers.append(subprocess.Popen(
+                [Setup.pawl, "worker", "--kinds", "jobs", "--poll", "100ms", "--job-lease", lease, "--instance-lease", lease,
+                 "--heartbeat", "250ms", *more], env=self.env, cwd=self.dir, stderr=log, stdin=subprocess.DEVNULL))
+        return self.workers[-1]
+
+    def stop(self, worker):
+        worker.terminate()
+        self.assertIn(worker.wait(timeout=30), (0, 75))
+
+    def until(self, what, seconds=30):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = what()
+            if found:
+                return found
+            time.sleep(0.05)
+        self.fail(f"it did not happen within {seconds} s; jobs: {self.ok('job', 'list')}")
+
+    def counts(self):
+        seen = {}
+        for line in self.marks.read_text().split():
+            seen[line] = seen.get(line, 0) + 1
+        return seen
+
+    def gone(self):
+        return not self.ok("job", "list")
+
+    def handler(self, text):
+        path = self.dir / "handle.sh"
+        path.write_text(f"#!/bin/sh\necho $PAWL_JOB_ID >> {self.marks}\n{text}\n")
+        path.chmod(0o755)
+        return ("--on", f"work=exec:{path}")
+
+    def test_what_a_program_says_of_its_next_attempt(self):
+        """The lines of a message's program mean the same for a job's."""
+        handler = self.handler("[ -e go ] && exit 0; echo pawl:$(cat what); exit 75")
+        (self.dir / "what").write_text("retry-after 1h")
+        worker = self.worker("--concurrency", "1", *handler)
+        self.ok("job", "enqueue", "work", "--max-attempts", "2")
+        row = self.until(lambda: next((row for row in self.ok("job", "list") if row["state"] == "later"), None))
+        self.assertEqual(row["attempts"], 1)
+        self.assertAlmostEqual(row["due_ms"] / 1000, time.time() + 3600, delta=300)
+        (self.dir / "what").write_text("snooze 1s")
+        self.ok("job", "enqueue", "work", "--max-attempts", "1")
+        self.until(lambda: max(self.counts().values()) >= 2)  # it had one attempt, and has it still
+        (self.dir / "go").touch()
+        self.until(lambda: len(self.ok("job", "list")) == 1)
+        self.stop(worker)
+
+    def test_the_last_progress_before_a_failure_is_kept(self):
+        handler = self.handler(f"cat >> {self.dir}/seen; echo pawl:progress {{\\\"at\\\":$PAWL_ATTEMPT}}; "
+                               "[ $PAWL_ATTEMPT = 3 ] || exit 75")
+        worker = self.worker("--concurrency", "1", "--retry-base", "50ms", "--retry-max", "50ms", *handler)
+        self.ok("job", "enqueue", "work")
+        self.until(self.gone)
+        seen = [json.loads(line)["progress"] for line in (self.dir / "seen").read_text().splitlines()]
+        self.assertEqual(seen, [None, {"at": 1}, {"at": 2}])
+        self.stop(worker)
+
+    def test_idle_workers_share_slow_jobs(self):
+        """Who has one slot takes one job: the others are for the others. They end only when all three run."""
+        handler = self.handler(f'while [ "$(wc -l < {self.marks})" -lt 3 ]; do sleep 0.05; done')
+        for _ in range(3):
+            self.worker("--concurrency", "1", *handler, lease="10s")
+        self.until(lambda: len(self.ok("instances")) == 3)
+        self.ok("job", "enqueue", "work", "--count", "3")
+        self.until(self.gone)
+        self.assertEqual(len(self.counts()), 3)
+
+    def test_max_leases_is_the_number_of_leases(self):
+        self.env["WORKER_MAX_LEASES"] = "1"
+        self.worker(*self.handler("sleep 600"), lease="10s")
+        self.ok("job", "enqueue", "work", "--count", "5")
+        self.until(lambda: self.counts())
+        rows = self.ok("job", "list")
+        self.assertEqual(sorted(row["attempts"] for row in rows), [0, 0, 0, 0, 1], rows)
+
+    def test_a_job_that_did_not_begin_keeps_its_attempt(self):
+        """The worker dies with one job running and one waiting: only the first has used up its only attempt."""
+        handler = self.handler("[ -e go ] || exec sleep 600")
+        worker = self.worker("--concurrency", "1", *handler)
+        self.ok("job", "enqueue", "work", "--count", "2", "--max-attempts", "1")
+        began, = self.until(lambda: self.counts())
+        worker.kill()
+        worker.wait()
+        (self.dir / "go").touch()
+        self.worker("--concurrency", "1", *handler)
+        self.until(lambda: len(self.counts()) == 2)
+        self.until(lambda: [(str(row["id"]), row["state"]) for row in self.ok("job", "list")] == [(began, "dead")])
+
+
+if __name__ == "__main__":
+    sys.exit(cli_support.main(sys.modules[__name__]))
