@@ -24,6 +24,7 @@ typedef enum pawl_status {
     PAWL_UNAVAILABLE, /* nothing happened: safe to try again */
     PAWL_UNKNOWN,     /* it may have happened: resolve with the same request key */
     PAWL_NO_MEMORY,
+    PAWL_DAMAGED, /* the database itself is damaged, or was replaced in use: stop and look */
     PAWL_INTERNAL
 } pawl_status;
 

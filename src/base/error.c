@@ -25,6 +25,7 @@ static const struct status_row status_rows[] = {
     [PAWL_UNAVAILABLE] = {"unavailable", 69},
     [PAWL_UNKNOWN] = {"unknown", 76},
     [PAWL_NO_MEMORY] = {"no memory", 71},
+    [PAWL_DAMAGED] = {"damaged", 72},
     [PAWL_INTERNAL] = {"internal", 70},
 };
 

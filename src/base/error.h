@@ -40,6 +40,7 @@ void error_clear(pawl_error *err);
  *   69  unavailable: nothing happened, safe to try again
  *   70  internal: a defect of pawl
  *   71  no memory
+ *   72  damaged: the database itself, or it was replaced in use
  *   73  conflict: the state forbids it
  *   74  stale: the grant is over
  *   75  busy: somebody else holds it, try again later

@@ -11,6 +11,7 @@ const struct exit_code exit_codes[] = {
     {69, "unavailable", "Nothing happened: safe to try again"},
     {70, "internal", "A defect of pawl: please report it"},
     {71, "no memory", "There is not enough memory"},
+    {72, "damaged", "The database is damaged, or was replaced in use: stop its users and look"},
     {73, "conflict", "The state forbids it, or it was not confirmed: look, then decide"},
     {74, "stale", "The grant is over: an old token or an evicted instance"},
     {75, "busy", "Somebody else holds it: try again later"},

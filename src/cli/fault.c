@@ -25,6 +25,8 @@ static const char *status_hint(const struct fault *fault) {
         return "It may have happened: look before you try again.";
     case PAWL_NO_MEMORY:
         return "Ask for less at once, or give the program more memory.";
+    case PAWL_DAMAGED:
+        return "The fault is in the database file, not in pawl.";
     case PAWL_INTERNAL:
         return "This is a defect of pawl: please report it.";
     default:

@@ -63,6 +63,7 @@ enum errclass errclass_from_status(pawl_status status) {
     case PAWL_CONFLICT:
         return ERRCLASS_PERMANENT;
     case PAWL_NO_MEMORY:
+    case PAWL_DAMAGED:
     case PAWL_INTERNAL:
         return ERRCLASS_FATAL;
     case PAWL_OK:

@@ -39,6 +39,7 @@ struct job_side {
     pawl_uuid instance;
     int stops;
     bool woken, quiet;
+    pawl_error damage; /* of the database; its status is PAWL_OK while there is none */
     struct job_core_metrics metrics;
     bool was_idle;
     /* The thread's own. */
@@ -164,6 +165,13 @@ bool job_side_lost(struct job_side *side) {
     return lost;
 }
 
+bool job_side_damaged(struct job_side *side, pawl_error *err) {
+    pthread_mutex_lock(&side->slots.lock);
+    *err = side->damage;
+    pthread_mutex_unlock(&side->slots.lock);
+    return err->status == PAWL_DAMAGED;
+}
+
 void job_side_instance(struct job_side *side, pawl_uuid instance) {
     pthread_mutex_lock(&side->slots.lock);
     side->instance = instance;
@@ -265,11 +273,18 @@ static pawl_status open_store(struct job_side *side, pawl_error *err) {
     pawl_status status = store_open(&side->config.store, &opened, err);
     if (status == PAWL_OK)
         side->store = opened;
-    return status == PAWL_OK || status == PAWL_NO_MEMORY ? status : PAWL_UNAVAILABLE;
+    return status == PAWL_OK || status == PAWL_NO_MEMORY || status == PAWL_DAMAGED ? status
+                                                                                   : PAWL_UNAVAILABLE;
 }
 
-static void close_broken(struct job_side *side, pawl_status status) {
-    if (status != PAWL_UNAVAILABLE && status != PAWL_UNKNOWN)
+static void close_broken(struct job_side *side, pawl_status status, const pawl_error *err) {
+    if (status == PAWL_DAMAGED) {
+        pthread_mutex_lock(&side->slots.lock);
+        side->damage = *err;
+        pthread_mutex_unlock(&side->slots.lock);
+        side->config.changed(side->config.self);
+    }
+    if (status != PAWL_UNAVAILABLE && status != PAWL_UNKNOWN && status != PAWL_DAMAGED)
         return;
     store_close(side->store);
     side->store = NULL;
@@ -286,7 +301,7 @@ static void call_finish(struct job_side *side, const struct job_action *action) 
         if (action->finish->claim.max > 0)
             observe_claim(side->config.observer, ROLLUP_JOB, clock_boot_us() - sent_us, status == PAWL_OK,
                           status == PAWL_OK ? result.jobs.count : 0);
-        close_broken(side, status);
+        close_broken(side, status, &err);
     }
     if (status != PAWL_OK) {
         log_failure(side->config.log, status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
@@ -310,7 +325,7 @@ static void call_renew(struct job_side *side, const struct job_action *action) {
     pawl_status status = arena != NULL ? open_store(side, &err) : PAWL_NO_MEMORY;
     if (status == PAWL_OK) {
         status = side->store->ops->jobs->renew(side->store, action->renew, arena, &result, &err);
-        close_broken(side, status);
+        close_broken(side, status, &err);
     }
     job_core_renewed(side->core, sent_ms, clock_boot_ms(), status, &result);
     arena_free(arena);
@@ -322,7 +337,7 @@ static void call_settle(struct job_side *side, const struct job_action *action) 
     pawl_status status = open_store(side, &err);
     if (status == PAWL_OK) {
         status = side->store->ops->core.grants_settle(side->store, action->settle, &result, &err);
-        close_broken(side, status);
+        close_broken(side, status, &err);
     }
     if (status == PAWL_OK && result.released > 0)
         log_event(side->config.log, LOG_LEVEL_WARN, "grants_settled", "jobs=%" PRId64 " reason=%s",
@@ -406,7 +421,7 @@ static void do_duty(struct job_side *side, int64_t now_ms) {
     pawl_status status = open_store(side, &err);
     if (status == PAWL_OK) {
         status = schedule_duty(side->store, &result, &err);
-        close_broken(side, status);
+        close_broken(side, status, &err);
     }
     if (status != PAWL_OK && side->duty_failures++ == 0)
         log_failure(side->config.log, LOG_LEVEL_WARN, "schedules_failed", &err);
@@ -435,7 +450,7 @@ static void rest_if_idle(struct job_side *side, int64_t now_ms) {
     if (!may || now_ms < rest->look_ms || !job_core_metrics(side->core).idle)
         return;
     pawl_status status = schedule_free_ms(side->store, side->config.rest_ms, &free_ms, &err);
-    close_broken(side, status);
+    close_broken(side, status, &err);
     if (status != PAWL_OK)
         free_ms = 0; /* the next claim will tell */
     rest->look_ms = now_ms + (free_ms > 0 ? free_ms : side->config.rest_ms / 3);

@@ -40,6 +40,8 @@ PAWL_MUSTCHECK pawl_status job_side_start(struct job_side *side, pawl_error *err
 void job_side_instance(struct job_side *side, pawl_uuid instance);
 /* Whether a call was answered that the instance is no more: it waits to be told who it is. */
 bool job_side_lost(struct job_side *side);
+/* Whether a call was answered that the database itself is damaged, or was replaced; then *err says so. */
+bool job_side_damaged(struct job_side *side, pawl_error *err);
 void job_side_wake(struct job_side *side);
 /* Whether whoever brings work wakes us: then an idle side rests instead of polling. */
 void job_side_quiet(struct job_side *side, bool quiet);

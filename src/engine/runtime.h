@@ -125,6 +125,7 @@ void runtime_waker_close(struct runtime *runtime, int64_t retry_ms);
 /* runtime_jobs.c */
 PAWL_MUSTCHECK pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err);
 void runtime_jobs_stop(struct runtime *runtime);
+void runtime_damaged(struct runtime *runtime, const pawl_error *error); /* runtime_answers.c */
 void runtime_jobs_revive(struct runtime *runtime);
 void runtime_jobs_wake(struct runtime *runtime);
 void runtime_jobs_idle(struct runtime *runtime); /* the messages are all done */

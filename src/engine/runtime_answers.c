@@ -65,11 +65,25 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
     maintain_sometimes(runtime, call->status);
 }
 
+/* Trying again would only hide it: the worker ends and says what it is. */
+void runtime_damaged(struct runtime *runtime, const pawl_error *error) {
+    log_failure(&runtime->config.log, LOG_LEVEL_ERROR, "database_damaged", error);
+    runtime->exit_error = *error;
+    runtime->exit_status = PAWL_DAMAGED;
+    runtime->exiting = true;
+    runtime->forced = true;
+}
+
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
 static void answered(struct runtime *runtime, struct call *call) {
     struct engine_event event = {.status = call->status, .error = &call->error};
     call->next = NULL;
     bool kept = false;
+    if (call->status == PAWL_DAMAGED) {
+        runtime_damaged(runtime, &call->error);
+        call_free(call);
+        return;
+    }
     switch (call->type) {
     case CALL_READY:
         event.type = call->status == PAWL_OK ? EVENT_READY : EVENT_NOT_READY;

@@ -71,6 +71,9 @@ void runtime_jobs_sync(struct runtime *runtime) {
             runtime->config.on_idle(runtime->config.self);
         return;
     }
+    pawl_error damage;
+    if (!runtime->exiting && job_side_damaged(runtime->jobs, &damage))
+        runtime_damaged(runtime, &damage);
     pawl_uuid instance = engine_metrics(runtime->core).instance;
     if (!uuid_equal(instance, runtime->jobs_instance)) {
         runtime->jobs_instance = instance;

@@ -40,7 +40,8 @@ void store_call_connect(struct store_thread *thread) {
 
 /* After a failure that may be the connection's the handle is not trusted any more. */
 static void after(struct store_thread *thread, pawl_status status) {
-    bool doubtful = status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_INTERNAL;
+    bool doubtful = status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_DAMAGED ||
+                    status == PAWL_INTERNAL;
     if (!doubtful || thread->store == NULL)
         return;
     atomic_store(&thread->open, false);

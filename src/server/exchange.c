@@ -69,6 +69,7 @@ static const struct {
     [PAWL_UNAVAILABLE] = {503, "urn:pawl:problem:unavailable", "2"},
     [PAWL_UNKNOWN] = {504, "urn:pawl:problem:unknown", NULL},
     [PAWL_NO_MEMORY] = {500, "urn:pawl:problem:no-memory", NULL},
+    [PAWL_DAMAGED] = {500, "urn:pawl:problem:damaged", NULL},
     [PAWL_INTERNAL] = {500, "urn:pawl:problem:internal", NULL},
 };
 

@@ -5,6 +5,7 @@ Each test sends messages, lets workers handle them while the world misbehaves, a
 does not write (worker_soak.judge): nothing lost, nothing reordered, nothing repeated under one token; then the counters,
 the invariants and the exit codes. covers: J17 J53 J56 B3.8
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -451,6 +453,59 @@ class TimeTest(AdversityTest):
         for one in found:
             found += children.get(one, [])
         return found
+
+
+class DamageTest(AdversityTest):
+    """An SQLite file that breaks, or is taken away, under its worker: that is said, and nobody goes on as if nothing was."""
+
+    per_stream, effect_us = 60, 20000
+
+    def ended(self, *words):
+        code = self.workers[0].wait(60)
+        self.assertNotEqual(code, 0, self.tail())
+        self.assertIn("event=database_damaged", self.tail())
+        for word in words:
+            self.assertIn(word, self.tail())
+
+    def path(self):
+        return pathlib.Path(self.env["DATABASE_URL"].removeprefix("sqlite:"))
+
+    def test_a_page_is_damaged(self):
+        self.send()
+        with contextlib.closing(sqlite3.connect(self.path())) as base:
+            page = base.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'pawl_message'").fetchone()[0]
+            size = base.execute("PRAGMA page_size").fetchone()[0]
+            base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with open(self.path(), "r+b") as file:
+            file.seek((page - 1) * size)
+            file.write(b"\xa5" * size)
+        self.start()
+        self.ended(f"age {page}", "restore a backup")
+        for command in ("check", "doctor"):
+            result = self.run_pawl(command)
+            self.assertEqual(result.code, EXIT_CODES["damaged"], result)
+            self.assertIn(f"age {page}", result.err)
+            self.assertNotIn("defect", result.err)
+
+    def test_its_log_is_removed(self):
+        self.send()
+        self.start()
+        self.wait(lambda: self.effects() > 20, 30, "some work")
+        os.unlink(str(self.path()) + "-wal")
+        self.ended("-wal was removed", "may be lost")
+
+    def test_its_file_is_replaced(self):
+        self.send()
+        self.start()
+        self.wait(lambda: self.effects() > 20, 30, "some work")
+        copy = self.path().with_name("copy")
+        shutil.copy(self.path(), copy)
+        os.replace(copy, self.path())
+        self.ended("was replaced", "may be lost")
+
+    for test in (test_a_page_is_damaged, test_its_log_is_removed, test_its_file_is_replaced):
+        test.only = "sqlite"
+    del test
 
 
 if __name__ == "__main__":

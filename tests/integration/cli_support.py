@@ -12,7 +12,7 @@ import unittest
 import uuid
 
 EXIT_CODES = {"ok": 0, "violations": 1, "faults": 2, "usage": 64, "invalid": 65, "not found": 66, "unavailable": 69, "internal": 70,
-              "no memory": 71, "conflict": 73, "stale": 74, "busy": 75, "unknown": 76}
+              "no memory": 71, "damaged": 72, "conflict": 73, "stale": 74, "busy": 75, "unknown": 76}
 ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
 SKIP_CODE = 77
 SECONDS_MAX = 60

@@ -441,8 +441,107 @@ static void a_poll_that_finds_nothing_writes_nothing(void **fixture) {
 
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
 
+/* Who else is at it keeps this one from moving the log into the file. */
+static void only_who_has_the_lock_checkpoints(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    char lock_path[SQLITEFILE_PATH_BYTES + 32], log_path[SQLITEFILE_PATH_BYTES + 8];
+    struct store_config config = sqlitefile_config(file->path);
+    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
+    struct stat info;
+    pawl_error err;
+    snprintf(lock_path, sizeof lock_path, "%s-pawl/checkpoint.lock", file->path);
+    snprintf(log_path, sizeof log_path, "%s-wal", file->path);
+    sqlitefile_migrate(file->path);
+    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
+    for (int held = 1; held >= 0; held--) {
+        struct store *store = NULL;
+        assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
+        assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
+        change.max_attempts++;
+        assert_int_equal(stat(log_path, &info), 0);
+        assert_true(info.st_size > 0);
+        store_close(store);
+        bool moved = stat(log_path, &info) != 0 || info.st_size == 0;
+        assert_int_equal(moved, held == 0);
+        if (held == 1)
+            close(fd); /* and with it the lock */
+    }
+}
+
+static void cut_off(const char *path, const char *suffix, bool replace) {
+    char name[SQLITEFILE_PATH_BYTES + 8], other[SQLITEFILE_PATH_BYTES + 16];
+    struct store_config config = sqlitefile_config(path);
+    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
+    struct settings settings;
+    struct store *store = NULL;
+    pawl_error err;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    snprintf(other, sizeof other, "%s.other", name);
+    sqlitefile_migrate(path);
+    assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
+    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
+    if (replace)
+        write_file(other, "");
+    assert_int_equal(replace ? rename(other, name) : unlink(name), 0);
+    change.max_attempts = 8;
+    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_DAMAGED);
+    assert_non_null(strstr(err.text, replace ? "was replaced" : "was removed"));
+    assert_non_null(strstr(err.text, name));
+    assert_non_null(strstr(err.text, "may be lost"));
+    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_DAMAGED);
+    store_close(store);
+}
+
+static void a_removed_log_is_noticed(void **fixture) {
+    cut_off(((const struct sqlitefile *)*fixture)->path, "-wal", false);
+}
+
+static void a_removed_index_of_the_log_is_noticed(void **fixture) {
+    cut_off(((const struct sqlitefile *)*fixture)->path, "-shm", false);
+}
+
+static void a_replaced_file_is_noticed(void **fixture) {
+    cut_off(((const struct sqlitefile *)*fixture)->path, "", true);
+}
+
+/* A page in the middle is overwritten: whoever meets it says which one it is, and that it is not pawl. */
+static void a_damaged_page_is_named(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct store_config config = sqlitefile_config(file->path);
+    struct violations found;
+    struct store *store = NULL;
+    struct arena *arena = arena_create(0);
+    char page[4096];
+    char text[64];
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    sqlitefile_sql(file->path, "SELECT rootpage FROM sqlite_schema WHERE name = 'pawl_lane'", text);
+    long root = strtol(text, NULL, 10);
+    assert_true(root > 1);
+    sqlitefile_sql(file->path, "PRAGMA wal_checkpoint(TRUNCATE)", text);
+    memset(page, 0xa5, sizeof page);
+    int fd = open(file->path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(fd, page, sizeof page, (root - 1) * (long)sizeof page), (ssize_t)sizeof page);
+    close(fd);
+    assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
+    assert_int_equal(store->ops->view.check(store, arena, &found, &err), PAWL_DAMAGED);
+    snprintf(text, sizeof text, "age %ld", root);
+    assert_non_null(strstr(err.text, text));
+    assert_non_null(strstr(err.text, "restore a backup"));
+    store_close(store);
+    arena_free(arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        FILE_TEST(only_who_has_the_lock_checkpoints),
+        FILE_TEST(a_removed_log_is_noticed),
+        FILE_TEST(a_removed_index_of_the_log_is_noticed),
+        FILE_TEST(a_replaced_file_is_noticed),
+        FILE_TEST(a_damaged_page_is_named),
         FILE_TEST(a_missing_database_says_what_to_do_and_is_not_made),
         FILE_TEST(a_file_without_a_schema_says_what_to_do),
         FILE_TEST(a_new_database_is_for_its_owner_only),

@@ -47,7 +47,7 @@ void checkpointer_after_commit(struct sqlite_store *store) {
 }
 
 void checkpointer_close(struct sqlite_store *store) {
-    if (elected(store))
+    if (!store->cut_off && elected(store))
         checkpoint(store, SQLITE_CHECKPOINT_TRUNCATE);
     if (store->checkpointer_fd >= 0)
         close(store->checkpointer_fd);

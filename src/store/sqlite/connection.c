@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@
 #define OP "sqlite_open"
 
 /* A log that grew over this is cut when it is reset. */
-enum { JOURNAL_BYTES_MAX = 64 * 1024 * 1024 };
+enum { JOURNAL_BYTES_MAX = 64 * 1024 * 1024, DAMAGE_BYTES = 200 };
 enum {
     BUSY_WAIT_US_MIN = 100,
     BUSY_WAIT_US_MAX = 4000,
@@ -62,16 +63,34 @@ static int note_wal_pages(void *arg, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
+/* Which page it is, as far as SQLite can tell; else the text stays. */
+static void find_damage(struct sqlite_store *store, char what[static DAMAGE_BYTES]) {
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(store->db, sql_sqlite_queries[SQLITE_Q_FILE_DAMAGE].text, -1, &stmt, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW) {
+        pawl_str text = str_trim(str_from((const char *)sqlite3_column_text(stmt, 0)));
+        if (str_starts_with(text, STR("*** in database main ***")))
+            text = str_trim((pawl_str){text.ptr + 24, text.len - 24});
+        const char *end = memchr(text.ptr, '\n', text.len);
+        snprintf(what, DAMAGE_BYTES, "%.*s", end != NULL ? (int)(end - text.ptr) : (int)text.len, text.ptr);
+    }
+    sqlite3_finalize(stmt);
+}
+
 static pawl_status corrupt(struct sqlite_store *store, int rc, const char *op, pawl_error *err) {
     if ((rc & 0xff) == SQLITE_NOTADB)
         return error_set(err, PAWL_INVALID, op,
                          "%s is not an SQLite database: name another file, or restore this one from a backup",
                          store->path);
+    char what[DAMAGE_BYTES];
+    snprintf(what, sizeof what, "%s", sqlite3_errmsg(store->db));
+    find_damage(store, what);
     return error_set(
-        err, PAWL_INTERNAL, op,
+        err, PAWL_DAMAGED, op,
         "the database %s is damaged (%s): stop its users, keep a copy, and restore a backup or use "
         "sqlite3's .recover",
-        store->path, sqlite3_errmsg(store->db));
+        store->path, what);
 }
 
 pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err) {
@@ -325,5 +344,34 @@ pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE
     if (stat(store->path, &info) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, OP, errno, "%s cannot be looked at", store->path);
     snprintf(text, FILE_ID_BYTES, "%ju:%ju", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino);
+    return PAWL_OK;
+}
+
+/* What is at a path now; nothing is device 0. */
+static struct file_place place_of(const char *path, const char *suffix) {
+    char name[PATH_MAX];
+    struct stat info;
+    if (snprintf(name, sizeof name, "%s%s", path, suffix) >= (int)sizeof name || stat(name, &info) != 0)
+        return (struct file_place){0};
+    return (struct file_place){info.st_dev, info.st_ino};
+}
+
+/* SQLite never removes a log that somebody uses, nor replaces the file: whoever did has cut us off, and what
+ * we commit from now on nobody else would see. */
+pawl_status connection_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
+    static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
+        if (was->inode == 0)
+            *was = now; /* the log is made by the first who reads */
+        if (was->inode == now.inode && was->device == now.device)
+            continue;
+        store->cut_off = true;
+        return error_set(
+            err, PAWL_DAMAGED, op,
+            "%s%s was %s while it was in use: what was committed since its last checkpoint may be "
+            "lost; stop all users of the file, run pawl check, and compare with what producers know",
+            store->path, suffixes[i], now.inode == 0 ? "removed" : "replaced");
+    }
     return PAWL_OK;
 }

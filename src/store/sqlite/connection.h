@@ -12,6 +12,12 @@ struct liveness_lock;
 
 enum turn_fd { TURN_NOT_OPENED = -1, TURN_CANNOT_BE_OPENED = -2 };
 
+/* Where a file is: another one under the same name has another place. */
+struct file_place {
+    uint64_t device, inode; /* inode 0: not looked at yet */
+};
+enum { STORE_FILES = 3 }; /* the database, its log, the index of its log */
+
 /* A store on SQLite. Everything behind `lock` belongs to the operation that holds it. */
 struct sqlite_store {
     struct store base; /* first, so that a struct store pointer is a struct sqlite_store pointer */
@@ -29,6 +35,8 @@ struct sqlite_store {
     bool turn_wanted;         /* a write transaction is about to begin */
     bool turn_held;
     int64_t turn_ignore_until_us; /* boot clock */
+    struct file_place places[STORE_FILES];
+    bool cut_off; /* one of them was removed or replaced: nothing may be written into what is there now */
     struct liveness_lock *liveness;
     struct arena *scratch; /* emptied at the start of every operation */
     sqlite3_stmt *statements[SQLITE_Q_COUNT];
@@ -60,6 +68,11 @@ PAWL_MUSTCHECK pawl_status connection_use_wal(struct sqlite_store *store, pawl_e
 
 /* The status and the text of an SQLite result code, the same for every statement. */
 pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err);
+
+/* PAWL_DAMAGED when the file or its log was removed or replaced since this connection first used it. Called
+ * inside a transaction: then the log is there. */
+PAWL_MUSTCHECK pawl_status connection_still_there(struct sqlite_store *store, const char *op,
+                                                  pawl_error *err);
 
 /* device:inode of the open file: changes when it is copied or restored. */
 enum { FILE_ID_BYTES = 48 };

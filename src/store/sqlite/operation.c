@@ -116,6 +116,8 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
     if (status == PAWL_OK && !found)
         status = error_set(err, PAWL_CONFLICT, name, "the database %s has no settings: run pawl migrate",
                            self->path);
+    if (status == PAWL_OK)
+        status = connection_still_there(self, name, err);
     if (status != PAWL_OK) {
         roll_back(op);
         pthread_mutex_unlock(&self->lock);
@@ -187,6 +189,8 @@ static pawl_status commit(struct operation *op) {
 pawl_status operation_end(struct operation *op, pawl_status status) {
     if (status == PAWL_OK && op->writes && has_changes(op))
         status = write_counters(op);
+    if (status == PAWL_OK && op->writes)
+        status = connection_still_there(op->store, op->name, op->err);
     if (status == PAWL_OK)
         status = commit(op);
     if (status != PAWL_OK)
