@@ -1,8 +1,9 @@
 /* Rollups: how often something took how long. */
 #include "domain/rollup.h"
 
-const double rollup_bounds[ROLLUP_BUCKETS - 1] = {0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
-                                                  0.5,    1,     2.5,    5,     10,   30,    60,   300, 3600};
+const double rollup_bounds[ROLLUP_BUCKETS - 1] = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,   1,     2.5,   5,
+    10,     20,      30,     60,    120,    300,   600,  1200,  1800, 3600, 7200, 14400, 28800, 43200, 86400};
 
 const char *rollup_kind_name(enum rollup_kind kind) {
     static const char *const names[ROLLUP_KINDS] = {"messages",    "outbox", "inbox",

@@ -36,11 +36,12 @@ enum rollup_result {
 };
 
 enum {
-    ROLLUP_BUCKETS = 19,
+    ROLLUP_BUCKETS = 31,
     ROLLUP_CELLS_MAX = ROLLUP_MEASURES * ROLLUP_KINDS * ROLLUP_RESULTS * ROLLUP_BUCKETS
 };
 
-/* Upper ends of the buckets in seconds; the last bucket has none. What is stored was counted by them: other
+/* Upper ends of the buckets in seconds, each at most 2.5 times the one before, since a quantile is somewhere
+ * in its bucket; up to a day, the last bucket has none. What is stored was counted by them: other
  * bounds need a migration that empties the table. */
 extern const double rollup_bounds[ROLLUP_BUCKETS - 1];
 
