@@ -1,6 +1,7 @@
 /* What several commands need: ids from words, and asking a person. */
 #include "cli/cli.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,19 @@ struct putter cli_putter(struct cli *cli, struct arena *arena) {
         cli->tracer = tracer_open("pawl", &log);
     return (struct putter){cli->tracer, str_from(getenv("TRACEPARENT")), cli->store, arena,
                            str_from(getenv("TRACESTATE"))};
+}
+
+void cli_note(struct cli *cli, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(cli->arena, format, args);
+    va_end(args);
+    if (text == NULL)
+        return;
+    if (output_is_json(&cli->output))
+        fprintf(stderr, "pawl: %s\n", text);
+    else
+        output_say(&cli->output, "%s", text);
 }
 
 pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err) {

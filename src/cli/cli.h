@@ -15,6 +15,7 @@ struct cli {
     const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
     bool usage;       /* the error is one of the command line */
     int exit_code;    /* of a run that returns PAWL_OK */
+    bool list_said;   /* the command has said itself whether its list is whole */
 };
 
 static inline const struct flag_value *cli_flag(const struct cli *cli, enum flag_id id) {
@@ -27,11 +28,13 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
     return (enum store_kind)(flag->set ? (int)flag->number + 1 : fallback);
 }
 
-/* Below a table that ends at its limit. */
+/* Something about the answer that is not part of it: below a table, on standard error beside JSON. */
+void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Below a list that ends at its limit. */
 static inline void cli_say_more(struct cli *cli, int64_t limit) {
-    output_say(&cli->output,
-               "the first %lld; there are more: --limit N shows more of them, --after the next ones",
-               (long long)limit);
+    cli_note(cli, "the first %lld; there are more: --limit N shows more of them, --after the next ones",
+             (long long)limit);
 }
 
 /* The number of --limit, as far as a list may be long; PAWL_LIST_DEFAULT without it. */

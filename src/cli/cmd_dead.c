@@ -17,6 +17,7 @@ static pawl_status groups(struct cli *cli, pawl_error *err) {
     int64_t limit_rows = limit->set && limit->number < PAWL_LIST_MAX ? limit->number : PAWL_LIST_MAX;
     int first = (int)cli_kind(cli, KIND_OUTBOX);
     int last = (int)cli_kind(cli, KIND_COUNT);
+    bool cut = false;
     output_list_begin(&cli->output, group_columns, GROUP_COLUMNS);
     for (int kind = first; kind <= last; kind++) {
         struct dead_groups found;
@@ -24,13 +25,18 @@ static pawl_status groups(struct cli *cli, pawl_error *err) {
                                                                (int)limit_rows, cli->arena, &found, err);
         if (status != PAWL_OK)
             return status;
+        cut = cut || found.count == (size_t)limit_rows;
         for (size_t i = 0; i < found.count; i++) {
             struct cell cells[GROUP_COLUMNS];
             group_cells(&found.groups[i], cells);
             output_list_row(&cli->output, cells);
         }
     }
-    return output_list_end(&cli->output, "no dead letters", err);
+    pawl_status status = output_list_end(&cli->output, "no dead letters", err);
+    cli->list_said = true;
+    if (status == PAWL_OK && cut && !limit->set)
+        cli_note(cli, "the first %d groups of a kind; there may be more", PAWL_LIST_MAX);
+    return status;
 }
 
 const struct command command_dead_list = {

@@ -291,6 +291,7 @@ const struct command command_events_tail = {
     .arguments = "[STREAM]",
     .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT),
+    .limit_other = true,
     .database = DATABASE_OPEN,
     .writes = true,
     .details = "Goes on until it is interrupted, --limit events were shown, or --timeout is over.",

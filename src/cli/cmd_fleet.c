@@ -1,6 +1,7 @@
 /* pawl workers, cleanup, rebalance and queue: the fleet and its queue under the words that people know from
  * other systems. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -8,6 +9,7 @@
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/fleet_view.h"
+#include "cli/message_view.h"
 #include "cli/queue_view.h"
 #include "cli/work_view.h"
 
@@ -17,7 +19,8 @@ enum {
     STALE_MINUTES_DEFAULT = 10,
     MAX_LEASES_DEFAULT = 5,
     EXECUTIONS_SHOWN = 20,
-    LEASES_SHOWN = 1000
+    EXECUTIONS_PAGE = 1000,
+    LEASES_PAGE = 1000
 };
 
 static int64_t flag_or(const struct cli *cli, enum flag_id id, int64_t fallback) {
@@ -36,10 +39,14 @@ static const struct column worker_columns[] = {
     {.key = "last_seen", .type = CELL_TIME, .drop = 1},
     {.key = "leases", .type = CELL_INT},
     {.key = "in_flight", .type = CELL_INT},
+    {.key = "jobs", .type = CELL_INT},
     {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
 };
 
 enum { WORKER_COLUMNS = sizeof worker_columns / sizeof *worker_columns };
+
+/* A claim of messages is one lease; each job has its own. */
+static int64_t leases_of(const struct instance_row *row) { return (int64_t)row->claims + row->jobs; }
 
 static void worker_cells(const struct instance_row *row, int64_t now_ms,
                          struct cell cells[static WORKER_COLUMNS]) {
@@ -50,11 +57,45 @@ static void worker_cells(const struct instance_row *row, int64_t now_ms,
                                               cell_cstr(instance_state_name(row, now_ms)),
                                               cell_int(row->beat_age_ms / 1000),
                                               cell_time(row->beat_ms),
-                                              cell_int(row->claims),
+                                              cell_int(leases_of(row)),
                                               cell_int(row->in_flight),
+                                              cell_int(row->jobs),
                                               cell_time(row->started_ms)};
     for (size_t i = 0; i < WORKER_COLUMNS; i++)
         cells[i] = made[i];
+}
+
+struct lease_list {
+    struct cli *cli;
+    pawl_uuid id;
+    struct buf *out;
+    const struct column *columns;
+};
+
+static void write_lease_cells(struct lease_list *list, const struct cell *cells) {
+    if (list->out->len > 1)
+        buf_append_char(list->out, ',');
+    output_cells_json(list->out, list->columns, 4, cells);
+}
+
+static pawl_status write_lease(void *self, const struct message_row *row, pawl_error *err) {
+    (void)err;
+    struct lease_list *list = self;
+    char id[UUID_TEXT_BYTES];
+    if (uuid_equal(row->claimed_by, list->id))
+        write_lease_cells(list,
+                          (struct cell[]){cell_cstr("message"), cell_cstr(uuid_format(row->item.id, id)),
+                                          cell_text(row->item.type), cell_time(row->item.lease_until_ms)});
+    return PAWL_OK;
+}
+
+static void write_job_lease(struct lease_list *list, const struct job_row *row) {
+    char id[24];
+    if (!uuid_equal(row->instance, list->id))
+        return;
+    snprintf(id, sizeof id, "%" PRId64, row->job.id);
+    write_lease_cells(list, (struct cell[]){cell_cstr("job"), cell_cstr(id), cell_text(row->job.type),
+                                            cell_time(row->job.lease_until_ms)});
 }
 
 /* What one worker holds, as JSON: messages and jobs with the end of their leases. */
@@ -63,60 +104,44 @@ static pawl_status write_leases(struct cli *cli, pawl_uuid id, struct buf *out, 
                                             {.key = "id", .type = CELL_TEXT},
                                             {.key = "type", .type = CELL_TEXT},
                                             {.key = "lease_until", .type = CELL_TIME}};
-    struct message_filter leased = {.state = STATE_LEASED, .lane = -1, .limit = LEASES_SHOWN};
-    struct job_filter running = {.state = JOB_RUNNING, .limit = LEASES_SHOWN};
-    struct message_rows messages = {.count = 0};
-    struct job_rows jobs = {.count = 0};
-    pawl_status status = cli->store->ops->view.messages(cli->store, &leased, cli->arena, &messages, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->jobs(cli->store, &running, cli->arena, &jobs, err);
+    struct lease_list list = {.cli = cli, .id = id, .out = out, .columns = columns};
+    struct message_filter leased = {.state = STATE_LEASED, .lane = -1};
+    struct job_filter running = {.state = JOB_RUNNING, .limit = LEASES_PAGE};
     buf_append_char(out, '[');
-    for (size_t i = 0; status == PAWL_OK && i < messages.count + jobs.count; i++) {
-        bool message = i < messages.count;
-        const struct message_row *row = message ? &messages.rows[i] : NULL;
-        const struct job_row *job = message ? NULL : &jobs.rows[i - messages.count];
-        char text[UUID_TEXT_BYTES];
-        if (!uuid_equal(message ? row->claimed_by : job->instance, id))
-            continue;
-        const char *name = message ? uuid_format(row->item.id, text)
-                                   : arena_printf(cli->arena, "%" PRId64, job->job.id);
-        struct cell cells[] = {cell_cstr(message ? "message" : "job"), cell_cstr(name),
-                               cell_text(message ? row->item.type : job->job.type),
-                               cell_time(message ? row->item.lease_until_ms : job->job.lease_until_ms)};
-        if (out->len > 1)
-            buf_append_char(out, ',');
-        output_cells_json(out, columns, 4, cells);
-    }
+    pawl_status status = messages_visit(cli->store, leased, 0, write_lease, &list, err);
+    do {
+        struct job_rows jobs = {.count = 0};
+        if (status == PAWL_OK)
+            status = cli->store->ops->jobs->jobs(cli->store, &running, cli->arena, &jobs, err);
+        for (size_t i = 0; status == PAWL_OK && i < jobs.count; i++)
+            write_job_lease(&list, &jobs.rows[i]);
+        running.after_id = jobs.next_id;
+    } while (status == PAWL_OK && running.after_id > 0);
     buf_append_char(out, ']');
     return status == PAWL_OK ? buf_status(out, "workers", err) : status;
 }
 
-struct record {
-    int64_t runs, succeeded, failed, duration_ms;
-};
-
-/* Its latest executions as JSON, and sums over those that were read. */
-static pawl_status write_executions(struct cli *cli, pawl_uuid id, struct buf *out, struct record *record,
+/* Its latest executions as JSON. */
+static pawl_status write_executions(struct cli *cli, const struct instance_row *row, struct buf *out,
                                     pawl_error *err) {
-    struct run_filter filter = {.limit = PAWL_LIST_MAX};
-    struct task_run_list found = {.count = 0};
-    pawl_status status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
+    struct run_filter filter = {.since_ms = row->started_ms, .limit = EXECUTIONS_PAGE};
+    int shown = 0;
+    pawl_status status = PAWL_OK;
     buf_append_char(out, '[');
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
-        const struct task_run *run = &found.runs[i];
-        struct cell cells[EXECUTION_COLUMNS];
-        if (!uuid_equal(run->instance, id))
-            continue;
-        record->succeeded += run->outcome == RUN_SUCCEEDED;
-        record->failed += run->outcome != RUN_SUCCEEDED;
-        record->duration_ms += run->finished_ms - run->started_ms;
-        if (record->runs++ >= EXECUTIONS_SHOWN)
-            continue;
-        execution_cells(run, cells);
-        if (out->len > 1)
-            buf_append_char(out, ',');
-        output_cells_json(out, execution_columns, EXECUTION_COLUMNS, cells);
-    }
+    do {
+        struct task_run_list found = {.count = 0};
+        status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
+        for (size_t i = 0; status == PAWL_OK && i < found.count && shown < EXECUTIONS_SHOWN; i++) {
+            struct cell cells[EXECUTION_COLUMNS];
+            if (!uuid_equal(found.runs[i].instance, row->id))
+                continue;
+            execution_cells(&found.runs[i], cells);
+            if (shown++ > 0)
+                buf_append_char(out, ',');
+            output_cells_json(out, execution_columns, EXECUTION_COLUMNS, cells);
+        }
+        filter.before_id = found.next_id;
+    } while (status == PAWL_OK && filter.before_id > 0 && shown < EXECUTIONS_SHOWN);
     buf_append_char(out, ']');
     return status == PAWL_OK ? buf_status(out, "workers", err) : status;
 }
@@ -130,20 +155,23 @@ static pawl_status print_worker(struct cli *cli, const struct instance_row *row,
     struct column columns[WORKER_COLUMNS + MORE];
     struct cell cells[WORKER_COLUMNS + MORE];
     struct buf leases, executions;
-    struct record record = {0};
+    struct run_sums sums = {0};
     buf_init(&leases, 0);
     buf_init(&executions, 0);
     pawl_status status = write_leases(cli, row->id, &leases, err);
     if (status == PAWL_OK)
-        status = write_executions(cli, row->id, &executions, &record, err);
+        status = cli->store->ops->jobs->run_sums(cli->store, row->started_ms, row->id, &sums, err);
+    if (status == PAWL_OK && sums.runs > 0)
+        status = write_executions(cli, row, &executions, err);
+    else if (status == PAWL_OK)
+        buf_append_cstr(&executions, "[]");
     worker_cells(row, cli->output.now_ms, cells);
-    const struct cell values[MORE] = {
-        cell_int(record.runs),
-        cell_int(record.succeeded),
-        cell_int(record.failed),
-        record.runs > 0 ? cell_int(record.duration_ms / record.runs) : cell_none(),
-        cell_text(buf_str(&leases)),
-        cell_text(buf_str(&executions))};
+    const struct cell values[MORE] = {cell_int(sums.runs),
+                                      cell_int(sums.succeeded),
+                                      cell_int(sums.runs - sums.succeeded),
+                                      sums.runs > 0 ? cell_int(sums.duration_ms / sums.runs) : cell_none(),
+                                      cell_text(buf_str(&leases)),
+                                      cell_text(buf_str(&executions))};
     for (size_t i = 0; i < WORKER_COLUMNS + MORE; i++) {
         columns[i] = i < WORKER_COLUMNS ? worker_columns[i] : more[i - WORKER_COLUMNS];
         if (i >= WORKER_COLUMNS)
@@ -196,6 +224,7 @@ static pawl_status cleanup(struct cli *cli, pawl_error *err) {
     int64_t evicted = 0, leases = 0;
     struct maintain_in in = {.rows_max = PAWL_BATCH_MAX};
     struct maintain_result done = {0};
+    struct jobs_maintain_result jobs = {0};
     struct instance_rows rows;
     pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
@@ -206,15 +235,17 @@ static pawl_status cleanup(struct cli *cli, pawl_error *err) {
         if (!dry)
             status = cli->store->ops->core.instance_evict(cli->store, row->id, err);
         evicted++;
-        leases += row->claims;
+        leases += leases_of(row);
     }
     if (status == PAWL_OK && !dry)
         status = cli->store->ops->core.maintain(cli->store, &in, &done, err);
+    if (status == PAWL_OK && !dry)
+        status = cli->store->ops->jobs->maintain(cli->store, PAWL_BATCH_MAX, &jobs, err);
     if (status == PAWL_OK && !dry && evicted > 0)
         status =
             audit_note(cli, "cleanup", arena_printf(cli->arena, "%" PRId64 " workers evicted", evicted), err);
-    struct cell cells[] = {cell_int(evicted), cell_int(leases), cell_int(done.claims_expired),
-                           cell_bool(dry)};
+    struct cell cells[] = {cell_int(evicted), cell_int(leases),
+                           cell_int(done.claims_expired + jobs.leases_expired), cell_bool(dry)};
     return status == PAWL_OK ? output_record(&cli->output, columns, 4, cells, err) : status;
 }
 
@@ -268,7 +299,6 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
                                             {.key = "successful_runs", .type = CELL_INT},
                                             {.key = "avg_duration_ms", .type = CELL_INT},
                                             {.key = "active_workers", .type = CELL_INT},
-                                            {.key = "runs_complete", .type = CELL_BOOL},
                                             {.key = "priority_distribution", .type = CELL_JSON},
                                             {.key = "priority_complete", .type = CELL_BOOL}};
     struct queue_stats stats;
@@ -284,7 +314,6 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
                            stats.total_runs > 0 ? cell_int(stats.duration_ms / stats.total_runs)
                                                 : cell_none(),
                            cell_int(stats.active_workers),
-                           cell_bool(stats.runs_all),
                            cell_text(buf_str(&stats.priorities)),
                            cell_bool(stats.priorities_all)};
     if (status == PAWL_OK)
@@ -301,7 +330,8 @@ const struct command command_workers = {
     .database = DATABASE_OPEN,
     .details =
         "Those whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds and until "
-        "when, its latest executions and how they went, as far as they are audited.",
+        "when, the executions that it ended, how they went and the latest of them, as far as they are "
+        "audited.",
     .example = "pawl workers --minutes 60\n"
                "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
     .run = workers,
@@ -327,7 +357,8 @@ const struct command command_rebalance = {
     .database = DATABASE_OPEN,
     .writes = true,
     .details =
-        "Those with more than --max-leases (5) claims. Nothing is taken away: a lane without work in flight "
+        "Those with more than --max-leases (5) claims of messages; jobs have no lanes. Nothing is taken "
+        "away: a lane without work in flight "
         "is free at once, another moves when its last claim ends. Workers do the same with every heartbeat.",
     .example = "pawl rebalance --max-leases 3",
     .run = rebalance,
@@ -339,8 +370,9 @@ const struct command command_queue = {
     .database = DATABASE_OPEN,
     .details =
         "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and as many "
-        "that are not due or wait for a signal; runs are the audited executions of the last hour, up to "
-        "1,000. Where there may be more than was counted, runs_complete or priority_complete is false.",
+        "that are not due or wait for a signal; where there may be more, priority_complete is false. Runs "
+        "are "
+        "the audited executions of the last hour, all of them.",
     .example = "pawl queue | jq '.priority_distribution'",
     .run = queue,
 };

@@ -38,6 +38,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     }
     if (status == PAWL_OK)
         status = output_list_end(&cli->output, "no jobs", err);
+    cli->list_said = true;
     if (status == PAWL_OK && filter.after_id > 0)
         cli_say_more(cli, limit);
     return status;

@@ -106,27 +106,39 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{.key = "key", .type = CELL_TEXT},
                                             {.key = "part", .type = CELL_INT},
                                             {.key = "payload", .type = CELL_JSON, .cut = true}};
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int64_t left = limit->set ? limit->number : PAWL_LIST_DEFAULT, now_ms = 0;
     struct run_row run;
-    struct stored_items found = {0};
-    int64_t now_ms = 0;
+    struct stored_items found;
     pawl_status status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
     struct items_filter filter = {
-        .part = -1,
-        .after_key = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL),
-        .limit = cli_limit(cli)};
-    if (status == PAWL_OK) {
-        filter.run = run.id;
-        status = cli->store->ops->runs->items(cli->store, &filter, cli->arena, &found, err);
-    }
+        .part = -1, .after_key = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL)};
     if (status != PAWL_OK)
         return status;
+    filter.run = run.id;
     output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[] = {cell_text(found.items[i].key), cell_int(found.items[i].part),
-                               cell_text(found.items[i].payload)};
-        output_list_row(&cli->output, cells);
-    }
-    return output_list_end(&cli->output, "no items", err);
+    do {
+        filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
+        found = (struct stored_items){0};
+        status = cli->store->ops->runs->items(cli->store, &filter, cli->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < found.count; i++) {
+            struct cell cells[] = {cell_text(found.items[i].key), cell_int(found.items[i].part),
+                                   cell_text(found.items[i].payload)};
+            output_list_row(&cli->output, cells);
+            filter.after_key = found.items[i].key;
+        }
+        left -= (int64_t)found.count;
+    } while (left > 0 && found.count == (size_t)filter.limit);
+    status = output_list_end(&cli->output, "no items", err);
+    cli->list_said = true;
+    if (status == PAWL_OK && left == 0)
+        cli_note(cli,
+                 "the first %zu; there may be more: --limit N shows more of them, the last key after RUN "
+                 "the next ones",
+                 cli->output.row_count);
+    return status;
 }
 
 const struct command command_run_list = {

@@ -7,16 +7,20 @@
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     struct schedule_filter filter = {.limit = PAWL_LIST_MAX};
-    struct job_schedule_list found = {0};
-    pawl_status status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    struct job_schedule_list found;
     output_list_begin(&cli->output, schedule_columns, SCHEDULE_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[SCHEDULE_COLUMNS];
-        schedule_cells(&found.schedules[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    do {
+        found = (struct job_schedule_list){0};
+        pawl_status status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < found.count; i++) {
+            struct cell cells[SCHEDULE_COLUMNS];
+            schedule_cells(&found.schedules[i], cells);
+            output_list_row(&cli->output, cells);
+            filter.after_name = found.schedules[i].name;
+        }
+    } while (found.count == (size_t)filter.limit);
     return output_list_end(&cli->output, "no schedules", err);
 }
 
@@ -75,6 +79,7 @@ const struct command command_schedule_preview = {
     .arguments = "[NAME]",
     .arguments_max = 1,
     .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT),
+    .limit_other = true,
     .database = DATABASE_OPEN,
     .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
     .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "

@@ -204,12 +204,12 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
     if (view->queue.total_pending > 0 || view->queue.total_runs > 0 || view->queue.dead > 0)
         output_say(&cli->output,
                    "jobs: %" PRId64 " ready, %" PRId64 " running, %" PRId64 " later or waiting, %" PRId64
-                   " dead; by priority %s%s; last hour %" PRId64 " of %" PRId64 " executions succeeded%s\n",
+                   " dead; by priority %s%s; last hour %" PRId64 " of %" PRId64 " executions succeeded\n",
                    view->queue.ready_now, view->queue.currently_leased,
                    view->queue.total_pending - view->queue.ready_now - view->queue.currently_leased,
                    view->queue.dead, view->queue.priorities.ptr,
                    view->queue.priorities_all ? "" : " (not all are counted)", view->queue.successful_runs,
-                   view->queue.total_runs, view->queue.runs_all ? "" : ", or more");
+                   view->queue.total_runs);
     struct column shown[COLUMNS];
     shown_columns(view->rates, shown);
     output_list_begin(&cli->output, shown, COLUMNS);

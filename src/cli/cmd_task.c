@@ -84,18 +84,22 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    struct task_list tasks = {0};
-    pawl_str none = {NULL, 0};
-    pawl_status status =
-        cli->store->ops->jobs->tasks(cli->store, none, none, PAWL_LIST_MAX, cli->arena, &tasks, err);
-    if (status != PAWL_OK)
-        return status;
+    struct task_list tasks;
+    pawl_str none = {NULL, 0}, after = none;
     output_list_begin(&cli->output, task_columns, TASK_COLUMNS);
-    for (size_t i = 0; i < tasks.count; i++) {
-        struct cell cells[TASK_COLUMNS];
-        task_cells(&tasks.tasks[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    do {
+        tasks = (struct task_list){0};
+        pawl_status status =
+            cli->store->ops->jobs->tasks(cli->store, none, after, PAWL_LIST_MAX, cli->arena, &tasks, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < tasks.count; i++) {
+            struct cell cells[TASK_COLUMNS];
+            task_cells(&tasks.tasks[i], cells);
+            output_list_row(&cli->output, cells);
+            after = tasks.tasks[i].name;
+        }
+    } while (tasks.count == PAWL_LIST_MAX);
     return output_list_end(&cli->output, "no tasks", err);
 }
 

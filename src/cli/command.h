@@ -31,6 +31,7 @@ struct command {
     const char *arguments; /* "TYPE [PAYLOAD]"; NULL: none */
     int arguments_min, arguments_max;
     flag_bits flags;  /* FLAG_BIT()s it takes */
+    bool limit_other; /* --limit is not the number of rows of its list */
     uint64_t options; /* OPTION_BIT()s it takes besides OPTION_BITS_COMMON */
     pawl_status (*check)(struct cli *cli,
                          pawl_error *err); /* of its words, before a database is opened; NULL: none */

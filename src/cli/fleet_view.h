@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "store/store.h"
 
-enum { INSTANCE_COLUMNS = 19, LANE_COLUMNS = 10 };
+enum { INSTANCE_COLUMNS = 20, LANE_COLUMNS = 10 };
 
 /* Silent: its lease is over, but nobody has evicted it yet. */
 const char *instance_state_name(const struct instance_row *row, int64_t now_ms);

@@ -12,6 +12,19 @@
 #include "cli/fault.h"
 #include "cli/help.h"
 
+/* A list that is as long as it may be is probably not all; whoever asked for so many rows knows. */
+static void note_end(struct cli *cli) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int most = cli_limit(cli);
+    bool after = (cli->arguments.command->flags & FLAG_BIT(FLAG_AFTER)) != 0;
+    if (cli->list_said || cli->output.row_count < (size_t)most ||
+        (limit->set && limit->number < PAWL_LIST_MAX))
+        return;
+    cli_note(cli, "the first %d; there may be more: %s%s", most,
+             most < PAWL_LIST_MAX ? "--limit N shows more of them" : "a list has at most that many",
+             after ? ", --after the next ones" : "");
+}
+
 /* Runs the command that was asked for; --help and --version win over it. */
 static pawl_status run(struct cli *cli, pawl_error *err) {
     const struct options *options = &cli->arguments.options;
@@ -30,6 +43,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         status = database_open(cli, err);
     if (status == PAWL_OK)
         status = command->run(cli, err);
+    if (status == PAWL_OK && (command->flags & FLAG_BIT(FLAG_LIMIT)) != 0 && !command->limit_other)
+        note_end(cli);
     return status;
 }
 

@@ -168,6 +168,7 @@ pawl_status messages_list(struct cli *cli, int state, const char *empty, pawl_er
     pawl_status status = messages_visit(cli->store, filter, rows + 1, print_row, &listing, err);
     if (status == PAWL_OK)
         status = output_list_end(&cli->output, empty, err);
+    cli->list_said = true;
     if (status == PAWL_OK && listing.more)
         cli_say_more(cli, rows);
     return status;

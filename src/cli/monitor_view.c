@@ -224,9 +224,10 @@ static void show_workers(struct screen *screen, const struct monitor_look *look,
     for (size_t i = 0; i < look->facts.instances.count; i++) {
         const struct instance_row *row = &look->facts.instances.rows[i];
         char id[UUID_TEXT_BYTES];
-        line(screen, "  %s %-8s beat %" PRId64 "s, %d claims, %d in flight, %.*s on %.*s",
+        line(screen, "  %s %-8s beat %" PRId64 "s, %d claims, %d in flight, %d jobs, %.*s on %.*s",
              uuid_format(row->id, id), instance_state_name(row, look->facts.counts.now_ms),
-             row->beat_age_ms / 1000, row->claims, row->in_flight, STR_ARG(row->service), STR_ARG(row->host));
+             row->beat_age_ms / 1000, row->claims, row->in_flight, row->jobs, STR_ARG(row->service),
+             STR_ARG(row->host));
     }
 }
 

@@ -6,7 +6,7 @@
 #include "base/limits.h"
 #include "base/uuid.h"
 
-enum { HOUR_MS = 3600000, RUNS_READ = 1000, WORKERS_MAX = 1000 };
+enum { HOUR_MS = 3600000 };
 
 static pawl_status read_backlog(struct store *store, struct arena *arena, struct queue_stats *stats,
                                 pawl_error *err) {
@@ -27,33 +27,21 @@ static pawl_status read_backlog(struct store *store, struct arena *arena, struct
     return buf_status(&stats->priorities, "queue", err);
 }
 
-static pawl_status read_hour(struct store *store, struct arena *arena, int64_t now_ms,
-                             struct queue_stats *stats, pawl_error *err) {
-    struct run_filter filter = {.since_ms = now_ms - HOUR_MS, .limit = RUNS_READ, .scan_max = RUNS_READ};
-    struct task_run_list found = {.count = 0};
-    pawl_uuid workers[WORKERS_MAX];
-    pawl_status status = store->ops->jobs->runs(store, &filter, arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    stats->runs_all = found.count < (size_t)filter.limit;
-    stats->total_runs = (int64_t)found.count;
-    for (size_t i = 0; i < found.count; i++) {
-        const struct task_run *run = &found.runs[i];
-        bool known = false;
-        stats->successful_runs += run->outcome == RUN_SUCCEEDED;
-        stats->duration_ms += run->finished_ms - run->started_ms;
-        for (int64_t j = 0; j < stats->active_workers; j++)
-            known = known || uuid_equal(workers[j], run->instance);
-        if (!known && stats->active_workers < WORKERS_MAX)
-            workers[stats->active_workers++] = run->instance;
-    }
-    return PAWL_OK;
+static pawl_status read_hour(struct store *store, int64_t now_ms, struct queue_stats *stats,
+                             pawl_error *err) {
+    struct run_sums sums = {0};
+    pawl_status status = store->ops->jobs->run_sums(store, now_ms - HOUR_MS, uuid_nil(), &sums, err);
+    stats->total_runs = sums.runs;
+    stats->successful_runs = sums.succeeded;
+    stats->duration_ms = sums.duration_ms;
+    stats->active_workers = sums.workers;
+    return status;
 }
 
 pawl_status queue_stats_read(struct store *store, struct arena *arena, struct queue_stats *stats,
                              pawl_error *err) {
     struct job_counts_list queues = {.count = 0};
-    *stats = (struct queue_stats){.runs_all = true, .priorities_all = true};
+    *stats = (struct queue_stats){.priorities_all = true};
     buf_init(&stats->priorities, 0);
     pawl_status status = store->ops->jobs->counts(store, arena, &queues, err);
     for (size_t i = 0; status == PAWL_OK && i < queues.count; i++) {
@@ -69,7 +57,7 @@ pawl_status queue_stats_read(struct store *store, struct arena *arena, struct qu
     if (status == PAWL_OK)
         status = read_backlog(store, arena, stats, err);
     if (status == PAWL_OK)
-        status = read_hour(store, arena, queues.now_ms, stats, err);
+        status = read_hour(store, queues.now_ms, stats, err);
     return status;
 }
 

@@ -17,6 +17,7 @@ const struct column stream_columns[STREAM_COLUMNS] = {
     {.key = "ready", .type = CELL_INT},
     {.key = "leased", .type = CELL_INT},
     {.key = "scheduled", .type = CELL_INT},
+    {.key = "complete", .type = CELL_BOOL, .show = SHOW_JSON},
     {.key = "first_state", .type = CELL_TEXT},
     {.key = "first_type", .type = CELL_TEXT, .cut = true, .drop = 2},
     {.key = "first_put", .type = CELL_TIME, .drop = 1},
@@ -32,6 +33,7 @@ void stream_cells(const struct stream_row *row, struct cell cells[static STREAM_
         cell_int(row->counts[STATE_READY]),
         cell_int(row->counts[STATE_LEASED]),
         cell_int(row->counts[STATE_SCHEDULED]),
+        cell_bool(row->complete),
         cell_cstr(state_name(row->first_state)),
         cell_text(row->first_type),
         cell_time(row->first_put_ms),
@@ -44,10 +46,16 @@ struct gather {
     struct arena *arena;
     struct stream_row *rows; /* one per message until they are folded */
     size_t count;
+    int64_t left; /* of the state that is read */
+    bool cut;     /* some state has more */
 };
 
 static pawl_status note(void *self, const struct message_row *row, pawl_error *err) {
     struct gather *gather = self;
+    if (gather->left-- <= 0) {
+        gather->cut = true;
+        return PAWL_OK;
+    }
     if (str_absent(row->item.stream))
         return PAWL_OK;
     struct stream_row *made = &gather->rows[gather->count];
@@ -105,13 +113,16 @@ pawl_status streams_waiting(struct store *store, enum store_kind kind, int per_s
     pawl_status status = PAWL_OK;
     for (int state = STATE_READY; status == PAWL_OK && state <= STATE_DEAD; state++) {
         struct message_filter filter = {.kind = kind, .state = state, .lane = -1};
-        status = messages_visit(store, filter, per_state, note, &gather, err);
+        gather.left = per_state;
+        status = messages_visit(store, filter, (int64_t)per_state + 1, note, &gather, err);
     }
     if (status != PAWL_OK)
         return status;
     qsort(gather.rows, gather.count, sizeof *gather.rows, by_place);
     size_t count = fold(gather.rows, gather.count);
     qsort(gather.rows, count, sizeof *gather.rows, by_need);
+    for (size_t i = 0; i < count; i++)
+        gather.rows[i].complete = !gather.cut;
     *out = (struct stream_rows){gather.rows, count};
     return PAWL_OK;
 }

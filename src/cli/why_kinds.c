@@ -289,9 +289,9 @@ static pawl_status tell_instance(struct cli *cli, pawl_str word, struct why_told
     grid_escape(&told->text, row->host);
     buf_printf(&told->text,
                ", process %d) is %s: its last heartbeat is %" PRId64
-               " s old, it holds %d claims with %d messages.",
+               " s old, it holds %d claims with %d messages, and %d jobs.",
                row->pid, instance_state_name(row, cli->output.now_ms), row->beat_age_ms / 1000, row->claims,
-               row->in_flight);
+               row->in_flight, row->jobs);
     if (row->state == INSTANCE_EVICTED)
         buf_append_cstr(
             &told->next,

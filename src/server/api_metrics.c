@@ -106,6 +106,12 @@ static void write_instances(struct metrics *metrics, const struct instance_rows 
         metrics_int(metrics, LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))}),
                     rows->rows[i].in_flight);
     }
+    metrics_family(metrics, "pawl_instance_jobs", "gauge", "Jobs that the instance has leased.");
+    for (size_t i = 0; i < shown; i++) {
+        char id[UUID_TEXT_BYTES];
+        metrics_int(metrics, LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))}),
+                    rows->rows[i].jobs);
+    }
     metrics_family(metrics, "pawl_instance_lanes", "gauge", "Lanes that the instance owns.");
     for (size_t i = 0; i < shown; i++) {
         char id[UUID_TEXT_BYTES];

@@ -141,6 +141,16 @@ void call_record(struct call *call, const struct cell *cells) {
     call_cells(call, call->route->columns, call->route->column_count, cells);
 }
 
+/* Whether a list that cannot be gone on with is as long as it may be: then there may be more. */
+static bool cut(const struct call *call) {
+    bool limited = false, paged = false;
+    for (size_t i = 0; i < call->route->field_count; i++) {
+        limited = limited || strcmp(call->route->fields[i].name, "limit") == 0;
+        paged = paged || strcmp(call->route->fields[i].name, "cursor") == 0;
+    }
+    return limited && !paged && call->rows >= (size_t)call_limit(call);
+}
+
 pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
     json_end_array(&call->json);
     json_key(&call->json, "next");
@@ -148,6 +158,8 @@ pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
     if (key != NULL && (cursor = cursor_make(call->arena, cursor_scope(call), str_from(key))) == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a cursor");
     json_cstr(&call->json, cursor);
+    json_key(&call->json, "more");
+    json_bool(&call->json, cursor != NULL || cut(call));
     json_end_object(&call->json);
     return buf_status(&call->out, "http", err);
 }

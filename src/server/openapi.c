@@ -235,6 +235,7 @@ static void list_schema(struct json_writer *json, const struct route *route) {
     json_begin_array(json);
     json_cstr(json, "items");
     json_cstr(json, "next");
+    json_cstr(json, "more");
     json_end_array(json);
     open_object(json, "properties");
     open_object(json, "items");
@@ -243,6 +244,9 @@ static void list_schema(struct json_writer *json, const struct route *route) {
     columns_schema(json, route);
     json_end_object(json);
     nullable(json, "next", "", "string", NULL);
+    open_object(json, "more");
+    text(json, "type", "boolean");
+    json_end_object(json);
     json_end_object(json);
     json_end_object(json);
 }

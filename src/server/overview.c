@@ -8,6 +8,31 @@
 #include "base/str.h"
 #include "cli/names.h"
 
+/* Queues for which there is no room of their own are one together: sums over all of them stay right. */
+static void add_queue(struct overview *made, const struct job_counts *counts) {
+    if (made->queue_count < OVERVIEW_QUEUES_MAX) {
+        struct overview_queue *queue = &made->queues[made->queue_count++];
+        queue->counts = *counts;
+        snprintf(queue->name, sizeof queue->name, "%.*s", STR_ARG(counts->queue));
+        return;
+    }
+    struct overview_queue *last = &made->queues[OVERVIEW_QUEUES_MAX - 1];
+    struct job_counts *sum = &last->counts;
+    int64_t *const to[] = {&sum->ready, &sum->running,   &sum->later,    &sum->waiting,  &sum->dead,
+                           &sum->put,   &sum->done,      &sum->failed,   &sum->lost,     &sum->died,
+                           &sum->stale, &sum->cancelled, &sum->redriven, &sum->discarded};
+    const int64_t from[] = {counts->ready,    counts->running,  counts->later, counts->waiting,
+                            counts->dead,     counts->put,      counts->done,  counts->failed,
+                            counts->lost,     counts->died,     counts->stale, counts->cancelled,
+                            counts->redriven, counts->discarded};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
+        *to[i] += from[i];
+    if (counts->oldest_ready_ms > 0 &&
+        (sum->oldest_ready_ms == 0 || counts->oldest_ready_ms < sum->oldest_ready_ms))
+        sum->oldest_ready_ms = counts->oldest_ready_ms;
+    snprintf(last->name, sizeof last->name, "%s", "(other queues)");
+}
+
 pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out, pawl_error *err) {
     struct instance_rows instances;
     struct job_counts_list queues;
@@ -30,11 +55,8 @@ pawl_status overview_read(struct store *store, struct arena *arena, struct overv
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
             made.lanes_owned += row->lanes[kind];
     }
-    for (size_t i = 0; i < queues.count && made.queue_count < OVERVIEW_QUEUES_MAX; i++) {
-        struct overview_queue *queue = &made.queues[made.queue_count++];
-        queue->counts = queues.queues[i];
-        snprintf(queue->name, sizeof queue->name, "%.*s", STR_ARG(queues.queues[i].queue));
-    }
+    for (size_t i = 0; i < queues.count; i++)
+        add_queue(&made, &queues.queues[i]);
     *out = made;
     return PAWL_OK;
 }

@@ -297,6 +297,7 @@ struct job_why {
 struct jobs_maintain_result {
     int64_t runs_removed, claims_removed, fires_removed, signals_removed, refusals_removed, spine_removed,
         tally_folded;
+    int64_t leases_expired; /* jobs that were taken back from dead or late workers */
 };
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
@@ -361,6 +362,9 @@ struct store_jobs_ops {
 
     pawl_status (*runs)(struct store *store, const struct run_filter *filter, struct arena *arena,
                         struct task_run_list *out, pawl_error *err);
+    /* Of all that finished since then, by that instance (nil = any). */
+    pawl_status (*run_sums)(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                            pawl_error *err);
     /* expect: the hash of an anchor in hex, which must be there; absent = none. */
     pawl_status (*audit_verify)(struct store *store, pawl_str expect, struct arena *arena,
                                 struct audit_report *out, pawl_error *err);

@@ -152,6 +152,12 @@ static inline int run_filter_scan(const struct run_filter *filter) {
     return any ? filter->limit : scan;
 }
 
+/* Sums over executions. */
+struct run_sums {
+    int64_t runs, succeeded, duration_ms;
+    int64_t workers; /* that ended any of them */
+};
+
 struct audit_report {
     int64_t chains, blocks, anchors, rows, removed; /* removed: rows that retention took; their hashes stay */
     bool sound;

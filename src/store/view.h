@@ -67,6 +67,7 @@ struct instance_row {
     int lanes[KIND_COUNT + 1];
     int claims;        /* active claim parts */
     int in_flight;     /* messages in them */
+    int jobs;          /* that it has leased */
     int64_t processed; /* messages and jobs that ended with it since it started; its own count */
 };
 

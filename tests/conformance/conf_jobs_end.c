@@ -385,6 +385,45 @@ static void the_audit_outlives_its_rows(void **state) {
     assert_int_equal(report.removed, 2);
 }
 
+static void leases_and_executions_are_counted(void **state) {
+    struct conf *c = *state;
+    struct run_sums sums;
+    struct jobs_maintain_result swept;
+    for (int i = 1; i <= 2; i++) {
+        join_jobs(c, i);
+        for (int k = 0; k < 3; k++)
+            add(c, (struct job_new){.type = STR("a"), .flags = JOB_AUDIT});
+    }
+    struct job_list first = take(c, 1, 4), second = take(c, 2, 2);
+    assert_int_equal(instance_row(c, 1).jobs, 4);
+    assert_int_equal(instance_row(c, 2).jobs, 2);
+    advance(c, 100);
+    struct finish_item item = finish_of(&first.jobs[0], JOB_COMPLETE);
+    item.duration_ms = 50;
+    assert_int_equal(job_finish(c, 1, item).answer, ANSWER_APPLIED);
+    item = finish_of(&second.jobs[0], JOB_FAIL);
+    item.error_class = CLASS_RETRYABLE;
+    item.duration_ms = 30;
+    assert_int_equal(job_finish(c, 2, item).answer, ANSWER_APPLIED);
+    assert_int_equal(instance_row(c, 1).jobs, 3);
+    ok(c, c->jobs->run_sums(c->store, c->now_ms - 10, uuid_nil(), &sums, &c->err));
+    assert_int_equal(sums.runs, 2);
+    assert_int_equal(sums.succeeded, 1);
+    assert_int_equal(sums.duration_ms, 80);
+    assert_int_equal(sums.workers, 2);
+    ok(c, c->jobs->run_sums(c->store, c->now_ms, instance_id(2), &sums, &c->err));
+    assert_int_equal(sums.runs, 1);
+    assert_int_equal(sums.succeeded, 0);
+    ok(c, c->jobs->run_sums(c->store, c->now_ms + 1, uuid_nil(), &sums, &c->err));
+    assert_int_equal(sums.runs, 0);
+    advance(c, 3600000); /* nobody beats: their leases are over */
+    ok(c, c->jobs->maintain(c->store, 100, &swept, &c->err));
+    assert_int_equal(swept.leases_expired, 4);
+    assert_int_equal(instance_row(c, 1).jobs, 0);
+    ok(c, c->jobs->maintain(c->store, 100, &swept, &c->err));
+    assert_int_equal(swept.leases_expired, 0);
+}
+
 static void an_anchor_names_what_was_executed(void **state) {
     struct conf *c = *state;
     struct audit_head head, again;
@@ -435,6 +474,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(an_event_that_nobody_passes_on_is_kept_for_a_week),
     CONF_TEST(the_audit_outlives_its_rows),
     CONF_TEST(an_anchor_names_what_was_executed),
+    CONF_TEST(leases_and_executions_are_counted),
 };
 
 CONF_GROUP(jobs_end, tests);

@@ -28,7 +28,11 @@ class SendTest(CliTest):
         self.assertEqual((rows[1]["first_id"], rows[1]["first_type"], rows[1]["first_state"]), (first, "order.placed", "ready"))
         self.assertEqual([row["stream"] for row in self.ok("streams", "--kind", "inbox")], ["s-1"])
         self.assertEqual(self.ok("streams", "show", "s-2"), self.ok("partitions", "of", "s-2"))
-        self.refused(EXIT_CODES["invalid"], "at most 5000 messages", "streams", "--limit", "5001")
+        self.assertTrue(all(row["complete"] for row in rows))
+        cut = self.run_pawl("streams", "--limit", "1")
+        self.assertFalse(any(row["complete"] for row in json.loads(cut.out)))
+        self.assertIn("there are more", cut.err)
+        self.refused(EXIT_CODES["invalid"], "at most 100000 messages", "streams", "--limit", "100001")
 
     def test_walk(self):
         """From an empty database to five waiting messages, as a newcomer would do it."""

@@ -51,7 +51,7 @@ class FleetTest(OperateTest):
         queue = self.ok("queue")
         self.assertEqual((queue["total_pending"], queue["ready_now"], queue["currently_leased"], queue["expired_leases"]),
                          (3, 3, 0, 0))
-        self.assertTrue(queue["priority_complete"] and queue["runs_complete"])
+        self.assertTrue(queue["priority_complete"])
         status = self.ok("status")
         self.assertEqual(([row["worker"] for row in status["workers"]], status["priority_distribution"], status["jobs_ready"]),
                          ([live], {"5": 2, "1": 1}, 3))
@@ -70,6 +70,11 @@ class FleetTest(OperateTest):
         self.assertEqual([(row["kind"], row["id"]) for row in one["current_leases"]], [("message", sent)])
         self.assertIsNotNone(one["current_leases"][0]["lease_until_ms"])
         self.assertEqual((one["tasks_processed"], one["recent_executions"]), (0, []))
+        job = self.ok("job", "enqueue", "b")[0]["id"]
+        self.worker("claim_jobs", worker, 10, 600000)
+        one = self.ok("workers", "--worker-id", worker)
+        self.assertEqual((one["leases"], one["in_flight"], one["jobs"]), (2, 1, 1))
+        self.assertEqual([(row["kind"], row["id"]) for row in one["current_leases"]], [("message", sent), ("job", str(job))])
         self.silence(worker, 30)
         self.assertEqual(self.ok("workers"), [])
         self.assertEqual([row["state"] for row in self.ok("workers", "--minutes", "60")], ["silent"])
@@ -96,17 +101,44 @@ class FleetTest(OperateTest):
         worker = self.register(KIND_OUTBOX, 15000)
         self.ok("send", "a")
         self.worker("claim", worker, 1, 10, 600000)
+        self.ok("job", "enqueue", "b")
+        self.worker("claim_jobs", worker, 10, 600000)
         self.assertEqual(self.ok("cleanup", "--stale-minutes", "0")["workers_evicted"], 0)  # it lives
         self.silence(worker, 8)
         self.assertEqual(self.ok("cleanup")["workers_evicted"], 0)  # not silent for 10 minutes
         dry = self.ok("cleanup", "--stale-minutes", "5", "--dry-run")
-        self.assertEqual((dry["workers_evicted"], dry["leases_released"], dry["dry_run"]), (1, 1, True))
+        self.assertEqual((dry["workers_evicted"], dry["leases_released"], dry["dry_run"]), (1, 2, True))
         self.assertEqual(self.ok("workers", "--minutes", "60")[0]["state"], "silent")
         done = self.ok("cleanup", "--stale-minutes", "5")
-        self.assertEqual((done["workers_evicted"], done["leases_released"]), (1, 1))
+        self.assertEqual((done["workers_evicted"], done["leases_released"]), (1, 2))
         self.assertEqual(self.ok("workers", "--minutes", "60")[0]["state"], "evicted")
         self.assertEqual((self.counts()["leased"], self.counts()["aside"]), (0, 1))
         self.assertEqual(self.ok("cleanup", "--stale-minutes", "5")["workers_evicted"], 0)
+
+    def test_leases_of_jobs_that_are_over_end(self):
+        worker = self.register(KIND_OUTBOX)
+        self.ok("job", "enqueue", "b")
+        self.worker("claim_jobs", worker, 10, 100)
+        time.sleep(1.1)  # what is over is looked for once a second
+        self.assertEqual(self.ok("cleanup")["leases_expired"], 1)
+        self.assertEqual(self.ok("queue")["currently_leased"], 0)
+
+    def test_the_hour_is_counted_to_its_end(self):
+        """More executions than any page has rows."""
+        now = int(time.time() * 1000)
+        self.sql(f"""INSERT INTO pawl.task_run (id, job, attempt, outcome, place, token, started_ms, finished_ms, expires_ms, block, queue,
+                     type, hash) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+                     SELECT i, i, 1, CASE WHEN i <= 1500 THEN 2 ELSE 1 END, 0, 1, {now} - 40, {now}, {now} + 1000000, 1, 'default', 'a',
+                     {"'x'" if Setup.dialect == "postgres" else "zeroblob(32)"} FROM n""")
+        queue = self.ok("queue")
+        self.assertEqual((queue["total_runs"], queue["successful_runs"], queue["avg_duration_ms"]), (6000, 4500, 40))
+        # A list that ends before all was shown says so, beside JSON on standard error.
+        for words, rows in ((["audit", "list"], 100), (["audit", "list", "--limit", "7000"], 5000), (["audit", "list", "--limit", "7"], 7)):
+            answer = self.run_pawl(*words)
+            self.assertEqual((len(json.loads(answer.out)), "there may be more" in answer.err), (rows, rows > 7), words)
+        self.ok("send", "a", "--count", "101")
+        answer = self.run_pawl("messages", "list")
+        self.assertEqual((len(json.loads(answer.out)), "there are more" in answer.err), (100, True))
 
     # covers: J27 J33
     def test_rebalance_asks_and_never_steals(self):

@@ -4,6 +4,7 @@
  *   worker_helper URL SCHEMA register KINDS LEASE_MS          prints the instance's id
  *   worker_helper URL SCHEMA beat INSTANCE
  *   worker_helper URL SCHEMA claim INSTANCE KIND MAX LEASE_MS prints "TOKEN ID" per message
+ *   worker_helper URL SCHEMA claim_jobs INSTANCE MAX LEASE_MS prints "TOKEN ID" per job
  *   worker_helper URL SCHEMA complete INSTANCE KIND TOKEN ID  prints the answer's number
  *   worker_helper URL SCHEMA send TRACEPARENT traced|plain    a message, a job and an event through the
  * public API; prints whether they are traced worker_helper URL SCHEMA fail INSTANCE KIND TOKEN ID
@@ -75,6 +76,16 @@ static pawl_status step_claim(struct step *step, pawl_error *err) {
     return status;
 }
 
+static pawl_status step_claim_jobs(struct step *step, pawl_error *err) {
+    struct jobs_claim in = {
+        .instance = uuid_of(step->argv[0]), .max = atoi(step->argv[1]), .lease_ms = atoll(step->argv[2])};
+    struct job_list jobs;
+    pawl_status status = step->store->ops->jobs->claim(step->store, &in, step->arena, &jobs, err);
+    for (size_t i = 0; status == PAWL_OK && i < jobs.count; i++)
+        printf("%" PRId64 " %" PRId64 "\n", jobs.jobs[i].token, jobs.jobs[i].id);
+    return status;
+}
+
 static pawl_status step_complete(struct step *step, pawl_error *err) {
     struct complete_item item = {.ref = {atoll(step->argv[2]), uuid_of(step->argv[3])},
                                  .status = WORK_COMPLETED};
@@ -143,8 +154,13 @@ static const struct {
     const char *name;
     int words;
     pawl_status (*run)(struct step *step, pawl_error *err);
-} steps[] = {{"register", 2, step_register}, {"beat", 1, step_beat}, {"claim", 4, step_claim},
-             {"complete", 4, step_complete}, {"fail", 6, step_fail}, {"send", 2, step_send}};
+} steps[] = {{"claim_jobs", 3, step_claim_jobs},
+             {"register", 2, step_register},
+             {"beat", 1, step_beat},
+             {"claim", 4, step_claim},
+             {"complete", 4, step_complete},
+             {"fail", 6, step_fail},
+             {"send", 2, step_send}};
 
 int main(int argc, char **argv) {
     size_t at = 0;
@@ -152,7 +168,8 @@ int main(int argc, char **argv) {
     while (argc > 3 && at < count && strcmp(argv[3], steps[at].name) != 0)
         at++;
     if (argc < 4 || at == count || argc - 4 != steps[at].words) {
-        fprintf(stderr, "worker_helper: URL SCHEMA register|beat|claim|complete|fail|send WORD...\n");
+        fprintf(stderr,
+                "worker_helper: URL SCHEMA register|beat|claim|claim_jobs|complete|fail|send WORD...\n");
         return 64;
     }
     struct step step = {.arena = arena_create(0),

@@ -7,16 +7,16 @@ import { empty } from "../states.js";
 import { table } from "../table.js";
 import { moment } from "../time.js";
 
-const letters = (count) => (count === 1 ? "1 dead letter" : `${number(count)} dead letters`);
+const letters = (count, more) => (count === 1 ? "1 dead letter" : `${number(count)} dead letters`) + (more ? " or more" : "");
 
-async function redrive(filter, count, again) {
-  if (await confirm("Redrive?", `About ${letters(count)} will get another round of attempts.`, "Redrive", false))
+async function redrive(filter, count, again, more) {
+  if (await confirm("Redrive?", `About ${letters(count, more)} will get another round of attempts.`, "Redrive", false))
     await started("/v1/dead/redrive", filter);
   again();
 }
 
-async function discard(filter, count, again) {
-  if (await confirm("Discard?", `About ${letters(count)} will be given up: their messages are lost. This cannot be taken back.`, "Discard"))
+async function discard(filter, count, again, more) {
+  if (await confirm("Discard?", `About ${letters(count, more)} will be given up: their messages are lost. This cannot be taken back.`, "Discard"))
     await started("/v1/dead/discard", filter);
   again();
 }
@@ -50,6 +50,7 @@ function deadJobs(view) {
   view.watch(box, (read) => read("/v1/jobs/groups?limit=100"), (data) => data.items.length > 0 && [
     h("h2", null, "Dead jobs"),
     table("Groups of dead jobs", jobColumns, data.items, (row) => row.fingerprint),
+    data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
     h("p", { "data-key": "where" }, h("a", { href: "/ui/jobs?state=dead" }, "Jobs that are dead"), ": retry or discard them there."),
   ], { names: ["dead", "jobs"] });
 }
@@ -66,9 +67,10 @@ export function showDead(view) {
     if (data.items.length === 0) return empty("No dead letters: every message was handled or still has attempts left.");
     return [
       view.operator && h("div", { class: "actions", "data-key": "all" },
-        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both) }, "Redrive all"),
-        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both) }, "Discard all")),
+        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both, data.more) }, "Redrive all"),
+        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both, data.more) }, "Discard all")),
       table("Groups of dead letters", columns(view, both), data.items, (row) => row.kind + row.fingerprint),
+      data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
     ];
   }, { names: ["dead"] });
   deadJobs(view);

@@ -20,6 +20,7 @@ function columns(view, again) {
     { name: "Process", cell: (row) => `${row.host}:${row.pid}` },
     { name: "Lanes", cell: (row) => number(row.outbox_lanes + row.inbox_lanes + row.perspective_lanes), right: true },
     { name: "In flight", cell: (row) => number(row.in_flight), right: true },
+    { name: "Jobs", cell: (row) => number(row.jobs), right: true },
     { name: "Last heard of", cell: (row) => duration(row.beat_age_ms) + " ago", right: true },
     { name: "Started", cell: (row) => moment(row.started_ms), wide: true },
     ...(view.operator ? [{ name: "Actions", cell: (row) => row.state !== "evicted" &&

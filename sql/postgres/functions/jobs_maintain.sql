@@ -1,11 +1,11 @@
--- jobs_maintain: removes what has outlived its use, folds the tally.
+-- jobs_maintain: takes back what dead or late workers hold, removes what has outlived its use, folds the tally.
 -- params: p_rows_max integer: bound of each deletion
 -- returns: how many of each
--- tables: task_run, job_claim, schedule_fire, job_signal, refusal, spine, job_tally
--- locks: the rows that go (skip locked)
+-- tables: those of jobs_sweep, task_run, job_claim, schedule_fire, job_signal, refusal, spine, job_tally
+-- locks: those of jobs_sweep, then the rows that go (skip locked)
 CREATE OR REPLACE FUNCTION pawl.jobs_maintain(
     p_rows_max integer, OUT runs_removed bigint, OUT claims_removed bigint, OUT fires_removed bigint, OUT signals_removed bigint,
-    OUT refusals_removed bigint, OUT spine_removed bigint, OUT tally_folded bigint)
+    OUT refusals_removed bigint, OUT spine_removed bigint, OUT tally_folded bigint, OUT leases_expired bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET jit = off
@@ -13,6 +13,7 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    leases_expired := pawl.jobs_sweep(NULL, v_now);
     DELETE FROM pawl.task_run r WHERE r.ctid = ANY (ARRAY(
         SELECT o.ctid FROM pawl.task_run o WHERE o.expires_ms < v_now LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS runs_removed = ROW_COUNT;

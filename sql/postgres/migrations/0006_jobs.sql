@@ -232,6 +232,7 @@ CREATE TABLE pawl.task_run (
 CREATE INDEX task_run_job ON pawl.task_run (job, id);
 CREATE INDEX task_run_task ON pawl.task_run (task, id) WHERE task IS NOT NULL;
 CREATE INDEX task_run_expires ON pawl.task_run USING brin (expires_ms) WITH (pages_per_range = 16, autosummarize = on);
+CREATE INDEX task_run_finished ON pawl.task_run USING brin (finished_ms) WITH (pages_per_range = 16, autosummarize = on);
 
 CREATE TABLE pawl.audit_block (
     id bigint PRIMARY KEY,

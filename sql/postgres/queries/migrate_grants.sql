@@ -44,7 +44,7 @@ BEGIN
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list', 'receptor_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
-                       'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head',
+                       'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head', 'run_sums',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'task_runs',
                        'view_refused', 'events_stamp']
                    ELSE ARRAY['now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
@@ -59,7 +59,7 @@ BEGIN
                        'perspective_live', 'wait_for', 'checkpoint_skip', 'checkpoints_list', 'checkpoint_errors',
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_cancel', 'jobs_redrive', 'job_limit_set', 'job_limits', 'view_jobs', 'view_job_rows',
                        'job_why', 'job_dead_groups', 'job_backlog', 'job_counts', 'task_put', 'task_remove', 'tasks', 'schedule_put', 'schedule_remove',
-                       'schedules', 'schedule_fire', 'agent_put', 'agents', 'refusals', 'task_runs', 'steps_read', 'audit_verify', 'audit_head', 'audit_anchor',
+                       'schedules', 'schedule_fire', 'agent_put', 'agents', 'refusals', 'task_runs', 'steps_read', 'audit_verify', 'audit_head', 'run_sums', 'audit_anchor',
                        'spine_read', 'jobs_maintain', 'run_start', 'view_runs', 'view_partitions', 'view_items', 'run_reset', 'run_retry',
                        'run_pause', 'run_cancel', 'run_pace', 'run_target_put', 'run_target_remove', 'run_targets', 'runs_maintain',
                        'alert_rules', 'alert_rule_put', 'alert_rule_remove', 'alert_silence', 'alert_changes', 'alert_turn_take', 'alert_turn_end',

@@ -319,6 +319,7 @@ const struct store_jobs_ops model_jobs_ops = {
     .agents = model_agents,
     .refusals = model_refusals,
     .runs = model_task_runs,
+    .run_sums = model_run_sums,
     .audit_verify = model_audit_verify,
     .audit_anchor = model_audit_anchor,
     .audit_head = model_audit_head,

@@ -122,6 +122,9 @@ void model_audit_seal(struct model *model, pawl_uuid chain);
 void model_job_die(struct model *model, struct mjob *job, enum job_dead_reason reason, pawl_str error);
 void model_job_lease_end(struct model *model, struct mjob *job);
 enum store_answer model_step_write(struct model *model, int64_t job_id, const struct job_step *step);
+int model_jobs_leased(const struct model *model, pawl_uuid instance);
+/* Takes back what dead or late workers hold, at most once a second. */
+void model_jobs_sweep(struct model *model, pawl_uuid caller);
 void model_claim_lose(struct model *model, struct mclaim *claim, bool all, bool give_back, pawl_uuid caller);
 void model_claim_leave(struct mclaim *claim, int64_t id, bool reported);
 /* The jobs of an instance that was evicted or said goodbye. */
@@ -184,6 +187,8 @@ pawl_status model_refusals(struct store *store, int limit, struct arena *arena, 
                            pawl_error *err);
 pawl_status model_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                             struct task_run_list *out, pawl_error *err);
+pawl_status model_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                           pawl_error *err);
 pawl_status model_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                pawl_error *err);
 pawl_status model_audit_head(struct store *store, struct audit_head *out, pawl_error *err);

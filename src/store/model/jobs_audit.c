@@ -161,6 +161,32 @@ pawl_status model_task_runs(struct store *store, const struct run_filter *filter
     return model_leave(model, PAWL_OK);
 }
 
+pawl_status model_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                           pawl_error *err) {
+    (void)err;
+    struct model *model = model_enter(store);
+    const struct pile *runs = &model->jobs->runs;
+    struct run_sums sums = {0};
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct task_run *run = &PILE(*runs, struct mrun, i)->run;
+        bool fits = run->finished_ms >= since_ms &&
+                    (uuid_is_nil(instance) || uuid_equal(run->instance, instance));
+        bool known = uuid_is_nil(run->instance);
+        if (!fits)
+            continue;
+        sums.runs++;
+        sums.succeeded += run->outcome == RUN_SUCCEEDED;
+        sums.duration_ms += run->finished_ms - run->started_ms;
+        for (size_t k = 0; k < i; k++) {
+            const struct task_run *other = &PILE(*runs, struct mrun, k)->run;
+            known = known || (other->finished_ms >= since_ms && uuid_equal(other->instance, run->instance));
+        }
+        sums.workers += !known;
+    }
+    *out = sums;
+    return model_leave(model, PAWL_OK);
+}
+
 /* The first block or row whose hash is not what it should be; absent when all are. */
 static pawl_str first_fault(struct model_jobs *jobs, struct arena *arena) {
     uint8_t hash[SHA256_BYTES];
@@ -365,13 +391,23 @@ static bool event_over(struct model *model, const void *item) {
     return ((const struct spine_event *)item)->made_ms < model->now_ms - PAWL_SPINE_MS;
 }
 
+static int64_t jobs_lost(const struct model_jobs *jobs) {
+    int64_t lost = 0;
+    for (size_t i = 0; i < jobs->counts.count; i++)
+        lost += PILE(jobs->counts, struct job_counts, i)->lost;
+    return lost;
+}
+
 pawl_status model_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
                                 pawl_error *err) {
     if (rows_max < 1)
         return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
     struct model *model = model_enter(store);
     struct model_jobs *jobs = model->jobs;
+    int64_t lost = jobs_lost(jobs);
+    model_jobs_sweep(model, uuid_nil());
     *out = (struct jobs_maintain_result){
+        .leases_expired = jobs_lost(jobs) - lost,
         .runs_removed = drop(model, &jobs->runs, rows_max, run_over),
         .claims_removed = drop(model, &jobs->claims, rows_max, claim_over),
         .fires_removed = drop(model, &jobs->fires, rows_max, fire_over),

@@ -8,7 +8,17 @@
 #include "base/uuid.h"
 #include "store/model/jobs.h"
 
-static void sweep(struct model *model, pawl_uuid caller) {
+int model_jobs_leased(const struct model *model, pawl_uuid instance) {
+    int leased = 0;
+    for (size_t i = 0; i < model->jobs->claims.count; i++) {
+        const struct mclaim *claim = PILE(model->jobs->claims, struct mclaim, i);
+        if (claim->active && uuid_equal(claim->instance, instance))
+            leased += (int)claim->ids.count;
+    }
+    return leased;
+}
+
+void model_jobs_sweep(struct model *model, pawl_uuid caller) {
     struct model_jobs *jobs = model->jobs;
     int64_t since = model->now_ms - jobs->swept_ms;
     if (since >= 0 && since < PAWL_JOB_SWEEP_MS)
@@ -243,7 +253,7 @@ struct job_list model_claim_jobs(struct model *model, const struct jobs_claim *i
     if (model_request_find(model, in->request) != NULL)
         return again(model, in, arena);
     model_request_add(model, in->request);
-    sweep(model, in->instance);
+    model_jobs_sweep(model, in->instance);
     promote(model);
     deadlines(model, in->instance);
     struct grant grant = {.model = model, .in = in, .queue = jobs_queue(in->queue)};

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/check_place.h"
+#include "store/model/jobs.h"
 #include "store/model/lane.h"
 #include "store/model/log.h"
 
@@ -77,6 +78,7 @@ static pawl_status instance_row_copy(const struct model *model, const struct ins
             }
         }
     }
+    row->jobs = model_jobs_leased(model, instance->id);
     pawl_status status = str_dup(arena, instance->service, &row->service, err);
     if (status == PAWL_OK)
         status = str_dup(arena, instance->host, &row->host, err);

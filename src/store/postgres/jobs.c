@@ -343,6 +343,7 @@ const struct store_jobs_ops postgres_jobs_ops = {
     .agents = postgres_agents,
     .refusals = postgres_refusals,
     .runs = postgres_task_runs,
+    .run_sums = postgres_run_sums,
     .audit_verify = postgres_audit_verify,
     .audit_anchor = postgres_audit_anchor,
     .audit_head = postgres_audit_head,

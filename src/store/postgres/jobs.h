@@ -73,6 +73,8 @@ pawl_status postgres_refusals(struct store *store, int limit, struct arena *aren
 /* jobs_audit.c */
 pawl_status postgres_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                                struct task_run_list *out, pawl_error *err);
+pawl_status postgres_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                              pawl_error *err);
 pawl_status postgres_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
                                   struct audit_report *out, pawl_error *err);
 pawl_status postgres_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,

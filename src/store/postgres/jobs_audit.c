@@ -55,6 +55,27 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     return status;
 }
 
+pawl_status postgres_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                              pawl_error *err) {
+    struct brief brief;
+    pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_RUN_SUMS, "run_sums", err);
+    if (status != PAWL_OK)
+        return status;
+    pg_params_big(&brief.statement.params, since_ms);
+    pg_params_uuid(&brief.statement.params, instance);
+    status = pg_statement_run(postgres_of(store), "run_sums", &brief.statement, EFFECT_READ, err);
+    if (status == PAWL_OK) {
+        const PGresult *r = brief.statement.result;
+        int row = 0;
+        *out = (struct run_sums){.runs = pg_cell_int(CELL(0)),
+                                 .succeeded = pg_cell_int(CELL(1)),
+                                 .duration_ms = pg_cell_int(CELL(2)),
+                                 .workers = pg_cell_int(CELL(3))};
+    }
+    pg_brief_end(&brief);
+    return status;
+}
+
 static struct audit_head head_read(const PGresult *r) {
     struct audit_head head = {.number = pg_cell_int((struct cell){r, 0, 0}),
                               .made_ms = pg_cell_int((struct cell){r, 0, 1})};
@@ -186,6 +207,7 @@ pawl_status postgres_jobs_maintain(struct store *store, int rows_max, struct job
             .refusals_removed = pg_cell_int(CELL(4)),
             .spine_removed = pg_cell_int(CELL(5)),
             .tally_folded = pg_cell_int(CELL(6)),
+            .leases_expired = pg_cell_int(CELL(7)),
         };
     }
     pg_brief_end(&brief);

@@ -58,6 +58,7 @@ static void instance_take(const PGresult *r, int row, struct arena *arena, struc
         .claims = (int)pg_cell_int((struct cell){r, row, 14}),
         .in_flight = (int)pg_cell_int((struct cell){r, row, 15}),
         .processed = pg_cell_int((struct cell){r, row, 16}),
+        .jobs = (int)pg_cell_int((struct cell){r, row, 17}),
     };
 }
 

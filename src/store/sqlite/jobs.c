@@ -379,6 +379,7 @@ const struct store_jobs_ops sqlite_jobs_ops = {
     .agents = sqlite_agents,
     .refusals = sqlite_refusals,
     .runs = sqlite_task_runs,
+    .run_sums = sqlite_run_sums,
     .audit_verify = sqlite_audit_verify,
     .audit_anchor = sqlite_audit_anchor,
     .audit_head = sqlite_audit_head,

@@ -93,6 +93,8 @@ struct job_end {
 };
 PAWL_MUSTCHECK pawl_status jobs_record(struct jobs_call *call, const struct job *job,
                                        const struct job_end *end);
+/* Takes back what dead or late workers hold, at most once a second. */
+PAWL_MUSTCHECK pawl_status jobs_sweep(struct jobs_call *call);
 PAWL_MUSTCHECK pawl_status jobs_seal(struct jobs_call *call);
 PAWL_MUSTCHECK pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_reason reason,
                                     pawl_str error);
@@ -196,6 +198,8 @@ pawl_status sqlite_audit_verify(struct store *store, pawl_str expect, struct are
 /* jobs_audit.c */
 pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                              struct task_run_list *out, pawl_error *err);
+pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                            pawl_error *err);
 struct audit_run audit_row_read(struct statement *s, struct arena *arena); /* columns 0 to 15 */
 pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                 pawl_error *err);

@@ -227,6 +227,24 @@ pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filte
     return status;
 }
 
+pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                            pawl_error *err) {
+    struct operation op;
+    struct run_sums sums = {0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "run_sums", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_TASK_RUN_SUMS);
+    bind_int(&s, since_ms);
+    bind_uuid_or_null(&s, instance);
+    if (statement_next(&s))
+        sums = (struct run_sums){column_int(&s, 0), column_int(&s, 1), column_int(&s, 2), column_int(&s, 3)};
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = sums;
+    return status;
+}
+
 static pawl_status anchor_last(struct operation *op, struct audit_head *head,
                                uint8_t hash[static SHA256_BYTES]) {
     struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_LAST);
@@ -368,6 +386,17 @@ pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t 
     return status;
 }
 
+/* Takes back what dead or late workers hold; *lost counts the jobs. */
+static pawl_status take_back(struct operation *op, int64_t *lost) {
+    struct jobs_call call;
+    pawl_status status = jobs_begin(&call, op, uuid_nil());
+    if (status == PAWL_OK)
+        status = jobs_sweep(&call);
+    for (const struct job_sums *sums = call.sums; sums != NULL; sums = sums->next)
+        *lost += sums->counts.lost;
+    return jobs_end(&call, status);
+}
+
 pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
                                  pawl_error *err) {
     struct operation op;
@@ -386,6 +415,7 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", err);
     if (status != PAWL_OK)
         return status;
+    status = take_back(&op, &result.leases_expired);
     for (size_t i = 0; status == PAWL_OK && i < sizeof sweeps / sizeof sweeps[0]; i++) {
         struct statement s = statement_begin(&op, sweeps[i].query);
         bind_int(&s, op.now_ms);

@@ -6,7 +6,7 @@
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/put.h"
 
-static pawl_status sweep(struct jobs_call *call) {
+pawl_status jobs_sweep(struct jobs_call *call) {
     int64_t since = call->op->now_ms - call->swept_ms;
     if (since >= 0 && since < PAWL_JOB_SWEEP_MS)
         return PAWL_OK;
@@ -262,7 +262,7 @@ pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, s
         return status;
     if (used)
         return again(call, in, arena, out);
-    status = sweep(call);
+    status = jobs_sweep(call);
     if (status == PAWL_OK)
         status = promote(call);
     if (status == PAWL_OK)

@@ -61,6 +61,7 @@ static void read_instance(struct statement *s, struct arena *arena, int64_t now_
         .claims = (int)column_int(s, 13),
         .in_flight = (int)column_int(s, 14),
         .processed = column_int(s, 15),
+        .jobs = (int)column_int(s, 16),
     };
 }
 
