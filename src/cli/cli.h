@@ -31,8 +31,11 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
 /* Something about the answer that is not part of it: below a table, on standard error beside JSON. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Below a list that ends at its limit. */
+/* Below a list that ends at its limit. A program that asked for so many rows knows. */
 static inline void cli_say_more(struct cli *cli, int64_t limit) {
+    const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
+    if (output_is_json(&cli->output) && flag->set && flag->number == limit)
+        return;
     cli_note(cli, "the first %lld; there are more: --limit N shows more of them, --after the next ones",
              (long long)limit);
 }

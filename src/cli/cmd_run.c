@@ -133,7 +133,7 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
     } while (left > 0 && found.count == (size_t)filter.limit);
     status = output_list_end(&cli->output, "no items", err);
     cli->list_said = true;
-    if (status == PAWL_OK && left == 0)
+    if (status == PAWL_OK && left == 0 && !limit->set)
         cli_note(cli,
                  "the first %zu; there may be more: --limit N shows more of them, the last key after RUN "
                  "the next ones",
