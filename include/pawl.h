@@ -247,6 +247,7 @@ typedef struct pawl_worker_config {
     int64_t job_lease_ms;      /* default 60 s */
     const char *queue;         /* of the jobs; default "default" */
     const char *tools;         /* a file of tools that steps of pipelines use (docs/tools.md) */
+    int64_t tools_timeout_ms;  /* how long their MCP servers may take to say what they have; 0: 10 s */
     const char *pipeline_env;  /* names, separated by commas, that ${env.NAME} of pipelines may use */
     int64_t alert_interval_ms; /* watch over the alert rules with the others, this often; 0 = do not */
     const char *alert_targets; /* a file that says what the names of targets are (docs/alerts.md) */

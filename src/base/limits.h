@@ -201,8 +201,8 @@
 #define PAWL_HTTP_OPERATIONS_MAX 20   /* that wait or run */
 #define PAWL_HTTP_OPERATIONS_KEPT 100 /* remembered */
 #define PAWL_HTTP_AUDIT_BYTES_MAX 2000
-#define PAWL_HTTP_TOOLS_MS 5000   /* for asking servers of tools */
-#define PAWL_HTTP_DOCTOR_MS 60000 /* how old a report of the doctor may be */
+#define PAWL_TOOLS_TIMEOUT_MS_MAX 600000 /* for asking servers of tools */
+#define PAWL_HTTP_DOCTOR_MS 60000        /* how old a report of the doctor may be */
 
 /* Memory of one scratch area, buffer or log line. */
 #define PAWL_ARENA_CHUNK_BYTES 16384

@@ -247,6 +247,15 @@ const struct option_row option_rows[OPTION_COUNT] = {
                       .environment = "PAWL_TOOLS",
                       .type = OPTION_STRING,
                       .help = "File with the tools that steps of pipelines can use (docs/tools.md)."},
+    [OPTION_TOOLS_TIMEOUT] =
+        {.name = "tools_timeout",
+         .environment = "PAWL_TOOLS_TIMEOUT",
+         .type = OPTION_DURATION,
+         .fallback = "10s",
+         .min = 100,
+         .max = PAWL_TOOLS_TIMEOUT_MS_MAX,
+         .help = "How long the MCP servers of a pipeline, asked side by side, may take to say "
+                 "which tools they have."},
     [OPTION_PIPELINE_ENV] = {.name = "pipeline_env",
                              .environment = "PAWL_PIPELINE_ENV",
                              .type = OPTION_STRING,

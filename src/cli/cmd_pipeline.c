@@ -58,7 +58,7 @@ const struct command command_pipeline_check = {
     .arguments_min = 1,
     .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS),
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_PIPELINE_ENV),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
     .details = "A file that ends in .yaml or .yml is YAML, any other is JSON. With --params the parameters "
                "are checked "
                "as well, and everything that depends on them. Nothing is stored.",
@@ -73,6 +73,6 @@ const struct command command_pipeline_show = {
     .arguments_min = 1,
     .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS),
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_PIPELINE_ENV),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
     .run = show,
 };

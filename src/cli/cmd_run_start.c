@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"
@@ -42,7 +41,7 @@ static pawl_status read_document(struct cli *cli, struct run_begin *in, struct r
     /* A tool that is not there is told now, not by the first page: as far as the tools are known here. */
     if (status == PAWL_OK && options_text(&cli->arguments.options, OPTION_TOOLS).len > 0)
         status = tool_registry_open(cli, &in->tools, err);
-    in->wait = (struct tool_wait){clock_boot_ms() + TOOLS_LIST_MS, NULL};
+    in->wait = tools_wait(in->tools, NULL);
     return status;
 }
 
@@ -117,7 +116,7 @@ const struct command command_run_start = {
     .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
              FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
-    .options = OPTION_BIT(OPTION_TOOLS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .database = DATABASE_MAKE,
     .writes = true,
     .details =

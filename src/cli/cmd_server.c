@@ -40,6 +40,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         .public_url = text_or_null(cli, OPTION_PUBLIC_URL),
         .redact = options_text(&cli->arguments.options, OPTION_REDACT),
         .tools = text_or_null(cli, OPTION_TOOLS),
+        .tools_ms = options_number(&cli->arguments.options, OPTION_TOOLS_TIMEOUT),
         .alert_interval_ms = options_number(&cli->arguments.options, OPTION_ALERT_INTERVAL),
         .alert_targets = text_or_null(cli, OPTION_ALERT_TARGETS),
         .lease_api = options_bool(&cli->arguments.options, OPTION_LEASE_API),
@@ -66,9 +67,9 @@ const struct command command_server = {
     .summary = "Serve the HTTP interface, the dashboard and the metrics",
     .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
                OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
-               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_LOG_LEVEL) |
-               OPTION_BIT(OPTION_DURABILITY) | OPTION_BIT(OPTION_ALERT_INTERVAL) |
-               OPTION_BIT(OPTION_ALERT_TARGETS),
+               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
+               OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY) |
+               OPTION_BIT(OPTION_ALERT_INTERVAL) | OPTION_BIT(OPTION_ALERT_TARGETS),
     .database = DATABASE_MAKE,
     .writes = true,
     .details =

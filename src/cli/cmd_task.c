@@ -188,7 +188,8 @@ const struct command command_task_create = {
     NAME_ONLY,
     .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_PIPELINE_ENV) | OPTION_BIT(OPTION_MAX_ATTEMPTS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV) |
+               OPTION_BIT(OPTION_MAX_ATTEMPTS),
     .database = DATABASE_MAKE,
     .writes = true,
     .details = "With --cron, --every or --at it gets a schedule of the same name. A task of an agent may use "

@@ -14,6 +14,10 @@ static struct tool_wait wait_of(const struct cli *cli, int64_t fallback_ms) {
     return (struct tool_wait){clock_boot_ms() + (timeout->set ? timeout->number : fallback_ms), NULL};
 }
 
+static struct tool_wait list_wait(const struct cli *cli) {
+    return wait_of(cli, options_number(&cli->arguments.options, OPTION_TOOLS_TIMEOUT));
+}
+
 static const struct column list_columns[] = {
     {.key = "name", .type = CELL_TEXT},
     {.key = "kind", .type = CELL_TEXT},
@@ -41,7 +45,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     struct tools *tools = NULL;
     struct tools_row *rows = NULL;
     size_t count = 0;
-    struct tool_wait wait = wait_of(cli, TOOLS_LIST_MS);
+    struct tool_wait wait = list_wait(cli);
     pawl_status status = tool_registry_open(cli, &tools, err);
     if (status == PAWL_OK)
         status = tools_list(tools, &wait, cli->arena, &rows, &count, err);
@@ -100,6 +104,12 @@ static pawl_status call(struct cli *cli, pawl_error *err) {
                                .arguments = arguments,
                                .deadline_ms = wait.deadline_ms};
         status = tools_call(tools, &in, cli->arena, &answer, err);
+        if (status == PAWL_UNAVAILABLE && answer.begun) {
+            pawl_error why = *err;
+            status = error_set(err, PAWL_UNKNOWN, "tool call",
+                               "%s; the tool was asked, so it may have happened: look before you try again",
+                               why.text);
+        }
     }
     if (status == PAWL_OK) {
         tree_write(&json, answer.output);
@@ -127,7 +137,7 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
     struct tools *tools = NULL;
     struct tools_ping *pings = NULL;
     size_t count = 0;
-    struct tool_wait wait = wait_of(cli, TOOLS_LIST_MS);
+    struct tool_wait wait = list_wait(cli);
     pawl_str server = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL);
     pawl_status status = tool_registry_open(cli, &tools, err);
     if (status == PAWL_OK)
@@ -158,7 +168,7 @@ const struct command command_tool_list = {
     .alias = "tool",
     .summary = "List the tools that steps of pipelines can use",
     .flags = FLAG_BIT(FLAG_TIMEOUT),
-    .options = OPTION_BIT(OPTION_TOOLS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details =
         "MCP servers are started or called and asked for their tools. The hash of a tool can be pinned in "
         "the tools file; a tool that has changed is then refused.",
@@ -173,7 +183,7 @@ const struct command command_tool_call = {
     .arguments_min = 1,
     .arguments_max = 2,
     .flags = FLAG_BIT(FLAG_TIMEOUT),
-    .options = OPTION_BIT(OPTION_TOOLS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details =
         "The arguments are a JSON object, checked against the tool's schema before it is called. The time "
         "limit is 30 seconds unless --timeout says otherwise.",
@@ -187,7 +197,7 @@ const struct command command_tool_ping = {
     .arguments = "[SERVER]",
     .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_TIMEOUT),
-    .options = OPTION_BIT(OPTION_TOOLS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details = "Shows which version of the protocol each server speaks and how long an answer takes.",
     .example = "pawl tool ping files --tools tools.json",
     .run = ping,

@@ -86,7 +86,7 @@ pawl_status pipeline_input_read(struct cli *cli, const char *path, bool params_n
                                       .params = in->params,
                                       .env = names,
                                       .env_count = env_names(cli, names),
-                                      .wait = {clock_boot_ms() + TOOLS_LIST_MS, NULL}};
+                                      .wait = tools_wait(tools, NULL)};
     if (status == PAWL_OK) {
         status = pipeline_job_check(&check, cli->arena, &in->scopes, &why);
         if (status != PAWL_OK)

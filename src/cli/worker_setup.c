@@ -80,6 +80,7 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .job_lease_ms = options_number(options, OPTION_JOB_LEASE),
         .queue = cli_flag(cli, FLAG_QUEUE)->set ? cli_flag(cli, FLAG_QUEUE)->text.ptr : NULL,
         .tools = text_or_null(options, OPTION_TOOLS),
+        .tools_timeout_ms = options_number(options, OPTION_TOOLS_TIMEOUT),
         .pipeline_env = text_or_null(options, OPTION_PIPELINE_ENV),
         .alert_interval_ms = options_number(options, OPTION_ALERT_INTERVAL),
         .alert_targets = text_or_null(options, OPTION_ALERT_TARGETS),

@@ -127,6 +127,8 @@ pawl_status job_side_create(const struct job_side_config *config, struct job_sid
                                                     .paces = run_paces_create(),
                                                     .log = config->log,
                                                     .observer = config->observer};
+    if (config->tools != NULL)
+        tools_log(config->tools, config->log);
     side->slots.world = &side->world;
     side->slots.lease_ms = config->lease_ms;
     pawl_status status = side->world.paces != NULL ? job_slots_open(&side->slots, config->slots, err)

@@ -112,6 +112,8 @@ static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_con
         status = tools_add_file(worker->tools, in->tools, err);
     if (status == PAWL_OK)
         status = builtin_add(worker->tools, err);
+    if (status == PAWL_OK)
+        tools_limit(worker->tools, in->tools_timeout_ms);
     jobs->tools = worker->tools;
     return status;
 }

@@ -17,6 +17,7 @@
 struct http_client {
     CURL *easy;
     CURLM *multi;
+    bool sent; /* something of the last request has left us */
 };
 
 /* One call while it runs. */
@@ -321,6 +322,8 @@ static pawl_status explain(const struct call *call, CURLcode code, pawl_error *e
                      call->reason[0] != '\0' ? call->reason : curl_easy_strerror(code));
 }
 
+bool http_client_sent(const struct http_client *client) { return client->sent; }
+
 pawl_status http_call(struct http_client *client, const struct http_request *request, struct arena *arena,
                       struct http_response *response, pawl_error *err) {
     struct curl_slist *headers = NULL;
@@ -337,7 +340,11 @@ pawl_status http_call(struct http_client *client, const struct http_request *req
         return status;
     buf_init(&call.body, HTTP_BODY_BYTES_MAX + 1);
     set_options(&call, headers, left_ms);
+    client->sent = false;
     CURLcode code = perform(&call);
+    long request_bytes = 0;
+    curl_easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
+    client->sent = request_bytes > 0;
     if (code != CURLE_OK && !(call.enough && code == CURLE_WRITE_ERROR)) {
         status = explain(&call, code, err);
         goto done;

@@ -63,6 +63,9 @@ void http_client_free(struct http_client *client);
 PAWL_MUSTCHECK pawl_status http_call(struct http_client *client, const struct http_request *request,
                                      struct arena *arena, struct http_response *response, pawl_error *err);
 
+/* Whether something of the last request has left us: then a call that failed may have been carried out. */
+bool http_client_sent(const struct http_client *client);
+
 /* The value of a header of the answer; absent when it has none. name in lower case. */
 pawl_str http_header_of(const struct http_response *response, const char *name);
 

@@ -38,6 +38,8 @@ bool mcp_usable(const struct mcp_session *session) {
 }
 
 bool mcp_forgotten(const struct mcp_session *session) { return session->forgotten; }
+bool mcp_unanswered(const struct mcp_session *session) { return session->unanswered; }
+
 enum mcp_era mcp_era_of(const struct mcp_session *session) { return session->era; }
 const char *mcp_server_name(const struct mcp_session *session) { return session->server; }
 bool mcp_tools_changed(const struct mcp_session *session) { return session->tools_changed; }
@@ -156,6 +158,7 @@ static pawl_status ask_result(struct mcp_session *session, const struct question
                               pawl_error *err) {
     struct mcp_exchange done = {0};
     pawl_status status = ask(session, question, wait, arena, &done, err);
+    session->unanswered = status != PAWL_OK && done.answer == NULL && done.sent && !session->forgotten;
     bool over = clock_boot_ms() >= wait->deadline_ms ||
                 (wait->cancel != NULL && atomic_load_explicit(wait->cancel, memory_order_relaxed));
     if (status != PAWL_OK && over && done.answer == NULL)

@@ -3,6 +3,7 @@
 #ifndef HANDLER_MCP_H
 #define HANDLER_MCP_H
 
+#include "base/log.h"
 #include "base/stop.h"
 #include "base/tree.h"
 #include "handler/http.h"
@@ -13,8 +14,9 @@ enum {
     MCP_CALL_BYTES_MAX = 33554432, /* everything a server says while one request waits */
     MCP_MESSAGES_MAX = 10000,      /* the same in messages */
     MCP_REQUESTS_MAX = 100,        /* of the server to us, while one request waits; all are refused */
-    MCP_PAGES_MAX = 100,           /* of tools/list */
-    MCP_TOOLS_MAX = 1000,          /* of one server */
+    MCP_NOISE_MAX = 100,  /* lines of a program that are no messages, while one request waits; left out */
+    MCP_PAGES_MAX = 100,  /* of tools/list */
+    MCP_TOOLS_MAX = 1000, /* of one server */
     MCP_TOOL_NAME_BYTES_MAX = 128,
     MCP_TOOL_BYTES_MAX = 262144, /* one tool's description with its schema */
     MCP_DISCOVER_MS = 3000,      /* how long a server may take to say that it is not of the newer era */
@@ -40,6 +42,7 @@ struct mcp_config {
     const struct http_header *headers;
     size_t header_count;
     bool allow_private;
+    struct log *log; /* for what is left out; from any thread; may be NULL */
 };
 
 struct mcp_wait {
@@ -89,6 +92,8 @@ bool mcp_usable(const struct mcp_session *session);
 /* Whether the server has forgotten the session: the last request was not carried out and may be made again.
  */
 bool mcp_forgotten(const struct mcp_session *session);
+/* Whether the last request was sent and had no answer: it may have been carried out. */
+bool mcp_unanswered(const struct mcp_session *session);
 enum mcp_era mcp_era_of(const struct mcp_session *session);
 /* Name and version of the server, as it says; borrowed. */
 const char *mcp_server_name(const struct mcp_session *session);

@@ -207,6 +207,7 @@ pawl_status mcp_http_exchange(struct mcp_session *session, struct mcp_exchange *
     mcp_events_init(&stream.events);
     buf_init(&stream.body, MCP_LINE_BYTES_MAX);
     pawl_status status = http_call(session->client, &request, exchange->arena, &response, err);
+    exchange->sent = status == PAWL_OK ? response.status < 300 : http_client_sent(session->client);
     if (stream.status != PAWL_OK) {
         status = stream.status;
         *err = stream.error;

@@ -15,6 +15,7 @@ struct mcp_session {
     enum mcp_era era;
     int64_t last_id;
     bool broken, forgotten;
+    bool unanswered; /* the last request was sent, and what became of it is not known */
     bool tools_changed;
     char server[MCP_SERVER_NAME_BYTES];
     struct arena *scratch; /* one message at a time */
@@ -41,7 +42,8 @@ struct mcp_exchange {
     struct arena *arena;
     /* Out. */
     const struct tree *answer; /* the message that answers it */
-    size_t bytes, messages, requests;
+    size_t bytes, messages, requests, noise;
+    bool sent;       /* all of it has left us, and the server has not refused it */
     int http_status; /* of the answer */
 };
 

@@ -62,6 +62,19 @@ static pawl_status read_some(struct mcp_session *session, struct mcp_exchange *e
     return mcp_count(session, exchange, (size_t)got, err);
 }
 
+/* Whether a line is something that the program, or what it is started with, prints beside its messages: those
+ * are objects. What is left out is told once per request. */
+static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exchange, pawl_str line) {
+    enum { SHOWN_BYTES = 200 };
+    line = str_trim(line);
+    if (line.len == 0 || line.ptr[0] == '{')
+        return false;
+    if (exchange->noise++ == 0)
+        log_event(session->config->log, LOG_LEVEL_WARN, "mcp_noise", "server=%s line=%.*s",
+                  session->config->name, line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES, line.ptr);
+    return true;
+}
+
 /* The whole lines that are there; *mine: one of them was the answer, what is behind it stays. */
 static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *exchange, bool *mine,
                               pawl_error *err) {
@@ -74,6 +87,11 @@ static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *
             break;
         pawl_str line = {session->in.ptr + at, (size_t)(end - session->in.ptr) - at};
         at += line.len + 1;
+        if (is_noise(session, exchange, line)) {
+            if (exchange->noise > MCP_NOISE_MAX)
+                status = mcp_fault(session, "more than 100 lines of its output are no messages", err);
+            continue;
+        }
         status = line.len > MCP_LINE_BYTES_MAX ? mcp_fault(session, "a message is larger than 8 MiB", err)
                                                : mcp_take(session, exchange, line, &session->out, mine, err);
     }
@@ -128,6 +146,7 @@ pawl_status mcp_stdio_exchange(struct mcp_session *session, struct mcp_exchange 
             child_read_stderr(child);
         if (fds[2].revents != 0)
             status = write_some(session, err);
+        exchange->sent = exchange->sent || session->out.len == 0;
         if (status == PAWL_OK && fds[0].revents != 0)
             status = read_some(session, exchange, err);
     }

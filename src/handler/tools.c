@@ -215,6 +215,7 @@ pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct
     for (size_t i = 0; i < tools->count; i++)
         info_of(&tools->items[i], &list[made++].info);
     pawl_status status = PAWL_OK;
+    tools_ask(tools, NULL, 0, wait);
     for (size_t i = 0; status == PAWL_OK && i < tools->server_count; i++)
         status = list_server(&tools->servers[i], wait, arena, list, &made, err);
     if (status == PAWL_OK) {
@@ -230,6 +231,7 @@ pawl_status tools_ping(struct tools *tools, pawl_str server, const struct tool_w
     size_t made = 0;
     if (list == NULL)
         return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    tools_ask(tools, &server, str_absent(server) ? 0 : 1, wait);
     for (size_t i = 0; i < tools->server_count; i++) {
         struct tool_server *one = &tools->servers[i];
         if (!str_absent(server) && !str_equal(server, str_from(one->config.name)))

@@ -3,6 +3,7 @@
 #define HANDLER_TOOLS_H
 
 #include "base/stop.h"
+#include "base/log.h"
 #include "base/tree.h"
 #include "domain/schema.h"
 #include "process/keeper.h"
@@ -39,6 +40,7 @@ struct tool_answer {
     const struct tree *output;
     int64_t retry_after_ms; /* on failure: what the tool asked for; -1 = nothing. Written in every case. */
     bool throttled;         /* on failure: the endpoint wants to be asked less often (429) */
+    bool begun;             /* on failure: it was asked and has not answered, so it may have done it */
 };
 
 /* A tool in C. Writes *output on success; statuses as tools_call. Any thread. */
@@ -57,6 +59,10 @@ struct tools;
 
 /* name goes into the PAWL_RUN of child processes. */
 PAWL_MUSTCHECK pawl_status tools_create(const char *name, struct tools **tools, pawl_error *err);
+/* Before anything is asked: how long servers may take to say what they have (0 = TOOLS_LIST_MS), and where it
+ * is told what of their output was left out (the log must outlive the tools). */
+void tools_limit(struct tools *tools, int64_t list_ms);
+void tools_log(struct tools *tools, struct log *log);
 void tools_free(struct tools *tools); /* takes NULL; nobody calls any more */
 
 /* Registration, before the first call. A tools file is described in docs/tools.md; PAWL_INVALID says where it
@@ -84,6 +90,13 @@ struct tool_wait {
     int64_t deadline_ms; /* boot time */
     const stop_flag *cancel;
 };
+
+/* From now on, as long as tools_set says; cancel may be NULL. */
+struct tool_wait tools_wait(const struct tools *tools, const stop_flag *cancel);
+
+/* Asks the servers of these tools what they have, those that nobody has asked yet, side by side; count 0 =
+ * every server. Who could not be asked says so when its tool is looked up. */
+void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct tool_wait *wait);
 
 /* A tool by name; a server is asked when its tools are not known yet. PAWL_NOT_FOUND: there is none;
  * PAWL_UNAVAILABLE: its server cannot be asked now. */

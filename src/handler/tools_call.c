@@ -79,6 +79,8 @@ pawl_status tools_process_call(struct tools *tools, const struct tool *tool, con
         atomic_store(call->not_started_ms, end.wait_ms);
     if (status == PAWL_OK)
         status = judge_end(call, &end, err);
+    answer->begun = status == PAWL_UNAVAILABLE &&
+                    (end.outcome == PROCESS_TIMED_OUT || end.outcome == PROCESS_SIGNALLED);
     if (status == PAWL_OK)
         status = tools_output(arena, buf_str(&output), &answer->output, err);
     buf_free(&input);
@@ -211,6 +213,7 @@ pawl_status tools_http_call(struct tools *tools, const struct tool *tool, const 
     }
     if (status == PAWL_OK)
         status = http_call(client, &request, arena, &response, err);
+    answer->begun = status == PAWL_UNAVAILABLE && client != NULL && http_client_sent(client);
     if (status == PAWL_OK)
         status = judge_response(call, &response, answer, err);
     if (status == PAWL_OK)

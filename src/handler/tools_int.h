@@ -72,6 +72,7 @@ struct tools {
     pthread_mutex_t lock;                            /* of clients */
     struct http_client *clients[TOOLS_SESSIONS_MAX]; /* idle ones, for endpoints */
     int client_count;
+    int64_t list_ms; /* 0 = TOOLS_LIST_MS */
 };
 
 /* The server of "server.tool", and the tool's own name; NULL = no such server. */
@@ -89,6 +90,7 @@ PAWL_MUSTCHECK pawl_status tools_mcp_call(struct tool_server *server, pawl_str n
 PAWL_MUSTCHECK pawl_status tools_mcp_find(struct tool_server *server, pawl_str name,
                                           const struct tool_wait *wait, struct tool_info *info,
                                           pawl_error *err);
+bool tools_mcp_known(struct tool_server *server);
 /* Makes sure that the tools are known, and gives the newest set. */
 PAWL_MUSTCHECK pawl_status tools_mcp_set(struct tool_server *server, const struct tool_wait *wait,
                                          struct tool_set **set, pawl_error *err);

@@ -185,6 +185,8 @@ static struct tool_set *newest(struct tool_server *server) {
     return set;
 }
 
+bool tools_mcp_known(struct tool_server *server) { return newest(server) != NULL; }
+
 pawl_status tools_mcp_set(struct tool_server *server, const struct tool_wait *wait, struct tool_set **set,
                           pawl_error *err) {
     struct mcp_session *session = NULL;
@@ -376,8 +378,10 @@ static pawl_status converse(struct tool_server *server, struct mcp_session *sess
                            STR_ARG(call->uses), why.text);
     struct mcp_call request = {&set->tools.items[at], call->arguments, call->traceparent};
     struct mcp_wait limit = {call->deadline_ms, call->cancel};
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
         status = mcp_call(session, &request, &limit, arena, &said, err);
+        answer->begun = status == PAWL_UNAVAILABLE && mcp_unanswered(session);
+    }
     return status == PAWL_OK ? judge(call, &said, arena, answer, err) : status;
 }
 

@@ -165,7 +165,7 @@ static pawl_status start(struct call *call, pawl_error *err) {
         status = run_doc_parse(call->arena, text, false, &doc, err);
     if (status == PAWL_OK && call->server->config.tools != NULL)
         status = tooling_open(call->server, &in.tools, err);
-    in.wait = (struct tool_wait){clock_boot_ms() + PAWL_HTTP_TOOLS_MS, NULL};
+    in.wait = tools_wait(in.tools, NULL);
     if (status == PAWL_OK)
         status = run_begin(call->store, &in, call->arena, &begun, err);
     tools_free(in.tools);

@@ -136,7 +136,7 @@ static pawl_status check_pipeline(struct call *call, const struct pipeline **pip
                                       .pipeline = *pipeline,
                                       .params = call_value(call, "params")->tree,
                                       .env_any = true,
-                                      .wait = {clock_boot_ms() + PAWL_HTTP_TOOLS_MS, NULL}};
+                                      .wait = tools_wait(tools, NULL)};
     status = pipeline_job_check(&check, call->arena, scopes, err);
     tools_free(tools);
     return status;

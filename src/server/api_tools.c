@@ -37,6 +37,10 @@ pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error
     if (status == PAWL_OK && server->config.tools != NULL)
         status = tools_add_file(made, server->config.tools, err);
     if (status == PAWL_OK)
+        tools_limit(made, server->config.tools_ms);
+    if (status == PAWL_OK)
+        tools_log(made, &server->config.log);
+    if (status == PAWL_OK)
         *tools = made;
     else
         tools_free(made);
@@ -53,8 +57,8 @@ static pawl_status list_tools(struct call *call, pawl_error *err) {
     struct tools *tools = NULL;
     struct tools_row *rows = NULL;
     size_t count = 0;
-    struct tool_wait wait = {clock_boot_ms() + PAWL_HTTP_TOOLS_MS, NULL};
     pawl_status status = tooling_open(call->server, &tools, err);
+    struct tool_wait wait = tools_wait(tools, NULL);
     if (status == PAWL_OK)
         status = tools_list(tools, &wait, call->arena, &rows, &count, err);
     if (status == PAWL_OK)

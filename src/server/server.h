@@ -22,6 +22,7 @@ struct server_config {
     const char *public_url; /* how a proxy in front is reached: "https://pawl.example.org"; NULL: none */
     pawl_str redact;        /* absent: nothing is hidden */
     const char *tools;      /* a file of tools for checking pipelines; NULL: none */
+    int64_t tools_ms;       /* how long their servers may take to say what they have; 0: as long as usual */
     bool lease_api;
     int64_t alert_interval_ms; /* 0: it does not watch over alerts */
     const char *alert_targets; /* a file; NULL: none */

@@ -1,11 +1,11 @@
 /* Whether the agent of a job may do what the job does. */
 #include "work/authority.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/scope.h"
 #include "domain/scope_list.h"
+#include "work/pipeline_job.h"
 
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "agent", "out of memory");
@@ -48,7 +48,7 @@ pawl_status needs_tool(struct needs *needs, pawl_str uses, pawl_error *err) {
 }
 
 pawl_status needs_pipeline(struct needs *needs, const struct pipeline *pipeline, pawl_error *err) {
-    pawl_status status = PAWL_OK;
+    pawl_status status = pipeline_ask(needs->tools, pipeline, &needs->wait, needs->arena, err);
     for (size_t i = 0; status == PAWL_OK && i < pipeline->steps_count; i++)
         status = needs_tool(needs, pipeline->steps[i].uses, err);
     return status;
@@ -118,7 +118,7 @@ pawl_status needs_job(struct needs *needs, const struct task *task, pawl_str typ
 
 struct needs authority_needs(const struct pipeline_run_in *in, struct arena *arena) {
     return (struct needs){
-        .arena = arena, .tools = in->world->tools, .wait = {clock_boot_ms() + TOOLS_LIST_MS, in->cancel}};
+        .arena = arena, .tools = in->world->tools, .wait = tools_wait(in->world->tools, in->cancel)};
 }
 
 static bool has(pawl_str granted, pawl_str wanted) {

@@ -85,6 +85,18 @@ static pawl_status look_into(void *self, pawl_str uses, const struct tree *argum
     return status;
 }
 
+pawl_status pipeline_ask(struct tools *tools, const struct pipeline *pipeline, const struct tool_wait *wait,
+                         struct arena *arena, pawl_error *err) {
+    size_t count = pipeline_tools(pipeline, NULL, 0);
+    pawl_str *names = arena_array(arena, count + 1, sizeof(*names));
+    if (names == NULL)
+        return no_memory(err);
+    pipeline_tools(pipeline, names, count);
+    if (count > 0)
+        tools_ask(tools, names, count, wait);
+    return PAWL_OK;
+}
+
 pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena, pawl_str *scopes,
                                pawl_error *err) {
     struct lookup lookup = {in->tools, in->wait};
@@ -96,7 +108,9 @@ pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena 
                                    .tool = look_up,
                                    .arguments = look_into,
                                    .self = &lookup};
-    pawl_status status = pipeline_check(in->pipeline, &world, err);
+    pawl_status status = pipeline_ask(in->tools, in->pipeline, &in->wait, arena, err);
+    if (status == PAWL_OK)
+        status = pipeline_check(in->pipeline, &world, err);
     if (status == PAWL_OK)
         status = pipeline_wait_check(in->pipeline, err);
     struct needs needs = {.arena = arena, .tools = in->tools, .wait = in->wait};
@@ -193,7 +207,7 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
         status = authority_join(in, task.agent, "task", &out->agent, err);
     if (status == PAWL_OK)
         status = check_agent(in, out->agent, out->pipeline, arena, err);
-    struct lookup lookup = {in->world->tools, {clock_boot_ms() + TOOLS_LIST_MS, in->cancel}};
+    struct lookup lookup = {in->world->tools, tools_wait(in->world->tools, in->cancel)};
     struct pipeline_world world = {.params = out->params,
                                    .env = in->world->env,
                                    .env_count = in->world->env_count,
@@ -201,6 +215,8 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
                                    .tool = look_up,
                                    .arguments = look_into,
                                    .self = &lookup};
+    if (status == PAWL_OK)
+        status = pipeline_ask(in->world->tools, out->pipeline, &lookup.wait, arena, err);
     if (status == PAWL_OK)
         status = pipeline_check(out->pipeline, &world, err);
     if (status == PAWL_OK)

@@ -17,6 +17,10 @@ struct pipeline_job {
 PAWL_MUSTCHECK pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *arena,
                                              struct pipeline_job *out, pawl_error *err);
 
+/* Asks the servers of its tools side by side, so that looking each up takes no more time than the slowest. */
+PAWL_MUSTCHECK pawl_status pipeline_ask(struct tools *tools, const struct pipeline *pipeline,
+                                        const struct tool_wait *wait, struct arena *arena, pawl_error *err);
+
 /* The values of the variables that templates may use: an object of texts. */
 PAWL_MUSTCHECK pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struct arena *arena,
                                             const struct tree **env, pawl_error *err);

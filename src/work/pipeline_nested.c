@@ -1,7 +1,6 @@
 /* A run as a step of a pipeline. */
 #include "work/pipeline_nested.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "work/authority.h"
@@ -58,7 +57,7 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
                             .wait_key = wait_key,
                             .traceparent = in->job->traceparent,
                             .agent = in->agent};
-    struct tool_wait wait = {clock_boot_ms() + TOOLS_LIST_MS, in->cancel};
+    struct tool_wait wait = tools_wait(in->world->tools, in->cancel);
     if (status == PAWL_OK)
         status = nested_check(in->world->tools, &wait, with, arena, err);
     if (status == PAWL_OK && !str_absent(in->agent)) {
