@@ -112,6 +112,8 @@ static pawl_status put(struct call *call, pawl_error *err) {
     if (status == PAWL_OK)
         status = schedule_first(&schedule, now_ms, &schedule.next_ms, err);
     if (status == PAWL_OK)
+        status = pipeline_task_check(call->store, schedule.task, schedule.params, call->arena, err);
+    if (status == PAWL_OK)
         status = store_it(call, &schedule, err);
     return status == PAWL_OK ? show(call, err) : status;
 }

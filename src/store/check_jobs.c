@@ -8,6 +8,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "domain/scope.h"
+#include "domain/scope_list.h"
 #include "store/check_place.h"
 
 static const struct text_rule rule_type = {"type", TEXT_TYPE, false};
@@ -354,7 +356,12 @@ pawl_status check_agent(const struct agent *in, pawl_error *err) {
     static const struct text_rule name = {"name", TEXT_NAME, true};
     struct place at = {.op = "agent_put", .err = err};
     pawl_status status = place_text(&at, &name, in->name);
-    return status == PAWL_OK ? place_scopes(&at, in->scopes) : status;
+    pawl_str scope;
+    if (status == PAWL_OK)
+        status = place_scopes(&at, in->scopes);
+    for (size_t n = 0; status == PAWL_OK && scope_list_next(in->scopes, &n, &scope);)
+        status = scope_check_name(scope, true, err);
+    return status;
 }
 
 void job_fill_in(struct job *job, const struct task *task) {

@@ -15,7 +15,8 @@
 
 static const char send_schema[] =
     "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
-    "\"type\":{\"type\":\"string\",\"minLength\":1},\"payload\":true,\"stream\":{\"type\":\"string\"},"
+    "\"type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200},\"payload\":true,\"stream\":{\"type\":"
+    "\"string\"},"
     "\"topic\":{\"type\":\"string\"},\"headers\":{\"type\":\"object\"}}}";
 static const char enqueue_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"task\":{\"type\":\"string\"},"
@@ -30,9 +31,11 @@ static const char append_schema[] =
     "\"expected_version\":{\"type\":\"integer\",\"minimum\":0},"
     "\"events\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":{\"type\":\"object\","
     "\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
-    "\"type\":{\"type\":\"string\",\"minLength\":1},\"payload\":true,\"metadata\":{\"type\":\"object\"},"
+    "\"type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200},\"payload\":true,\"metadata\":{"
+    "\"type\":\"object\"},"
     "\"publish\":{\"type\":\"boolean\"},\"topic\":{\"type\":\"string\"}}}}}}";
 _Static_assert(PAWL_APPEND_MAX == 1000, "maxItems of append_schema");
+_Static_assert(PAWL_TYPE_BYTES_MAX == 200, "maxLength of types");
 static const char signal_schema[] =
     "{\"type\":\"object\",\"required\":[\"event\"],\"additionalProperties\":false,\"properties\":{"
     "\"event\":{\"type\":\"string\",\"minLength\":1},\"payload\":true}}";

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/tree.h"
+#include "handler/http.h"
 
 #define OP "perspectives file"
 
@@ -90,7 +91,9 @@ static pawl_status read_run(const struct reader *reader, const struct tree *doc,
     if (target->kind != TREE_STRING)
         return fault(reader, target, "exec and http need a text");
     out->target = target->text;
-    return PAWL_OK;
+    pawl_error why = {0};
+    const char *url = http != NULL ? arena_printf(reader->arena, "%.*s", STR_ARG(target->text)) : NULL;
+    return url == NULL || http_check_url(url, &why) == PAWL_OK ? PAWL_OK : fault(reader, target, why.text);
 }
 
 static pawl_status check_keys(const struct reader *reader, const struct tree *doc) {

@@ -1,6 +1,7 @@
 /* A run as a step of a pipeline. */
 #include "work/pipeline_nested.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "work/authority.h"
@@ -33,6 +34,13 @@ pawl_status nested_check(struct tools *tools, const struct tool_wait *wait, cons
                          struct arena *arena, pawl_error *err) {
     struct run_doc doc = {0};
     struct run_parts parts = {0};
+    const struct tree *timeout = tree_get_cstr(with, "timeout"), *wait_for = tree_get_cstr(with, "wait");
+    int64_t limit_ms = 0;
+    if (timeout != NULL && !clock_parse_duration(timeout->text, &limit_ms))
+        return error_set(err, PAWL_INVALID, "pipeline", "timeout of pawl.run is a duration such as \"2h\"");
+    if (tree_get_cstr(with, "key") != NULL && (wait_for == NULL || wait_for->kind != TREE_FALSE))
+        return error_set(err, PAWL_INVALID, "pipeline",
+                         "pawl.run waits, so it has no key of its own (or wait: false)");
     pawl_status status = read_with(with, arena, &doc, err);
     if (status == PAWL_OK && doc.planner != RUN_PLAN_TOOL)
         status = run_doc_plan(arena, &doc, &parts, err);

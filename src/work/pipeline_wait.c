@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "work/pipeline_nested.h"
 
 pawl_status wait_state_read(struct wait_state *state, struct arena *arena, size_t step, pawl_str output,
                             pawl_error *err) {
@@ -76,6 +77,8 @@ pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err
     for (size_t i = 0; i < pipeline->steps_count; i++) {
         const struct pipeline_step *step = &pipeline->steps[i];
         const char *fault = str_equal_cstr(step->uses, PIPELINE_WAIT_TOOL) ? wait_fault(step) : NULL;
+        if (step->foreach != NULL && nested_waits(step, step->with))
+            fault = "pawl.run waits, so it has no foreach (or wait: false)";
         if (fault != NULL)
             return error_set(err, PAWL_INVALID, "pipeline", "line %u, column %u: step '%.*s': %s", step->line,
                              step->column, STR_ARG(step->id), fault);

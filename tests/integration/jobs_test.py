@@ -456,6 +456,11 @@ class Jobs(unittest.TestCase):
         refused([{"id": "a", "uses": "pawl.run", "with": {"document": {"name": "x"}}}], "no page")
         refused([{"id": "a", "uses": "pawl.run", "with": {"document": {
             "name": "x", "partitions": ["a"], "page": {"uses": "nowhere"}}}}], "no tool 'nowhere'")
+        run = {"id": "a", "uses": "pawl.run", "with": {"document": {"name": "x", "partitions": ["a"], "page": {"uses": "echo"}}}}
+        refused([{**run, "foreach": [1]}], "no foreach")
+        refused([{**run, "with": {**run["with"], "timeout": "soon"}}], "a duration")
+        refused([{**run, "with": {**run["with"], "key": "k"}}], "no key of its own")
+        refused([{"id": "a", "uses": "pawl.send", "with": {"type": "x" * 300}}], "at most 200")
         refused([{"id": "a", "uses": "pawl.enqueue", "with": {"queue": "q"}}], "a task or a type")
         refused([{"id": "a", "uses": "pawl.enqueue", "with": {"type": "x", "priority": 2000}}], "at most 1000")
         refused([self.nested({"id": "b", "uses": "pawl.wait"})], "pawl.wait needs one of")

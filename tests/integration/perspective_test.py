@@ -103,6 +103,7 @@ class PerspectiveTest(PerspectiveCase):
         self.refused(65, "unknown key", "perspectives", "register", self.define("p", on=["*"], sqll="x"))
         for wrong in ("INSERT INTO nowhere VALUES (1)", "INSRT INTO x", "UPDATE nowhere SET n = no_such_function(1)"):
             self.refused(65, "sql of p@1 cannot run", "perspectives", "register", self.define("p", on=["*"], sql=wrong))
+        self.refused(65, "address", "perspectives", "register", self.define("p", on=["*"], http="nonsense"))
         self.sql("CREATE TABLE somewhere (n bigint)")
         self.refused(65, "clear of p@1 cannot run", "perspectives", "register",
                      self.define("p", on=["*"], sql="INSERT INTO somewhere VALUES (1)", clear="DELETE FROM nowhere"))

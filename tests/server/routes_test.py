@@ -274,6 +274,11 @@ class Routes(ServerTest):
         self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "every": "15m", "end_ms": 1577836800000}, name="wrong", status=400)
         self.call("POST", "/v1/jobs", {"type": "x", "deadline_ms": 1577836800000}, status=400)
         self.call("POST", "/v1/jobs", {"type": "pawl.pipeline", "payload": {}}, status=400)
+        self.call("PUT", "/v1/agents/{name}", {"scopes": ["tool:fi*les"]}, name="robot", status=400)
+        strict = {"params": {"required": ["day"]}, "steps": [{"uses": "echo"}]}
+        self.call("PUT", "/v1/tasks/{name}", {"pipeline": strict}, name="strict")
+        self.call("PUT", "/v1/schedules/{name}", {"task": "strict", "every": "15m"}, name="wrong", status=400)
+        self.call("DELETE", "/v1/tasks/{name}", name="strict")
         self.call("GET", "/v1/schedules", query="?limit=1")
         self.call("GET", "/v1/schedules/{name}/preview", query="?limit=2", name="often")
         self.assertIsNone(self.call("POST", "/v1/schedules/{name}/pause", name="often")["next_ms"])
