@@ -2,8 +2,8 @@
 #ifndef HANDLER_TOOLS_H
 #define HANDLER_TOOLS_H
 
-#include "base/stop.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "base/tree.h"
 #include "domain/schema.h"
 #include "process/keeper.h"
