@@ -519,7 +519,7 @@ class Jobs(unittest.TestCase):
         self.stop_when_idle()
         job, = self.pawl("job", "list")
         self.assertEqual(job["state"], "dead")
-        self.assertIn("the stream order-7 is at version 2, not at 0", job["error"])
+        self.assertIn("stream order-7 is at version 2, not at 0", job["error"])
         self.assertEqual(len(self.pawl("events", "read", "order-7")), 2)
 
     def test_a_step_that_is_tried_again_appends_once(self):
