@@ -7,6 +7,8 @@
  *   only=publish        one message is published
  *   only=refused        one message is refused for now: there is no room
  *   only=receive        one message is received; expect: its data, or malformed
+ *   only=hold           two messages are received and not acknowledged
+ *   only=rounds         one reader receives and acknowledges message after message
  *   only=steady         messages are published for so many `seconds` over one session; reopens: how often it
  * breaks tls_wrong           an address whose certificate is for another name; ca: the authority to trust
  *   unroutable          a destination that does not exist;  large: a payload of so many bytes is too large
@@ -320,6 +322,50 @@ static void receive_one(struct run *run) {
     run->module->close(session);
 }
 
+/* Publishes one message on a session of its own. */
+static bool publish_one(struct run *run, const struct transport_message *message, pawl_error *error) {
+    struct transport_result result = {0};
+    struct transport *session = NULL;
+    bool good = run->module->open(&run->config, &session, error) == PAWL_OK &&
+                run->module->publish(session, message, 1, &result, error) == PAWL_OK &&
+                result.fate == FATE_CONFIRMED;
+    run->module->close(session);
+    return good;
+}
+
+static void hold(struct run *run) {
+    struct transport_delivery deliveries[2];
+    pawl_error error = {0};
+    size_t got = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct transport_message message = make(run, i, "s-1", "{\"n\":1}");
+        got += publish_one(run, &message, &error);
+    }
+    struct transport *session = got == 2 ? subscribe_or_fail(run, "two messages are held") : NULL;
+    if (session != NULL)
+        got = receive(run, session, deliveries, 2, false, &error);
+    verdict(run, session != NULL && got == 2, "two messages are held", error.text);
+    run->module->close(session);
+}
+
+/* What a reader asks and what it is answered stay together. */
+static void rounds(struct run *run) {
+    enum { ROUNDS = 6 };
+    pawl_error error = {0};
+    int good = 0;
+    struct transport *session = subscribe_or_fail(run, "one reader, message after message");
+    for (int i = 0; session != NULL && i < ROUNDS && good == i; i++) {
+        struct transport_message message = make(run, 0, "s-1", payload_of(run, i));
+        struct transport_delivery delivery = {0};
+        good += publish_one(run, &message, &error) &&
+                receive(run, session, &delivery, 1, true, &error) == 1 &&
+                same(&delivery.event, &message.event);
+    }
+    verdict(run, good == ROUNDS, "one reader, message after message",
+            arena_printf(run->arena, "round %d: %s", good, error.text));
+    run->module->close(session);
+}
+
 /* A session that breaks is opened again, and its message is published again: none may be lost or blamed. */
 static void steady(struct run *run) {
     int64_t until_ms = clock_boot_ms() + strtoll(word(run, "seconds"), NULL, 10) * 1000;
@@ -396,6 +442,10 @@ static void run_cases(struct run *run) {
         refused_message(run);
     } else if (strcmp(word(run, "only"), "receive") == 0) {
         receive_one(run);
+    } else if (strcmp(word(run, "only"), "hold") == 0) {
+        hold(run);
+    } else if (strcmp(word(run, "only"), "rounds") == 0) {
+        rounds(run);
     } else if (strcmp(word(run, "only"), "steady") == 0) {
         steady(run);
     }

@@ -6,6 +6,8 @@ Prints TAP; exit code 77 when the broker is not installed.
 """
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -82,6 +84,13 @@ def redis(tap, program, _args):
         event = json.loads(dict(zip(fields[::2], fields[1::2]))["event"]) if fields else {}
         tap.case(event.get("specversion") == "1.0" and event.get("type") == "order.created" and event["data"]["n"] == 1,
                  "redis-cli reads the CloudEvent", text)
+        # What the group was given and the stream no longer has is acknowledged, and nobody mistakes the answer for another.
+        where = {"to": "gone", "from": "gone"}
+        tap.conformance(program, "redis", broker.url, only="hold", **where)
+        broker.cli("XTRIM", "gone", "MAXLEN", "0")
+        tap.conformance(program, "redis", broker.url, only="rounds", **where)
+        tap.case(broker.cli("XPENDING", "gone", "pawl").split()[:1] == ["0"], "nothing stays open for the group",
+                 broker.cli("XPENDING", "gone", "pawl"))
 
 
 def file(tap, program, _args):
@@ -93,6 +102,28 @@ def file(tap, program, _args):
             events = [json.loads(line) for line in lines]
         tap.case(events[0]["specversion"] == "1.0" and events[0]["partitionkey"] == "s-1", "a JSON parser reads the lines",
                  events[:1])
+        # A line that is too long is refused by name, and what comes after it is read.
+        event = {"specversion": "1.0", "id": "01890a5d-ac96-774b-bcce-b302099a8057", "source": "/x", "type": "t", "data": {"n": 7}}
+        with open(os.path.join(directory, "long.jsonl"), "w", encoding="utf-8") as lines:
+            lines.write('"' + "x" * (33 << 20) + '"\n' + json.dumps(event) + "\n")
+        for expected in ("malformed", '{"n": 7}'):
+            tap.conformance(program, "file", f"file:{directory}/", only="receive", **{"from": "long"}, expect=expected)
+        file_syncs(tap, program, directory)
+
+
+def file_syncs(tap, program, directory):
+    """A file that is new survives a crash only when its directory was flushed too."""
+    if shutil.which("strace") is None:
+        tap.skip("the directory of a new file is flushed", "strace is not installed")
+        return
+    trace = os.path.join(directory, "trace")
+    subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync", "-o", trace, program, "file", f"file:{directory}/", "only=publish",
+                    "to=fresh", "from=fresh"], check=True, capture_output=True, timeout=60)
+    with open(trace, encoding="utf-8") as lines:
+        flushed = [line.split("<", 1)[1].split(">", 1)[0] for line in lines if "fsync(" in line]
+    new = [f"{directory}/fresh.jsonl", f"{directory}/fresh.jsonl.pawl.place.new"]
+    after = dict(zip(flushed, flushed[1:]))
+    tap.case([after.get(name) for name in new] == [directory] * 2, "the directory of a new file is flushed", flushed)
 
 
 def nats(tap, program, _args):
@@ -101,6 +132,15 @@ def nats(tap, program, _args):
         tap.conformance(program, "nats", broker.url, to="orders.one", **{"from": "orders.one"},
                         closed=f"nats://127.0.0.1:{brokers.free_port()}", unroutable="nobody.listens", large=2000000)
         npm_reads(tap, "nats", f"127.0.0.1:{broker.port}", "ORDERS", "ce-")
+        # The answer of a stream is told from an error whatever the stream is called.
+        for number, name in enumerate(("error", "s" * 240)):
+            add_stream(broker, name, f"odd.{number}")
+            tap.conformance(program, "nats", broker.url, only="publish", to=f"odd.{number}")
+        # The group's place is never given up, not even for a moment.
+        made = [row["created"] for row in consumers(broker)]
+        tap.conformance(program, "nats", broker.url, only="rounds", to="orders.one", **{"from": "orders.one"})
+        tap.case(len(made) == 1 and [row["created"] for row in consumers(broker)] == made, "a reader goes on with the group's consumer",
+                 [made, consumers(broker)])
     secured = brokers.Nats(tls=True)
     with secured:
         tap.conformance(program, "nats", secured.url, only="open", ca=secured.path("ca.pem"),
@@ -113,15 +153,22 @@ def nats(tap, program, _args):
 
 
 def add_stream(broker, name="ORDERS", subjects="orders.>"):
+    nats_ask(broker, "STREAM.CREATE." + name, {"name": name, "subjects": [subjects], "storage": "file",
+                                               "duplicate_window": 120000000000, "retention": "limits", "num_replicas": 1})
+
+
+def consumers(broker, name="ORDERS"):
+    return nats_ask(broker, "CONSUMER.LIST." + name, {})["consumers"]
+
+
+def nats_ask(broker, subject, question):
     """Speaks the NATS protocol by hand: a reader and maker of streams that shares no code with ours."""
-    import socket
-    body = json.dumps({"name": name, "subjects": [subjects], "storage": "file", "duplicate_window": 120000000000,
-                       "retention": "limits", "num_replicas": 1}).encode()
+    body = json.dumps(question).encode()
     with socket.create_connection(("127.0.0.1", broker.port), 5) as connection:
         connection.settimeout(10)
         file = connection.makefile("rwb")
         file.readline()
-        file.write(b'CONNECT {"verbose":false,"headers":true}\r\nSUB inbox.test 1\r\nPUB $JS.API.STREAM.CREATE.' + name.encode() +
+        file.write(b'CONNECT {"verbose":false,"headers":true}\r\nSUB inbox.test 1\r\nPUB $JS.API.' + subject.encode() +
                    b" inbox.test %d\r\n" % len(body) + body + b"\r\n")
         file.flush()
         while True:
@@ -130,7 +177,7 @@ def add_stream(broker, name="ORDERS", subjects="orders.>"):
                 answer = json.loads(file.readline())
                 if "error" in answer:
                     raise RuntimeError(answer["error"])
-                return
+                return answer
             if line.startswith(b"PING"):
                 file.write(b"PONG\r\n")
                 file.flush()
@@ -227,6 +274,10 @@ def kafka(tap, program, args):
     with brokers.Kafka(args[0]) as broker:
         broker.say("topic pawl.test 4")
         broker.say("topic read 1")
+        broker.say("topic wide 5000")
+        subprocess.run([brokers.need("kcat", "kcat"), "-P", "-b", broker.bootstrap, "-t", "wide", "-p", "4999"], input="no event",
+                       text=True, check=True, timeout=60)
+        tap.conformance(program, "kafka", broker.url, only="receive", **{"from": "wide"}, expect="malformed")
         tap.conformance(program, "kafka", broker.url, to="pawl.test", **{"from": "pawl.test"},
                         closed=f"kafka://127.0.0.1:{brokers.free_port()}", large=21000000)
         tap.conformance(program, "kafka", broker.url, only="publish", to="read")

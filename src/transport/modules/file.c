@@ -17,7 +17,13 @@
 #include "base/str.h"
 #include "transport/transport.h"
 
-enum { PATH_BYTES = 4096, LOOK_MS = 50, LINE_BYTES_MAX = 2 * PAWL_PAYLOAD_BYTES_MAX, READ_BYTES = 1 << 20 };
+enum {
+    PATH_BYTES = 4096,
+    LOOK_MS = 50,
+    LINE_BYTES_MAX = 2 * PAWL_PAYLOAD_BYTES_MAX,
+    READ_BYTES = 1 << 20,
+    SCAN_BYTES = 1 << 16
+};
 
 struct transport {
     char path[PATH_BYTES]; /* the file, or a directory (it ends with /) that has a file per destination */
@@ -93,6 +99,22 @@ static int write_all(int fd, const char *bytes, size_t len) {
     return 0;
 }
 
+/* A name that is new is there after a crash only when its directory was flushed. */
+static int sync_directory_of(const char *path) {
+    char directory[PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        snprintf(directory, sizeof(directory), ".");
+    else
+        snprintf(directory, sizeof(directory), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    int code = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    return code;
+}
+
 /* All lines or none: what a failed write left is cut off again. */
 static int append(const char *path, const char *bytes, size_t len) {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
@@ -108,6 +130,8 @@ static int append(const char *path, const char *bytes, size_t len) {
         code = write_all(fd, bytes, len);
         if (code == 0 && fsync(fd) != 0)
             code = errno;
+        if (code == 0 && before.st_size == 0)
+            code = sync_directory_of(path);
         if (code != 0 && ftruncate(fd, before.st_size) != 0)
             code = errno;
     }
@@ -196,6 +220,34 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
     return PAWL_OK;
 }
 
+/* A line that no event can be is kept by its beginning and passed over; before its end is written nobody can.
+ */
+static pawl_status take_long_line(struct transport *session, int fd, struct arena *arena,
+                                  struct transport_delivery *delivery, pawl_error *err) {
+    char bytes[SCAN_BYTES];
+    int64_t at = session->place;
+    const char *end = NULL;
+    ssize_t got = 1;
+    *delivery = (struct transport_delivery){.from = str_from(session->from), .malformed = true};
+    for (; end == NULL && got > 0; at += end != NULL ? end - bytes + 1 : got) {
+        got = pread(fd, bytes, sizeof(bytes), at);
+        end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
+        if (at == session->place && got > 0 &&
+            str_dup(arena, (pawl_str){bytes, (size_t)got}, &delivery->raw, err) != PAWL_OK)
+            return PAWL_NO_MEMORY;
+    }
+    if (end == NULL)
+        return error_set(err, PAWL_UNAVAILABLE, "file",
+                         "%s has a line at byte %lld that has no end after %d bytes", session->read_path,
+                         (long long)session->place, LINE_BYTES_MAX);
+    snprintf(delivery->reason, sizeof(delivery->reason),
+             "the line at byte %lld has %lld bytes; at most %d are read, and this is its beginning",
+             (long long)session->place, (long long)(at - session->place - 1), LINE_BYTES_MAX);
+    session->ends[0] = at;
+    session->end_count = 1;
+    return PAWL_OK;
+}
+
 static pawl_status read_some(struct transport *session, struct arena *arena, size_t max,
                              struct transport_delivery *deliveries, size_t *count, pawl_error *err) {
     int fd = open(session->read_path, O_RDONLY | O_CLOEXEC);
@@ -205,17 +257,22 @@ static pawl_status read_some(struct transport *session, struct arena *arena, siz
         return error_errno(err, PAWL_INVALID, "file", errno, "%s cannot be read", session->read_path);
     pawl_status status = PAWL_OK;
     size_t size = READ_BYTES;
-    bool more = true;
+    bool more = true, full = false;
     while (status == PAWL_OK && *count == 0 && more) {
         char *bytes = malloc(size);
         ssize_t got = bytes != NULL ? pread(fd, bytes, size, session->place) : -1;
-        more = got == (ssize_t)size && size < LINE_BYTES_MAX; /* a line longer than the buffer: once more */
+        full = got == (ssize_t)size;
+        more = full && size < LINE_BYTES_MAX; /* a line longer than the buffer: once more */
         if (bytes == NULL || got < 0)
             status = error_set(err, PAWL_UNAVAILABLE, "file", "%s cannot be read", session->read_path);
         else
             status = take_lines(session, arena, (pawl_str){bytes, (size_t)got}, max, deliveries, count, err);
         free(bytes);
         size *= 2;
+    }
+    if (status == PAWL_OK && *count == 0 && full) {
+        status = take_long_line(session, fd, arena, &deliveries[0], err);
+        *count = status == PAWL_OK;
     }
     close(fd);
     return status;
@@ -250,7 +307,8 @@ static pawl_status file_acknowledge(struct transport *session, const uint64_t *t
                 fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (file != NULL)
         good = fclose(file) == 0 && good;
-    if (!good || rename(fresh, session->place_path) != 0)
+    if (!good || rename(fresh, session->place_path) != 0 ||
+        (errno = sync_directory_of(session->place_path)) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, "file", errno, "%s cannot be written", session->place_path);
     session->place = session->ends[last];
     return PAWL_OK;

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "transport/modules/kafka.h"
 
-enum { PARTITIONS_MAX = 4096, LOOK_MS = 30000 };
+enum { LOOK_MS = 30000 };
 
 static pawl_status count_partitions(struct transport *session, int *count, pawl_error *err) {
     rd_kafka_topic_t *topic = rd_kafka_topic_new(session->consumer, session->from.ptr, NULL);
@@ -24,8 +24,6 @@ static pawl_status count_partitions(struct transport *session, int *count, pawl_
     if (*count == 0)
         return error_set(err, PAWL_NOT_FOUND, "kafka", "the topic %s is not there: %s", session->from.ptr,
                          rd_kafka_err2str(code));
-    if (*count > PARTITIONS_MAX)
-        *count = PARTITIONS_MAX;
     return PAWL_OK;
 }
 

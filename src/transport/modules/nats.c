@@ -13,7 +13,7 @@
 #include "transport/address.h"
 #include "transport/modules/nats.h"
 
-enum { PORT_DEFAULT = 4222, CLOSE_MS = 2000 };
+enum { PORT_DEFAULT = 4222, CLOSE_MS = 2000, ANSWER_BYTES = 1024 };
 
 pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err) {
     bool wrong = code == NATS_CONNECTION_AUTH_FAILED || code == NATS_NOT_PERMITTED ||
@@ -30,14 +30,14 @@ pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err) {
 static void judge(natsMsg *msg, struct transport_result *result) {
     const char *data = natsMsg_GetData(msg);
     int len = natsMsg_GetDataLength(msg);
-    char text[TRANSPORT_ERROR_BYTES];
-    snprintf(text, sizeof(text), "%.*s", len < 200 ? len : 200, data != NULL ? data : "");
+    char text[ANSWER_BYTES]; /* the name of the stream alone may have 255 */
+    snprintf(text, sizeof(text), "%.*s", len, data != NULL ? data : "");
     if (natsMsg_IsNoResponders(msg))
         transport_result_set(result, FATE_REFUSED, "no stream takes this subject");
-    else if (strstr(text, "\"error\"") != NULL)
+    else if (strstr(text, "\"error\":") != NULL) /* a stream may have that name */
         transport_result_set(result, strstr(text, "exceeds maximum") != NULL ? FATE_REJECTED : FATE_REFUSED,
                              "the broker says: %.200s", text);
-    else if (strstr(text, "\"seq\"") != NULL)
+    else if (strstr(text, "\"seq\":") != NULL)
         transport_result_set(result, FATE_CONFIRMED, "%s", "");
     else
         transport_result_set(result, FATE_REFUSED, "the broker's answer is not understood: %.150s", text);

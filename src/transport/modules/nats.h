@@ -24,7 +24,9 @@ struct transport {
     int confirm_ms;
     struct arena *arena; /* of names */
     pawl_str from;
-    const char *group, *stream;
+    const char *group, *group_too; /* the names of the group's consumer: one after the other */
+    const char *stream;
+    uint64_t next; /* the consumer's number of what must come next */
     natsSubscription *pull;
     natsMsg *last; /* of the last receive; acknowledging it acknowledges all */
 };

@@ -9,43 +9,97 @@
 
 enum { ACK_WAIT_SECONDS = 60 };
 
-/* A new reader begins behind what was acknowledged: what the last one left open comes again, in order, before
- * anything newer. */
-static natsStatus place_reader(struct transport *session) {
+/* Where a consumer of ours is: what the group has acknowledged, and whether it can simply go on. */
+struct place {
+    bool there;
+    bool ready;     /* ours in every setting, and nothing that was delivered is open */
+    uint64_t floor; /* of the stream: everything up to here is acknowledged */
+    uint64_t next;  /* the consumer's own number of what it delivers next */
+};
+
+static natsStatus look(struct transport *session, const char *name, struct place *place) {
     jsConsumerInfo *info = NULL;
     jsErrCode js_code = 0;
-    uint64_t floor = 0;
-    natsStatus code = js_GetConsumerInfo(&info, session->js, session->stream, session->group, NULL, &js_code);
-    if (code == NATS_OK) {
-        /* Before its first acknowledgement a reader that began in the middle says 0. */
-        uint64_t began = info->Config->OptStartSeq;
-        floor = info->AckFloor.Stream;
-        floor = began > 0 && began - 1 > floor ? began - 1 : floor;
-        jsConsumerInfo_Destroy(info);
-        code = js_DeleteConsumer(session->js, session->stream, session->group, NULL, &js_code);
-    } else if (code == NATS_NOT_FOUND) {
-        code = NATS_OK;
-    }
+    *place = (struct place){.next = 1};
+    natsStatus code = js_GetConsumerInfo(&info, session->js, session->stream, name, NULL, &js_code);
+    if (code == NATS_NOT_FOUND)
+        return NATS_OK;
     if (code != NATS_OK)
         return code;
+    const jsConsumerConfig *config = info->Config;
+    /* Before its first acknowledgement a reader that began in the middle says 0. */
+    uint64_t began = config->OptStartSeq > 0 ? config->OptStartSeq - 1 : 0;
+    place->there = true;
+    place->ready = info->NumAckPending == 0 && config->AckPolicy == js_AckAll &&
+                   config->FilterSubject != NULL && strcmp(config->FilterSubject, session->from.ptr) == 0;
+    place->floor = began > info->AckFloor.Stream ? began : info->AckFloor.Stream;
+    place->next = info->Delivered.Consumer + 1;
+    jsConsumerInfo_Destroy(info);
+    return NATS_OK;
+}
+
+static natsStatus consumer_make(struct transport *session, const char *name, uint64_t floor) {
     jsConsumerConfig consumer;
+    jsErrCode js_code = 0;
     jsConsumerConfig_Init(&consumer);
-    consumer.Durable = session->group;
+    consumer.Durable = name;
     consumer.FilterSubject = session->from.ptr;
     consumer.DeliverPolicy = floor > 0 ? js_DeliverByStartSequence : js_DeliverAll;
     consumer.OptStartSeq = floor > 0 ? floor + 1 : 0;
     consumer.AckPolicy = js_AckAll;
     consumer.AckWait = (int64_t)ACK_WAIT_SECONDS * 1000000000;
     consumer.MaxAckPending = 2 * TRANSPORT_RECEIVE_MAX;
-    code = js_AddConsumer(NULL, session->js, session->stream, &consumer, NULL, &js_code);
+    return js_AddConsumer(NULL, session->js, session->stream, &consumer, NULL, &js_code);
+}
+
+static natsStatus consumer_drop(struct transport *session, const char *name) {
+    jsErrCode js_code = 0;
+    natsStatus code = js_DeleteConsumer(session->js, session->stream, name, NULL, &js_code);
+    return code == NATS_NOT_FOUND ? NATS_OK : code;
+}
+
+/* The consumer that knows the group's place goes on. What its last reader left open must come again, in
+ * order, before anything newer, which only a new consumer does: it is made beside the old one, which goes
+ * when it is there, so that the place is never without a keeper. Both names were seen after a crash in
+ * between: the higher place counts. */
+static natsStatus choose(struct transport *session, const char **name, uint64_t *next) {
+    const char *names[2] = {session->group, session->group_too};
+    struct place places[2];
+    natsStatus code = look(session, names[0], &places[0]);
+    if (code == NATS_OK)
+        code = look(session, names[1], &places[1]);
+    if (code != NATS_OK)
+        return code;
+    int now = places[1].there && (!places[0].there || places[1].floor > places[0].floor ||
+                                  (places[1].floor == places[0].floor && places[1].ready));
+    int other = 1 - now;
+    if (places[now].there && places[other].there)
+        code = consumer_drop(session, names[other]);
+    if (code == NATS_OK && !places[now].there)
+        code = consumer_make(session, names[now], 0);
+    if (code == NATS_OK && places[now].there && !places[now].ready) {
+        code = consumer_make(session, names[other], places[now].floor);
+        if (code == NATS_OK)
+            code = consumer_drop(session, names[now]);
+        places[other].next = 1;
+        now = other;
+    }
+    *name = names[now];
+    *next = places[now].next;
+    return code;
+}
+
+static natsStatus place_reader(struct transport *session) {
+    const char *name = NULL;
+    jsErrCode js_code = 0;
+    natsStatus code = choose(session, &name, &session->next);
     if (code != NATS_OK)
         return code;
     jsSubOptions options;
     jsSubOptions_Init(&options);
     options.Stream = session->stream;
-    options.Consumer = session->group;
-    return js_PullSubscribe(&session->pull, session->js, session->from.ptr, session->group, NULL, &options,
-                            &js_code);
+    options.Consumer = name;
+    return js_PullSubscribe(&session->pull, session->js, session->from.ptr, name, NULL, &options, &js_code);
 }
 
 static pawl_status find_stream(struct transport *session, pawl_error *err) {
@@ -76,6 +130,9 @@ pawl_status nats_session_subscribe(struct transport *session, const struct trans
     if (status != PAWL_OK)
         return status;
     session->group = group.ptr;
+    session->group_too = arena_printf(session->arena, "%s-2", group.ptr);
+    if (session->group_too == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
     status = find_stream(session, err);
     if (status != PAWL_OK)
         return status;
@@ -122,6 +179,20 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     return PAWL_OK;
 }
 
+/* An acknowledgement is for everything before it too, so nobody else may have read from this consumer
+ * meanwhile. */
+static pawl_status follows(struct transport *session, natsMsg *msg, pawl_error *err) {
+    jsMsgMetaData *data = NULL;
+    natsStatus code = natsMsg_GetMetaData(&data, msg);
+    if (code != NATS_OK)
+        return nats_failed(code, "cannot read where a message stands", err);
+    bool good = data->Sequence.Consumer == session->next++;
+    jsMsgMetaData_Destroy(data);
+    return good ? PAWL_OK
+                : error_set(err, PAWL_UNAVAILABLE, "nats", "another reader of %s has read meanwhile",
+                            session->group);
+}
+
 pawl_status nats_session_receive(struct transport *session, struct arena *arena, size_t max, int wait_ms,
                                  struct transport_delivery *deliveries, size_t *count, pawl_error *err) {
     *count = 0;
@@ -137,6 +208,9 @@ pawl_status nats_session_receive(struct transport *session, struct arena *arena,
         return nats_failed(code, "cannot receive", err);
     pawl_status status = PAWL_OK;
     for (int i = 0; i < list.Count && status == PAWL_OK; i++) {
+        status = follows(session, list.Msgs[i], err);
+        if (status != PAWL_OK)
+            break;
         status = take_delivery(session, arena, list.Msgs[i], &deliveries[*count], err);
         deliveries[(*count)++].tag = (uint64_t)i;
     }

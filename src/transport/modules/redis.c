@@ -313,7 +313,21 @@ static bool shaped(const redisReply *reply, size_t elements) {
     return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= elements;
 }
 
-/* The entries of [[stream, [[id, [field, value, …]], …]]]. Entries that were trimmed away have no fields. */
+/* Entries that were trimmed away have no fields: nobody can read them, and nobody waits for them any more. */
+static pawl_status forget_trimmed(struct transport *session, const redisReply *reply, pawl_error *err) {
+    pawl_str words[WORDS_MAX] = {STR("XACK"), session->from, session->group};
+    int used = 3;
+    if (!shaped(reply, 1) || !shaped(reply->element[0], 2) || !shaped(reply->element[0]->element[1], 0))
+        return PAWL_OK;
+    const redisReply *entries = reply->element[0]->element[1];
+    for (size_t i = 0; i < entries->elements && used < WORDS_MAX; i++) {
+        if (!shaped(entries->element[i]->element[1], 1))
+            words[used++] = str_from(entries->element[i]->element[0]->str);
+    }
+    return used > 3 ? ask(session, used, words, NULL, err) : PAWL_OK;
+}
+
+/* The entries of [[stream, [[id, [field, value, …]], …]]]. */
 static pawl_status take_entries(struct transport *session, struct arena *arena, const redisReply *reply,
                                 size_t max, struct transport_delivery *deliveries, size_t *count,
                                 pawl_error *err) {
@@ -327,13 +341,8 @@ static pawl_status take_entries(struct transport *session, struct arena *arena, 
             return error_set(err, PAWL_UNAVAILABLE, "redis", "the server's answer has no entries");
         if (session->pending_after[0] != '\0')
             snprintf(session->pending_after, ENTRY_ID_BYTES, "%s", entry->element[0]->str);
-        if (!shaped(entry->element[1], 1)) {
-            (void)command(
-                session, 4,
-                (pawl_str[]){STR("XACK"), session->from, session->group, str_from(entry->element[0]->str)},
-                err);
+        if (!shaped(entry->element[1], 1))
             continue;
-        }
         struct transport_delivery *delivery = &deliveries[*count];
         *delivery = (struct transport_delivery){.tag = session->id_count, .from = session->from};
         snprintf(session->ids[session->id_count++], ENTRY_ID_BYTES, "%s", entry->element[0]->str);
@@ -369,6 +378,8 @@ static pawl_status read_once(struct transport *session, struct arena *arena, siz
     if (status != PAWL_OK)
         return status;
     status = take_entries(session, arena, reply, max, deliveries, count, err);
+    if (status == PAWL_OK)
+        status = forget_trimmed(session, reply, err);
     if (again && shaped(reply, 1) && shaped(reply->element[0], 2) &&
         reply->element[0]->element[1]->elements == 0)
         session->pending_after[0] = '\0';
