@@ -134,7 +134,7 @@ class Page(unittest.TestCase):
                 for line in commands_of(block.text):
                     self.command(where, line)
             else:
-                self.assertIn(kind, ("text", "not", "query", "postgres", "json", "sql"), f"{where}: {block.kind}")
+                self.assertIn(kind, ("text", "not", "query", "postgres"), f"{where}: {block.kind}")
 
     def command(self, where, line):
         exported = re.fullmatch(r"export (\w+)=(\S+)(\s+#.*)?", line)
