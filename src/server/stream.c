@@ -154,7 +154,7 @@ pawl_status stream_open(struct streams *streams, struct exchange *exchange, pawl
                                   .sent_ms = clock_boot_ms(),
                                   .next = streams->first,
                                   .before = &streams->first};
-    if (exchange->call.session.len < sizeof listener->session)
+    if (!str_absent(exchange->call.session) && exchange->call.session.len < sizeof listener->session)
         memcpy(listener->session, exchange->call.session.ptr, exchange->call.session.len);
     buf_init(&listener->waiting, 2 * (size_t)PAWL_HTTP_STREAM_BYTES_MAX);
     if (listener->next != NULL)
