@@ -1,7 +1,10 @@
 /* pawl job: enqueue one, look at them, stop and retry them. */
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/pipeline_input.h"
@@ -190,6 +193,22 @@ static pawl_status discard_ids(struct store *store, const int64_t *ids, size_t c
     return store->ops->jobs->redrive(store, ids, count, true, arena, out, err);
 }
 
+/* What was done to which of them is kept, with the reason. */
+static pawl_status note_ids(struct cli *cli, const int64_t *ids, const struct job_answers *answers,
+                            pawl_error *err) {
+    struct buf list;
+    buf_init(&list, 0);
+    for (size_t i = 0; i < answers->count; i++) {
+        if (answers->answers[i] == ANSWER_APPLIED)
+            buf_printf(&list, "%s%" PRId64, list.len > 0 ? ", " : "", ids[i]);
+    }
+    pawl_status status = buf_status(&list, "job", err);
+    if (status == PAWL_OK && list.len > 0)
+        status = audit_note_reason(cli, cli->arguments.command->path, list.ptr, err);
+    buf_free(&list);
+    return status;
+}
+
 static pawl_status on_ids(struct cli *cli, id_operation operation, const char *done, pawl_error *err) {
     static const struct column columns[] = {{.key = "id", .type = CELL_INT},
                                             {.key = "answer", .type = CELL_TEXT}};
@@ -201,6 +220,8 @@ static pawl_status on_ids(struct cli *cli, id_operation operation, const char *d
         status = cli_job_id(cli->arguments.words[i], &ids[i], err);
     if (status == PAWL_OK)
         status = operation(cli->store, ids, count, cli->arena, &answers, err);
+    if (status == PAWL_OK)
+        status = note_ids(cli, ids, &answers, err);
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, columns, 2);
@@ -300,6 +321,7 @@ const struct command command_job_cancel = {
     .arguments = "ID...",
     .arguments_min = 1,
     .arguments_max = PAWL_ARGUMENTS_MAX,
+    .flags = FLAG_BIT(FLAG_REASON),
     .database = DATABASE_OPEN,
     .writes = true,
     .details = "A running job is told within about two seconds; what it has done by then is done.",
@@ -312,6 +334,7 @@ const struct command command_job_retry = {
     .arguments = "ID...",
     .arguments_min = 1,
     .arguments_max = PAWL_ARGUMENTS_MAX,
+    .flags = FLAG_BIT(FLAG_REASON),
     .database = DATABASE_OPEN,
     .writes = true,
     .run = retry,
@@ -323,6 +346,7 @@ const struct command command_job_discard = {
     .arguments = "ID...",
     .arguments_min = 1,
     .arguments_max = PAWL_ARGUMENTS_MAX,
+    .flags = FLAG_BIT(FLAG_REASON),
     .database = DATABASE_OPEN,
     .writes = true,
     .run = discard,

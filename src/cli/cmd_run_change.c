@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/names.h"
 #include "cli/run_view.h"
@@ -74,6 +75,10 @@ static pawl_status retry(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? again(cli, &run, partition.part, err) : status;
 }
 
+static pawl_status note(struct cli *cli, const struct run_row *run, const char *action, pawl_error *err) {
+    return audit_note_reason(cli, action, arena_printf(cli->arena, "%" PRId64, run->id), err);
+}
+
 static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
     struct run_row run;
     enum store_answer answer = ANSWER_APPLIED;
@@ -82,6 +87,8 @@ static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
         status = cli->store->ops->runs->pause(cli->store, run.id, paused, &answer, err);
     if (status == PAWL_OK && answer == ANSWER_CONFLICT)
         return refuse(&run, "it has ended", err);
+    if (status == PAWL_OK && answer == ANSWER_APPLIED)
+        status = note(cli, &run, paused ? "run pause" : "run resume", err);
     return status == PAWL_OK ? say(cli, &run, answer, 1, err) : status;
 }
 
@@ -98,6 +105,8 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->runs->cancel(cli->store, run.id, &answer, err);
     if (status == PAWL_OK && answer == ANSWER_CONFLICT)
         return refuse(&run, "it has ended", err);
+    if (status == PAWL_OK && answer == ANSWER_APPLIED)
+        status = note(cli, &run, "run cancel", err);
     return status == PAWL_OK ? say(cli, &run, answer, 1, err) : status;
 }
 
@@ -153,6 +162,7 @@ const struct command command_run_pause = {
     .arguments = "RUN",
     .arguments_min = 1,
     .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_REASON),
     .database = DATABASE_OPEN,
     .writes = true,
     .run = pause_run,
@@ -175,7 +185,7 @@ const struct command command_run_cancel = {
     .arguments = "RUN",
     .arguments_min = 1,
     .arguments_max = 1,
-    .flags = FLAG_BIT(FLAG_YES),
+    .flags = FLAG_BIT(FLAG_YES) | FLAG_BIT(FLAG_REASON),
     .database = DATABASE_OPEN,
     .writes = true,
     .run = cancel,

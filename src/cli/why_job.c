@@ -22,6 +22,11 @@ static void tell_running(const struct job_why *why, struct buf *text, struct buf
                    why->row.job.attempts, id);
         why_moment(text, why->row.job.lease_until_ms, why->now_ms);
         buf_append_char(text, '.');
+        if (why->row.job.cancel_ms > 0) {
+            buf_append_cstr(text, " It was cancelled ");
+            why_moment(text, why->row.job.cancel_ms, why->now_ms);
+            buf_append_cstr(text, "; its worker is told within seconds (pawl actions says by whom and why).");
+        }
         buf_printf(next, "Nothing; if that worker hangs, pawl instances evict %s takes the work away.", id);
         return;
     }

@@ -217,6 +217,12 @@ static pawl_status tell_schedule(struct cli *cli, pawl_str word, struct why_told
     return PAWL_OK;
 }
 
+static const char *job_state_phrase(enum job_state state) {
+    static const char *const phrases[] = {"",           "is ready",           "runs now",
+                                          "is not due", "waits for a signal", "is dead"};
+    return phrases[state];
+}
+
 static pawl_status tell_task(struct cli *cli, pawl_str word, struct why_told *told, pawl_error *err) {
     struct task_list tasks = {.count = 0};
     struct job_rows jobs = {.count = 0};
@@ -248,7 +254,8 @@ static pawl_status tell_task(struct cli *cli, pawl_str word, struct why_told *to
         buf_append_cstr(&told->text, " has no execution on record; ");
     }
     if (jobs.count > 0) {
-        buf_printf(&told->text, "its first unfinished job is %" PRId64 ".", jobs.rows[0].job.id);
+        buf_printf(&told->text, "its first unfinished job is %" PRId64 ", which %s.", jobs.rows[0].job.id,
+                   job_state_phrase(jobs.rows[0].state));
         buf_printf(&told->next, "pawl why job %" PRId64 ".", jobs.rows[0].job.id);
     } else {
         buf_append_cstr(&told->text, "no job of it is unfinished.");

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -559,9 +560,11 @@ class Jobs(unittest.TestCase):
         job = self.pawl("job", "enqueue", "--pipeline", path)[0]["id"]
         process = self.worker()
         self.until(lambda: self.counts().get("a"))
-        self.pawl("job", "cancel", str(job))
+        self.pawl("job", "cancel", str(job), "--reason", "wrong day")
         self.until(self.gone, 15)
         self.stop(process)
+        action, = self.pawl("actions")
+        self.assertEqual((action["action"], action["detail"]), ("job cancel", f"{job}: wrong day"))
         self.assertEqual(self.pawl("audit", "list")[0]["outcome"], "cancelled")
 
     # One reason, whoever notices first that the time is over; and a dead job says why it is dead.
@@ -583,6 +586,14 @@ class Jobs(unittest.TestCase):
     def until_dead(self, process, count):
         self.until(lambda: sum(job["state"] == "dead" for job in self.pawl("job", "list")) == count, 60)
         return process
+
+    def test_the_head_of_the_audit_is_logged(self):
+        self.pawl("job", "enqueue", "a")
+        process = self.worker("--on", "a=exec:true", "--cleanup-interval", "1s")
+        found = self.until(lambda: re.search(r"audit_head.*hash=([0-9a-f]{64})", (self.folder / "worker.log").read_text()))
+        self.stop(process)
+        self.assertTrue(self.pawl("audit", "verify", "--head", found.group(1))["sound"])
+        self.assertEqual(self.pawl("audit", "head")["hash"], found.group(1))
 
     def test_a_schedule_fires(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "${run.instant_ms}"}}]})
