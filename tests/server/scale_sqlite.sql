@@ -31,7 +31,7 @@ UPDATE pawl_settings SET last_seq = last_seq + :messages + :letters + :jobs;
 CREATE TEMP TABLE job_template AS SELECT * FROM pawl_job LIMIT 1;
 INSERT INTO pawl_job
 SELECT s.job + g, 1, t.ord + g, t.due_ms, t.put_ms, 0, 0, t.priority, 0, t.max_attempts, t.flags, 0, 0, 0, 0, 0, 0, t.queue,
-       'job.' || g % 9, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, t.payload
+       'job.' || g % 9, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, t.payload
   FROM number CROSS JOIN start AS s CROSS JOIN job_template AS t WHERE g <= :jobs;
 UPDATE pawl_job SET state = 5, reason = 1, died_ms = put_ms + id, error = 'cause ' || id % 500, fingerprint = printf('%016x', id % 500)
  WHERE id > (SELECT job FROM start) AND id % 2 = 0;
