@@ -30,6 +30,18 @@ static struct stream *pop_stream(struct handler_queue *queue) {
     return stream;
 }
 
+/* For how long a message is given back: as long again as it has been there, within limits, so that what is
+ * paused or unknown for long costs the others next to nothing. A resume makes it due at once. */
+static int64_t leave_alone_ms(const struct engine_core *core, const struct entry *entry) {
+    int64_t most_ms = entry->delay_ms == ENGINE_PAUSED_MS       ? ENGINE_PAUSED_MS_MAX
+                      : entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX
+                                                                : entry->delay_ms;
+    int64_t age_ms = entry->item->lease_until_ms - core->config.lease_ms - entry->item->put_ms;
+    if (age_ms > most_ms)
+        age_ms = most_ms;
+    return age_ms > entry->delay_ms ? age_ms : entry->delay_ms;
+}
+
 /* Messages that nobody here can handle, or that came too late, go back without an attempt. */
 void core_run_unhandled(struct engine_core *core) {
     int nobody = (int)core->config.handler_count;
@@ -43,7 +55,7 @@ void core_run_unhandled(struct engine_core *core) {
         }
         if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
             core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
-        core_report_release(core, entry, entry->delay_ms);
+        core_report_release(core, entry, leave_alone_ms(core, entry));
     }
     while (queue->stream_head != NULL) {
         struct stream *stream = pop_stream(queue);
@@ -55,7 +67,7 @@ void core_run_unhandled(struct engine_core *core) {
         } else if (stream->head != NULL && stream->head->handler == nobody) {
             if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
                 core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
-            core_stream_release_waiting(core, stream, stream->head->delay_ms);
+            core_stream_release_waiting(core, stream, leave_alone_ms(core, stream->head));
         }
         core_stream_ready(core, stream);
     }

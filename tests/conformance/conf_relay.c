@@ -144,6 +144,37 @@ static void conflicts_and_malformed_ones_are_kept_once(void **state) {
     assert_int_equal(rows.count, 2);
 }
 
+/* Pauses what the message has, gives it back for long as a worker does, and says when it is due once the
+ * pause ends. */
+static bool due_after_resume(struct conf *c, enum pause_scope scope, pawl_str name, int n, pawl_str stream) {
+    struct message_new message = {
+        .id = message_id(n), .stream = stream, .type = STR("t"), .topic = STR("a"), .payload = STR("{}")};
+    struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
+    struct put_result result = {0};
+    struct pause_row in = {.scope = scope, .name = name, .actor = STR("anna")};
+    ok(c, c->core->messages_put(c->store, &put, c->arena, &result, &c->err));
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 1);
+    assert_int_equal(release_item(c, 1, &held.items[0], 600000), ANSWER_APPLIED);
+    advance(c, 1000);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 1).count, 0);
+    ok(c, c->store->ops->relay->pause_clear(c->store, scope, name, &c->err));
+    struct item_list again = claim(c, 1, KIND_OUTBOX, 1);
+    complete_all(c, 1, again);
+    return again.count == 1;
+}
+
+static void what_was_given_back_is_due_when_the_pause_ends(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    assert_true(due_after_resume(c, PAUSE_TOPIC, STR("a"), 1, STR("s")));
+    assert_true(due_after_resume(c, PAUSE_STREAM, STR("s"), 2, STR("s")));
+    assert_true(due_after_resume(c, PAUSE_HANDLER, STR("t"), 3, ABSENT));
+    assert_false(due_after_resume(c, PAUSE_TOPIC, STR("b"), 4, STR("u"))); /* another topic's pause */
+    advance(c, 600000);
+    complete_all(c, 1, claim(c, 1, KIND_OUTBOX, 1));
+}
+
 static void pauses_are_noted_and_taken_back(void **state) {
     struct conf *c = *state;
     struct pause_row in = {
@@ -224,6 +255,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_reader_whose_duty_is_over_stores_nothing),
     CONF_TEST(conflicts_and_malformed_ones_are_kept_once),
     CONF_TEST(pauses_are_noted_and_taken_back),
+    CONF_TEST(what_was_given_back_is_due_when_the_pause_ends),
     CONF_TEST(a_cancelled_message_says_by_whom_and_why),
     CONF_TEST(the_audit_keeps_what_people_did),
 };

@@ -245,6 +245,20 @@ class ContainmentTest(WorkerTest):
         self.wait(lambda: not alive(marker), 5, "the end of the orphan")
 
 
+class PauseTest(WorkerTest):
+    """What is paused costs the rest nothing."""
+
+    def test_the_open_go_on_beside_many_paused(self):
+        self.assertEqual(self.run_pawl("pause", "topic", "closed").code, 0)
+        lines = [json.dumps({"type": "t", "topic": "closed" if n % 4 else "open", "stream": f"s{n}", "payload": {}})
+                 for n in range(1200)]
+        self.ok("send", "--ndjson", "-", stdin="\n".join(lines) + "\n")
+        self.start("--concurrency", "4", "--on", "t=exec:" + self.script(":"))
+        self.wait(lambda: self.counts()["done"] == 300, 60, "the end of the open ones")
+        self.assertEqual(self.run_pawl("resume", "topic", "closed").code, 0)
+        self.wait(lambda: self.counts()["done"] == 1200, 60, "the end of the others")
+
+
 class DeathTest(WorkerTest):
     """A worker is killed with much in its hands."""
 

@@ -1,6 +1,7 @@
 /* Duties, what came in and was refused, pauses and the audit. */
 #include "store/model/relay.h"
 
+#include "store/model/view.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -288,6 +289,26 @@ static pawl_status pause_set(struct store *store, const struct pause_row *in, pa
     return model_leave(model, PAWL_OK);
 }
 
+static bool in_aside(const struct record *record, const void *self) {
+    (void)self;
+    return record->place == PLACE_ASIDE;
+}
+
+/* What was given back because of the pause is due at once. */
+static void resume(struct model *model, enum pause_scope scope, pawl_str name) {
+    struct records found = model_records_by_seq(model, in_aside, NULL);
+    for (size_t i = 0; i < found.count; i++) {
+        struct record *record = found.at[i];
+        bool named = scope == PAUSE_HANDLER ||
+                     (scope == PAUSE_TOPIC &&
+                      str_equal(str_absent(record->topic) ? record->type : record->topic, name)) ||
+                     (scope == PAUSE_STREAM && str_equal(record->stream, name));
+        if (named && record->reason == ASIDE_RELEASED && record->scheduled_ms > model->now_ms)
+            model_record_to_aside(model, record, ASIDE_RELEASED, model->now_ms);
+    }
+    free(found.at);
+}
+
 static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
     struct model *model = model_enter(store);
     struct relay *relay = relay_of(model);
@@ -298,6 +319,7 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     model_text_free(row->reason);
     model_text_free(row->actor);
     *row = relay->pauses[--relay->pause_count];
+    resume(model, scope, name);
     return model_leave(model, PAWL_OK);
 }
 

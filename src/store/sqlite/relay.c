@@ -271,6 +271,20 @@ static pawl_status pause_set(struct store *store, const struct pause_row *in, pa
     return operation_end(&op, statement_run(&s));
 }
 
+/* What was given back because of the pause is due at once. */
+static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str name) {
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME);
+    bind_int(&s, scope);
+    bind_text(&s, name);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_PAUSE_RESUME_HOLDS);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
 static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
@@ -283,6 +297,9 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     status = statement_run_count(&s, &changed);
     if (status == PAWL_OK && changed == 0)
         status = error_set(err, PAWL_NOT_FOUND, "pause_clear", "it is not paused");
+    if (status == PAWL_OK)
+        status = resume(&op, scope, name);
+    op.news = true;
     return operation_end(&op, status);
 }
 
