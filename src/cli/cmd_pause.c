@@ -97,7 +97,8 @@ const struct command command_pause = {
     .writes = true,
     .details = "Workers see it with their next heartbeat: messages are given back without an attempt and "
                "looked at again "
-               "less and less often, and a resume makes them due at once; a subscription whose topic it is stops reading. A message without a topic "
+               "less and less often, and a resume makes them due at once; a subscription whose topic it is "
+               "stops reading. A message without a topic "
                "goes by "
                "its type; a handler is named by its pattern. What runs already may end.",
     .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'",
