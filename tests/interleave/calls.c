@@ -18,12 +18,13 @@ static const char *request_id(struct scene *scene, int n) {
     return n == 0 ? "NULL" : text(scene, "'01900000-0000-7000-8000-ee00%08x'", (unsigned)n);
 }
 
-void join(struct scene *scene, int n) {
+void join_lease(struct scene *scene, int n, int lease_ms) {
     run(scene, scene->observer,
-        text(scene,
-             "SELECT now_ms FROM pawl.instance_register('%s', 'orders', 'host', 1, NULL, 2, 86400000, 0, 0)",
-             instance_id(scene, n)));
+        text(scene, "SELECT now_ms FROM pawl.instance_register('%s', 'orders', 'host', 1, NULL, 2, %d, 0, 0)",
+             instance_id(scene, n), lease_ms));
 }
+
+void join(struct scene *scene, int n) { join_lease(scene, n, 86400000); }
 
 const char *sql_beat(struct scene *scene, int n) {
     return text(scene, "SELECT taken || '/' || given || '/' || evicted FROM pawl.heartbeat('%s')",

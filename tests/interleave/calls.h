@@ -13,6 +13,7 @@ enum { LEASE_MS = 300000 };
 
 /* Instance n, registered for the outbox and beaten for a day. */
 void join(struct scene *scene, int n);
+void join_lease(struct scene *scene, int n, int lease_ms);
 const char *sql_beat(struct scene *scene, int n); /* gives "taken/given/evicted" */
 const char *sql_evict(struct scene *scene, int n);
 

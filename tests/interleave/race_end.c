@@ -13,33 +13,31 @@ static const char *two_held(struct scene *s) {
     return grant;
 }
 
-static void expiry_waits_for_a_completion_and_then_sees_it_done(void **state) {
+static void expiry_leaves_a_completion_alone_and_then_sees_it_done(void **state) {
     struct scene *s = *state;
     const char *grant = two_held(s);
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED);
     move_clock(s, LEASE_MS);
-    start(s, s->b, sql_claim(s, 1, 10));
-    blocked(s, s->b);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), ""); /* nobody waits for it */
     run(s, s->a, "COMMIT");
-    assert_string_equal(numbers(s, finish(s, s->b)), "2"); /* only the unfinished one was taken back */
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "2"); /* only the unfinished one */
     assert_string_equal(where_is(s, 1), "gone");
-    assert_string_equal(where_is(s, 2), "aside a0 d0 l1");
+    assert_string_equal(where_is(s, 2), "aside a0 d0 l2");
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), DUPLICATE);
     refused(s, 1, grant, 2);
 }
 
-static void expiry_that_waited_for_the_whole_claim_finds_nothing_to_end(void **state) {
+static void expiry_that_left_the_whole_claim_alone_finds_nothing_to_end(void **state) {
     struct scene *s = *state;
     const char *grant = two_held(s);
     run(s, s->a, "BEGIN");
     run(s, s->a, sql_complete(s, 1, grant, 1));
     run(s, s->a, sql_complete(s, 1, grant, 2));
     move_clock(s, LEASE_MS);
-    start(s, s->b, sql_claim(s, 1, 10));
-    blocked(s, s->b);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
     run(s, s->a, "COMMIT");
-    assert_string_equal(finish(s, s->b), "");
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
     assert_string_equal(where_is(s, 1), "gone");
     assert_string_equal(where_is(s, 2), "gone");
     assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "2");
@@ -137,17 +135,16 @@ static void a_ghost_of_the_evicted_is_answered_stale_after_the_work_went_on(void
     assert_string_equal(run_error(s, s->a, sql_claim(s, 1, 10)), "PW004");
 }
 
-static void expiry_waits_for_a_renewal_and_then_leaves_it_alone(void **state) {
+static void expiry_leaves_a_renewal_alone(void **state) {
     struct scene *s = *state;
     const char *grant = two_held(s);
     run(s, s->a, "BEGIN");
     move_clock(s, LEASE_MS);
     assert_string_equal(run(s, s->a, sql_renew(s, 1, grant, 1)), APPLIED);
-    start(s, s->b, sql_claim(s, 1, 10));
-    blocked(s, s->b);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
     run(s, s->a, "COMMIT");
     /* The renewed one lives on in a part of its own; its sibling was taken back. */
-    assert_string_equal(numbers(s, finish(s, s->b)), "2");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "2");
     assert_string_equal(where_is(s, 1), "message");
     refused(s, 1, grant, 2);
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED);
@@ -281,15 +278,15 @@ static void a_message_that_kills_its_worker_ends_as_a_dead_letter_and_its_mates_
 }
 
 static const struct CMUnitTest tests[] = {
-    SCENE_TEST(expiry_waits_for_a_completion_and_then_sees_it_done),
-    SCENE_TEST(expiry_that_waited_for_the_whole_claim_finds_nothing_to_end),
+    SCENE_TEST(expiry_leaves_a_completion_alone_and_then_sees_it_done),
+    SCENE_TEST(expiry_that_left_the_whole_claim_alone_finds_nothing_to_end),
     SCENE_TEST(a_completion_that_waited_for_expiry_is_stale),
     SCENE_TEST(a_completion_that_waited_for_an_expiry_that_rolled_back_is_applied),
     SCENE_TEST(eviction_waits_for_a_completion_and_takes_the_rest),
     SCENE_TEST(an_eviction_beside_a_claim_waits_and_ends_it_too),
     SCENE_TEST(a_completion_that_waited_for_the_eviction_is_stale),
     SCENE_TEST(a_ghost_of_the_evicted_is_answered_stale_after_the_work_went_on),
-    SCENE_TEST(expiry_waits_for_a_renewal_and_then_leaves_it_alone),
+    SCENE_TEST(expiry_leaves_a_renewal_alone),
     SCENE_TEST(a_renewal_that_waited_for_expiry_is_stale),
     SCENE_TEST(renewing_some_ids_splits_the_claim_so_a_hung_sibling_does_not_live_on),
     SCENE_TEST(two_reports_of_one_claim_wait_for_each_other_and_both_count),

@@ -36,11 +36,10 @@ static void a_lane_is_not_given_away_under_a_claim_that_is_being_made(void **sta
         send_now(s, n, text(s, "stream-%d", n));
     join(s, 2);
     run(s, s->a, "BEGIN");
-    const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* locks every lane of the owner */
-    start(s, s->b, sql_beat(s, 1));
-    blocked(s, s->b);
+    const char *grant = run(s, s->a, sql_claim(s, 1, 100));     /* locks every lane of the owner */
+    assert_string_equal(run(s, s->b, sql_beat(s, 1)), "0/0/0"); /* a beat does not wait for it */
     run(s, s->a, "COMMIT");
-    assert_string_equal(finish(s, s->b), "0/4/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 1)), "0/4/0");
     assert_string_equal(count(s, "draining"), "4"); /* busy by now: they drain, they are not free */
     assert_string_equal(count(s, "owner IS NULL"), "0");
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, atoi(grant))), APPLIED);
@@ -76,10 +75,9 @@ static void two_newcomers_at_once_never_take_the_same_lane(void **state) {
     assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/1/0");
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_beat(s, 2)), "3/0/0"); /* one of the two gets the odd lane */
-    start(s, s->b, sql_beat(s, 3));
-    blocked(s, s->b);
+    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "0/0/0"); /* a beat does not wait for another */
     run(s, s->a, "COMMIT");
-    assert_string_equal(finish(s, s->b), "2/0/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "2/0/0");
     assert_string_equal(count(s, "owner IS NULL"), "0");
     refused(s, 2, "1@1", 1);
 }
@@ -133,6 +131,43 @@ static void a_beat_that_waited_for_its_own_eviction_is_told(void **state) {
     refused(s, 1, grant, 1);
 }
 
+/* A client that stops in the middle of a transaction keeps what it has locked, and nothing else. */
+static void a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction(void **state) {
+    struct scene *s = *state;
+    join_lease(s, 1, 1000);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* on every lane */
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED); /* it holds one claim */
+    join(s, 2);
+    move_clock(s, 2000);
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "8/0/0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"),
+                        "1"); /* the one that is held */
+    assert_true(strlen(run(s, s->b, sql_claim(s, 2, 100))) > 0);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/1"); /* now nothing is left of it */
+    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "1");
+    refused(s, 1, grant, 2);
+}
+
+static void a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked(void **state) {
+    struct scene *s = *state;
+    join_lease(s, 1, 1000);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_claim(s, 1, 1)); /* one lane */
+    join(s, 2);
+    move_clock(s, 2000);
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "7/0/0");
+    assert_true(strlen(run(s, s->b, sql_claim(s, 2, 100))) > 0);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "1/0/1");
+    refused(s, 1, "1@1", 1);
+}
+
 static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -161,6 +196,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(an_instance_that_beats_right_now_is_not_evicted),
     SCENE_TEST(a_beat_that_waited_for_its_own_eviction_is_told),
     SCENE_TEST(expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once),
+    SCENE_TEST_LANES(a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction),
+    SCENE_TEST_LANES(a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked),
 };
 
 RACES(handover, tests);

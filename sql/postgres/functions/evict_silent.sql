@@ -18,8 +18,7 @@ BEGIN
     FOR v_id IN SELECT i.id FROM pawl.instance i
                  WHERE i.state = 1 AND i.lease_until_ms <= p_now AND i.id IS DISTINCT FROM p_caller
                  ORDER BY i.id FOR UPDATE SKIP LOCKED LOOP
-        PERFORM pawl.evict_one(v_id, p_now);
-        v_count := v_count + 1;
+        v_count := v_count + pawl.evict_one(v_id, p_now)::integer;
     END LOOP;
     RETURN v_count;
 END

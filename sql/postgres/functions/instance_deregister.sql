@@ -16,7 +16,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is not registered', p_id);
     END IF;
-    PERFORM pawl.instance_end(p_id, 2::smallint, v_now);
+    PERFORM pawl.instance_end(p_id, 2::smallint, true, v_now);
     DELETE FROM pawl.instance i WHERE i.id = p_id;
     INSERT INTO pawl.tombstone (id, removed_ms) VALUES (p_id, v_now) ON CONFLICT (id) DO NOTHING;
 END

@@ -44,8 +44,7 @@ BEGIN
             ELSIF v_peer.absent_since_ms = 0 THEN
                 UPDATE pawl.instance i SET absent_since_ms = v_now WHERE i.id = v_peer.id;
             ELSIF v_now - v_peer.absent_since_ms >= 300 THEN
-                PERFORM pawl.evict_one(v_peer.id, v_now);
-                evicted := evicted + 1;
+                evicted := evicted + pawl.evict_one(v_peer.id, v_now)::integer;
             END IF;
         END LOOP;
         SELECT greatest(0, min(i.absent_since_ms) + 300 - v_now) INTO believe_ms FROM pawl.instance i
