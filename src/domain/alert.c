@@ -39,6 +39,8 @@ const struct alert_metric_row alert_metrics[METRIC_COUNT] = {
                                       "PostgreSQL: connections in use; SQLite: the disk of the file."},
     [METRIC_MEMORY_USED_PERCENT] = {"memory_used_percent",
                                     "Memory in use on the machine or in the container that evaluated."},
+    [METRIC_EPOCH_RAISED] = {"epoch_raised", "1 for a day after the database was promoted, restored or went "
+                                             "back: acknowledged work may be lost."},
 };
 
 enum alert_metric alert_metric_find(pawl_str name) {
@@ -59,6 +61,8 @@ enum alert_metric alert_metric_find(pawl_str name) {
 const struct alert_rule alert_defaults[] = {
     RULE("database-limit", "database_used_percent", ALERT_CRITICAL, 90, 60000, 60000, true,
          "The database is near a limit: connections, or the disk of its file."),
+    RULE("epoch-raised", "epoch_raised", ALERT_CRITICAL, 0, 0, 0, true,
+         "The database was promoted, restored or went back: acknowledged work may be lost."),
     RULE("error-rate", "error_rate_percent", ALERT_WARNING, 20, 60000, 120000, true, "Many attempts fail."),
     RULE("inbox-gave-up", "inbox_dead", ALERT_CRITICAL, 0, 0, 0, true,
          "Inbox messages gave up and wait for a person."),

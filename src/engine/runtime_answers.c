@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "engine/runtime.h"
 
 enum { MAINTAIN_DONE = 50000 };
@@ -34,8 +35,18 @@ static void maintained(struct runtime *runtime, const struct call *call) {
         runtime_ask_control(runtime, CALL_MAINTAIN);
 }
 
+/* Never pretend durability: what was found is told at every start, loudly when it is not enough. */
+static void tell_durability(struct runtime *runtime, const struct durability *durability) {
+    bool safe = durability->crash && durability->failover;
+    log_event(&runtime->config.log, safe ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "durability",
+              "survives_crash=%s survives_failover=%s found=%.*s", durability->crash ? "true" : "false",
+              durability->failover ? "true" : "false", STR_ARG(durability->found));
+}
+
 static void registered(struct runtime *runtime, const struct call *call, struct engine_event *event) {
     event->type = EVENT_REGISTERED;
+    if (call->status == PAWL_OK)
+        tell_durability(runtime, &call->durability);
     if (call->status == PAWL_OK)
         handler_table_pause(runtime->config.handlers, &call->pauses);
     event->instance = call->instance.id;

@@ -66,6 +66,9 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
     }
     if (status == PAWL_OK)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
+    if (status == PAWL_OK)
+        status =
+            thread->store->ops->view.durability(thread->store, call->arena, &call->durability, &call->error);
     call->settings = thread->settings;
     call->many_writers = thread->store->caps.many_writers;
     return status;

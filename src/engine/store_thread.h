@@ -44,7 +44,8 @@ struct call {
     struct work_batch_result result;
     struct instance_grant grant;
     struct settings settings;
-    bool many_writers; /* register */
+    bool many_writers;            /* register */
+    struct durability durability; /* register; in the arena */
     struct beat_result beat;
     struct grants_settled settled;
     bool has_settled;

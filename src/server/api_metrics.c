@@ -197,6 +197,19 @@ static void write_perspectives(struct metrics *metrics, const struct perspective
                        (double)rows->rows[row].lag_ms / 1000.0);
 }
 
+/* ---- The database */
+
+static void write_store(struct metrics *metrics, const struct fleet_facts *facts) {
+    metrics_family(metrics, "pawl_epoch", "gauge",
+                   "Raised when the database was promoted, restored or went back.");
+    metrics_int(metrics, LABELS({"cause", str_from(epoch_cause_name(facts->settings.epoch_cause))}),
+                facts->settings.epoch);
+    metrics_family(metrics, "pawl_durable", "gauge",
+                   "1 when an acknowledged commit survives it, as the database is set.");
+    metrics_int(metrics, LABELS({"against", STR("crash")}), facts->durability.crash);
+    metrics_int(metrics, LABELS({"against", STR("failover")}), facts->durability.failover);
+}
+
 /* ---- Alerts */
 
 static void write_alerts(struct metrics *metrics, const struct alert_rows *rows) {
@@ -341,6 +354,7 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     write_instances(&metrics, &facts.instances, facts.counts.now_ms);
     write_jobs(&metrics, &facts.queues);
     write_perspectives(&metrics, &facts.perspectives);
+    write_store(&metrics, &facts);
     write_alerts(&metrics, &alerts);
     metrics_family(&metrics, "pawl_audit_head", "gauge",
                    "Number of the last anchor of the audit; the label is its hash.");

@@ -111,6 +111,13 @@ struct kind_counts {
     int lanes_free;
 };
 
+/* What the database was found to promise of a commit that it has acknowledged. */
+struct durability {
+    pawl_str found; /* its settings, name=value */
+    bool crash;     /* it survives a crash of the machine */
+    bool failover;  /* no standby could take over without it */
+};
+
 struct counts {
     int64_t now_ms;
     struct kind_counts kind[KIND_COUNT + 1];
@@ -202,6 +209,8 @@ struct store_view_ops {
     pawl_status (*check)(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
     /* What the server or the file behind the store is set to that endangers the work, by the names of
      * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
+    pawl_status (*durability)(struct store *store, struct arena *arena, struct durability *out,
+                              pawl_error *err);
     pawl_status (*ailments)(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err);
     /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores

@@ -123,5 +123,6 @@ pawl_status alert_measure(struct store *store, const struct alert_window *window
         values[METRIC_ERROR_RATE_PERCENT] = sums.failed * 100 / (sums.done + sums.failed);
     values[METRIC_DATABASE_USED_PERCENT] = pressure;
     values[METRIC_MEMORY_USED_PERCENT] = memory_used_percent();
+    values[METRIC_EPOCH_RAISED] = fleet_epoch_raised(&facts->settings, facts->counts.now_ms);
     return PAWL_OK;
 }

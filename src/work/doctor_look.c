@@ -5,13 +5,13 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "work/fleet_facts.h"
 
 enum {
     CLOCK_AHEAD_MS_MAX = 2000,
     BACKLOG_MS_MAX = 10 * 60 * 1000,
     SCHEDULE_LATE_MS_MAX = 60 * 1000,
     DEDUPE_MS_MIN = 60 * 60 * 1000,
-    EPOCH_TOLD_MS = 24 * 60 * 60 * 1000,
     SHARE_OF_LEASE = 2 /* an execution may take one part in so many of its lease */
 };
 #define HISTORY_MS_MAX (INT64_C(90) * 24 * 60 * 60 * 1000)
@@ -48,7 +48,7 @@ void look_epoch_raised(const struct doctor_facts *facts, struct buf *found) {
         [EPOCH_WENT_BACK] = "a worker had seen tokens that the store did not know"};
     const struct settings *settings = &facts->settings;
     int64_t age_ms = facts->counts.now_ms - settings->epoch_ms;
-    if (settings->epoch_ms > 0 && age_ms < EPOCH_TOLD_MS && causes[settings->epoch_cause] != NULL)
+    if (fleet_epoch_raised(settings, facts->counts.now_ms))
         buf_printf(found, "the epoch was raised to %" PRId64 " %" PRId64 " s ago: %s", settings->epoch,
                    age_ms / 1000, causes[settings->epoch_cause]);
 }

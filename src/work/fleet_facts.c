@@ -5,6 +5,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 
+enum { EPOCH_TOLD_MS = 24 * 60 * 60 * 1000 };
+
 pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
                                struct perspective_rows *rows, pawl_error *err) {
     struct stamp_result stamped;
@@ -63,8 +65,16 @@ pawl_status fleet_facts_read(struct store *store, struct arena *arena, struct fl
     if (status == PAWL_OK)
         status = fleet_perspectives(store, (pawl_str){NULL, 0}, arena, &read.perspectives, err);
     if (status == PAWL_OK)
+        status = ops->core.settings_read(store, &read.settings, err);
+    if (status == PAWL_OK)
+        status = ops->view.durability(store, arena, &read.durability, err);
+    if (status == PAWL_OK)
         *facts = read;
     return status;
+}
+
+bool fleet_epoch_raised(const struct settings *settings, int64_t now_ms) {
+    return settings->epoch_cause > EPOCH_ASKED && now_ms - settings->epoch_ms < EPOCH_TOLD_MS;
 }
 
 int64_t fleet_age_s(int64_t now_ms, int64_t since_ms) {

@@ -10,10 +10,16 @@ struct fleet_facts {
     struct instance_rows instances;
     struct job_counts_list queues;
     struct perspective_rows perspectives;
+    struct settings settings;
+    struct durability durability;
 };
 
 PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *arena,
                                             struct fleet_facts *facts, pawl_error *err);
+
+/* Whether the database was promoted, restored or went back, less than a day ago: work that was acknowledged
+ * may be lost. */
+bool fleet_epoch_raised(const struct settings *settings, int64_t now_ms);
 
 /* Whole seconds between two moments of the store's clock; 0 when the first is unknown (0) or yet to come. */
 int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);

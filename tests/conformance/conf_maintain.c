@@ -189,6 +189,15 @@ static void a_raised_epoch_makes_every_older_token_older(void **state) {
     assert_true(fresh.items[0].token > old.items[0].token);
 }
 
+/* covers: BX.7 */
+static void the_store_says_what_a_commit_is_worth(void **state) {
+    struct conf *c = *state;
+    struct durability durability = {0};
+    ok(c, c->view->durability(c->store, c->arena, &durability, &c->err));
+    assert_true(durability.found.len > 0);
+    assert_true(durability.failover); /* nobody follows a test's server */
+}
+
 static void tombstones_are_forgotten_after_thirty_days(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -211,6 +220,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(settings_are_changed_one_by_one),
     CONF_TEST(a_schema_has_ten_thousand_partitions_unless_told_otherwise),
     CONF_TEST(a_raised_epoch_makes_every_older_token_older),
+    CONF_TEST(the_store_says_what_a_commit_is_worth),
     CONF_TEST(tombstones_are_forgotten_after_thirty_days),
 };
 

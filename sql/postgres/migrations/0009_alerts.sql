@@ -59,6 +59,7 @@ CREATE INDEX alert_notice_change ON pawl.alert_notice (change);
 INSERT INTO pawl.alert_turn DEFAULT VALUES;
 INSERT INTO pawl.alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
     ('database-limit', 'database_used_percent', 2, 90, 90, 60000, 60000, true, 'The database is near a limit: connections, or the disk of its file.'),
+    ('epoch-raised', 'epoch_raised', 2, 0, 0, 0, 0, true, 'The database was promoted, restored or went back: acknowledged work may be lost.'),
     ('error-rate', 'error_rate_percent', 1, 20, 20, 60000, 120000, true, 'Many attempts fail.'),
     ('inbox-gave-up', 'inbox_dead', 2, 0, 0, 0, 0, true, 'Inbox messages gave up and wait for a person.'),
     ('jobs-gave-up', 'jobs_dead', 1, 0, 0, 0, 0, false, 'Jobs failed for good and wait for a person.'),

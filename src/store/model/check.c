@@ -296,3 +296,11 @@ pawl_status model_ailments(struct store *store, struct arena *arena, struct viol
     *out = (struct violations){NULL, 0}; /* memory has no settings that could be wrong */
     return PAWL_OK;
 }
+
+/* It lives as long as its process. */
+pawl_status model_durability(struct store *store, struct arena *arena, struct durability *out,
+                             pawl_error *err) {
+    (void)store, (void)arena, (void)err;
+    *out = (struct durability){.found = STR("memory"), .failover = true};
+    return PAWL_OK;
+}

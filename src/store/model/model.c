@@ -131,6 +131,7 @@ static const struct store_ops model_ops = {
             .checkpoint_get = model_checkpoint_get,
             .receptors = model_receptors,
             .check = model_check,
+            .durability = model_durability,
             .ailments = model_ailments,
             .dump = model_dump,
             .rollups = model_rollups,

@@ -146,6 +146,8 @@ pawl_status postgres_checkpoint_get(struct store *store, pawl_str stream, pawl_s
                                     struct arena *arena, struct checkpoint_row *out, pawl_error *err);
 pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                                struct receptor_row **rows, size_t *count, pawl_error *err);
+pawl_status postgres_durability(struct store *store, struct arena *arena, struct durability *out,
+                                pawl_error *err);
 pawl_status postgres_ailments(struct store *store, struct arena *arena, struct violations *out,
                               pawl_error *err);
 pawl_status postgres_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);

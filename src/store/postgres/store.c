@@ -69,6 +69,7 @@ static const struct store_ops postgres_ops = {
             .checkpoint_get = postgres_checkpoint_get,
             .receptors = postgres_receptors,
             .check = postgres_check,
+            .durability = postgres_durability,
             .ailments = postgres_ailments,
             .dump = postgres_dump,
             .rollups = postgres_rollups,

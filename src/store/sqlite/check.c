@@ -62,3 +62,22 @@ pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct vio
         *out = list;
     return status;
 }
+
+/* A file has no standby. */
+pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
+                              pawl_error *err) {
+    struct operation op;
+    struct durability found = {.failover = true};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "durability", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_DURABILITY);
+    if (statement_next(&s)) {
+        found.found = column_copy(&s, 0, arena);
+        found.crash = column_int(&s, 1) != 0;
+    }
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}

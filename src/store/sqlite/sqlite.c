@@ -68,6 +68,7 @@ static const struct store_ops sqlite_ops = {
             .checkpoint_get = sqlite_checkpoint_get,
             .receptors = sqlite_receptors,
             .check = sqlite_check,
+            .durability = sqlite_durability,
             .ailments = sqlite_ailments,
             .dump = sqlite_dump,
             .rollups = sqlite_rollups,

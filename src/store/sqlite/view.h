@@ -66,6 +66,8 @@ pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int li
 pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
                        pawl_error *err);
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
+                              pawl_error *err);
 pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err);
 /* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
