@@ -287,6 +287,9 @@ PAWL_MUSTCHECK pawl_status engine_step(struct engine_core *core, const struct en
 /* While held, a stop does not deregister: something else still works under this instance. */
 void engine_hold(struct engine_core *core, bool held);
 
+/* Whether jobs of this instance run, or may be there to run. */
+void engine_jobs_busy(struct engine_core *core, bool busy);
+
 /* Whether the store has noted that this instance wants to be woken, and wake-ups arrive. */
 bool engine_woken(const struct engine_core *core);
 

@@ -215,6 +215,7 @@ struct engine_core {
     int64_t seen_token;   /* the newest that arrived */
     int64_t epoch;        /* 0 = not known yet */
 
+    bool jobs_busy;
     bool held; /* by whoever else works under this instance */
     bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
     int64_t drain_until_ms, give_up_ms;

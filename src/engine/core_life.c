@@ -206,9 +206,10 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
 /* Peers are watched while they, or we ourselves, have work in flight, and a little longer: who has just
  * finished its share is the one to notice that another has not. An idle fleet costs nothing. */
 static bool look_wanted(struct engine_core *core) {
-    if (core->grants.next != &core->grants)
+    if (core->grants.next != &core->grants || core->jobs_busy)
         look_for(core, LOOK_BEHIND_MS);
-    bool busy = core->now_ms < core->look_until_ms || !core->was_idle;
+    bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
+    bool busy = core->now_ms < core->look_until_ms || (messages && !core->was_idle);
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
 }
 

@@ -18,6 +18,8 @@ void core_stop_begin(struct engine_core *core, bool now) {
     core->give_up_ms = core->drain_until_ms + (core->stop_now ? STOP_NOW_MS : ENGINE_STOP_STORE_MS);
 }
 
+void engine_jobs_busy(struct engine_core *core, bool busy) { core->jobs_busy = busy; }
+
 void engine_hold(struct engine_core *core, bool held) { core->held = held; }
 
 static void release_waiting(struct engine_core *core) {

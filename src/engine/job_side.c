@@ -465,7 +465,7 @@ static void rest_if_idle(struct job_side *side, int64_t now_ms) {
 /* Tells whoever waits for it that the state changed. The lock is held. */
 static bool publish(struct job_side *side) {
     side->metrics = job_core_metrics(side->core);
-    bool news = side->metrics.idle && !side->was_idle;
+    bool news = side->metrics.idle != side->was_idle;
     side->was_idle = side->metrics.idle;
     return news;
 }

@@ -75,7 +75,7 @@ struct runtime {
     int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
     struct job_side *jobs; /* NULL = this worker takes no jobs */
     pawl_uuid jobs_instance;
-    bool jobs_held, jobs_quiet, idle_wanted, idle_told;
+    bool jobs_held, jobs_quiet, jobs_busy, idle_wanted, idle_told;
     pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
     bool exiting, forced;
     bool left_behind; /* a thread has not returned and goes on with what it uses */

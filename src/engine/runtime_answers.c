@@ -110,6 +110,8 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_LOOK:
         event.type = EVENT_LOOKED;
         event.look = &call->look;
+        if (call->status == PAWL_OK && call->look.evicted > 0)
+            runtime_jobs_wake(runtime); /* what the dead had in hand is ready */
         break;
     case CALL_BATCH:
     case CALL_CLAIM:

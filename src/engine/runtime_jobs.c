@@ -79,6 +79,12 @@ void runtime_jobs_sync(struct runtime *runtime) {
         runtime->jobs_instance = instance;
         job_side_instance(runtime->jobs, instance);
     }
+    bool busy = !job_side_idle(runtime->jobs);
+    if (busy != runtime->jobs_busy) {
+        runtime->jobs_busy = busy;
+        engine_jobs_busy(runtime->core, busy);
+        runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
+    }
     if (engine_woken(runtime->core) != runtime->jobs_quiet) {
         runtime->jobs_quiet = engine_woken(runtime->core);
         job_side_quiet(runtime->jobs, runtime->jobs_quiet);

@@ -91,14 +91,15 @@ static bool lanes_short(const struct store_thread *thread, const struct call *ca
     return false;
 }
 
-/* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone. */
+/* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone, unless
+ * it serves jobs, which are of no lane. */
 static pawl_status count_peers(struct store_thread *thread, struct call *call) {
     int owned = 0, kinds = 0, live[KIND_COUNT + 1] = {0};
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         owned += serves(call->instance.kinds, kind) ? call->beat.lanes_owned[kind] : 0;
         kinds += serves(call->instance.kinds, kind);
     }
-    if (owned >= kinds * thread->settings.lane_count)
+    if (owned >= kinds * thread->settings.lane_count && (call->instance.kinds & KIND_BIT_JOBS) == 0)
         return PAWL_OK;
     struct instance_rows rows = {0};
     pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
@@ -107,7 +108,7 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
         if (row->state != INSTANCE_ACTIVE || uuid_equal(row->id, thread->instance))
             continue;
         call->peers++;
-        call->peers_busy = call->peers_busy || row->claims > 0;
+        call->peers_busy = call->peers_busy || row->claims > 0 || row->jobs > 0;
         int64_t ends_ms = row->lease_until_ms - row->beat_ms - row->beat_age_ms;
         if (ends_ms > 0 && (call->peer_ends_ms == 0 || ends_ms < call->peer_ends_ms))
             call->peer_ends_ms = ends_ms;

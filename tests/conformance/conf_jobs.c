@@ -250,6 +250,23 @@ static void finishing_and_claiming_are_one_call(void **state) {
     assert_int_equal(job_counted(c, "default").running, 3);
 }
 
+/* Who watches its peers must know whether one has jobs in hand. */
+static void an_instance_says_how_many_jobs_it_holds(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    join_jobs(c, 2);
+    for (int i = 0; i < 3; i++)
+        add(c, job_typed("a"));
+    struct job_list both = take(c, 1, 2), one = take(c, 1, 1);
+    assert_int_equal(instance_row(c, 1).jobs, 3);
+    assert_int_equal(instance_row(c, 2).jobs, 0);
+    assert_int_equal(job_done(c, 1, &both.jobs[0]), ANSWER_APPLIED);
+    assert_int_equal(instance_row(c, 1).jobs, 2);
+    assert_int_equal(job_done(c, 1, &both.jobs[1]), ANSWER_APPLIED);
+    assert_int_equal(job_done(c, 1, &one.jobs[0]), ANSWER_APPLIED);
+    assert_int_equal(instance_row(c, 1).jobs, 0);
+}
+
 static void lists_filter_and_page(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
@@ -419,6 +436,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_repeated_request_gets_the_same_answer),
     CONF_TEST(unique_keys_are_held_while_a_job_is_unfinished),
     CONF_TEST(finishing_and_claiming_are_one_call),
+    CONF_TEST(an_instance_says_how_many_jobs_it_holds),
     CONF_TEST(lists_filter_and_page),
     CONF_TEST(a_page_of_jobs_looks_at_so_many_rows),
     CONF_TEST(the_backlog_is_counted_by_priority_up_to_a_limit),

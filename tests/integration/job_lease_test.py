@@ -27,10 +27,12 @@ class JobLeaseTest(CliTest):
             worker.wait()
 
     def worker(self, *more, lease="2s"):
+        return self.patient_worker("--poll", "100ms", "--job-lease", lease, "--instance-lease", lease, "--heartbeat", "250ms", *more)
+
+    def patient_worker(self, *more):
         with open(self.dir / "worker.log", "ab") as log:
-            self.workers.append(subprocess.Popen(
-                [Setup.pawl, "worker", "--kinds", "jobs", "--poll", "100ms", "--job-lease", lease, "--instance-lease", lease,
-                 "--heartbeat", "250ms", *more], env=self.env, cwd=self.dir, stderr=log, stdin=subprocess.DEVNULL))
+            self.workers.append(subprocess.Popen([Setup.pawl, "worker", "--kinds", "jobs", *more], env=self.env, cwd=self.dir,
+                                                 stderr=log, stdin=subprocess.DEVNULL))
         return self.workers[-1]
 
     def stop(self, worker):
@@ -117,6 +119,25 @@ class JobLeaseTest(CliTest):
         self.worker("--concurrency", "1", *handler)
         self.until(lambda: len(self.counts()) == 2)
         self.until(lambda: [(str(row["id"]), row["state"]) for row in self.ok("job", "list")] == [(began, "dead")])
+
+    def test_a_dead_peer_is_noticed_by_its_lock(self):
+        """With the leases that a worker has by itself, 15 s and 60 s, a killed worker's job runs again within a few seconds."""
+        if Setup.dialect == "postgres":  # after a server start nobody has had time to take its lock again
+            self.until(lambda: self.sql("SELECT clock_timestamp() > pg_postmaster_start_time() + interval '16 s'") == [("t",)])
+        handler = self.handler("[ -e go ] || exec sleep 600")
+        first = self.patient_worker("--concurrency", "1", *handler)
+        self.ok("job", "enqueue", "work")
+        self.until(self.counts)
+        self.patient_worker("--concurrency", "1", *handler)
+        self.until(lambda: len(self.ok("instances")) == 2)
+        time.sleep(6)  # a heartbeat, so that they know of each other
+        (self.dir / "go").touch()
+        first.kill()
+        first.wait()
+        killed = time.monotonic()
+        self.until(lambda: sum(self.counts().values()) == 2)
+        self.assertLess(time.monotonic() - killed, 6)
+        self.until(self.gone)
 
 
 if __name__ == "__main__":
