@@ -353,6 +353,66 @@ TEST(a_json_call_that_is_wrong_changes_nothing) {
     close_place(&place);
 }
 
+/* Every argument of the functions for any language as NULL, one at a time: it has a meaning, or the call is
+ * refused and names it. Never an error about pawl's own tables, and never work that is half described. */
+TEST(a_null_argument_is_refused_by_its_name) {
+    struct place place;
+    open_place(&place, 100, 1);
+    PGresult *calls =
+        PQexec(place.conn,
+               "select p.proargnames[a.n], format('select pawl.%I(%s)', p.proname, (select "
+               "string_agg(format('%I => ', "
+               "p.proargnames[b.n]) || case when b.n = a.n then 'null' when format_type(b.type, null) = "
+               "'boolean' then "
+               "'false' when p.proargnames[b.n] = 'events' then quote_literal('[{\"type\": \"t\", "
+               "\"payload\": {}}]') when "
+               "p.proargnames[b.n] = 'partitions' or p.proargnames[b.n] ~ "
+               "'completions|failures|messages$|leases$|releases' "
+               "and format_type(b.type, null) ~ 'json' then quote_literal('[]') when p.proargnames[b.n] = "
+               "'p_partition_count' then '100' when p.proargnames[b.n] ~ 'stale' then '600' when "
+               "p.proargnames[b.n] in "
+               "('p_flags', 'p_max_partitions_per_instance') then '0' when p.proargnames[b.n] = 'p_kinds' "
+               "then '6' when "
+               "p.proargnames[b.n] = 'task' then 'null' else quote_literal(case format_type(b.type, null) "
+               "when 'uuid' then "
+               "'01900000-0000-7000-8000-000000000001' when 'text' then 'x' when 'json' then '{}' when "
+               "'jsonb' then '{}' when "
+               "'timestamp with time zone' then '2036-01-01' when 'interval' then '1 s' when 'uuid[]' then "
+               "'{01900000-0000-7000-8000-000000000001}' else case when y.typcategory = 'A' then '{1}' else "
+               "'1' end end) end "
+               "|| '::' || format_type(b.type, null), ', ') from unnest(p.proargtypes::oid[]) with "
+               "ordinality b(type, n) join "
+               "pg_type y on y.oid = b.type)) from pg_proc p, generate_series(1, p.pronargs) a(n) where "
+               "p.pronamespace = "
+               "'pawl'::regnamespace and p.proname in ('send', 'receive', 'put_one', 'append', 'enqueue', "
+               "'run_start', "
+               "'process_work_batch', 'wait_for', 'finish', 'job_complete', 'jobs_wake', "
+               "'instance_register', 'complete', "
+               "'renew', 'release') order by 2");
+    assert_int_equal(PQresultStatus(calls), PGRES_TUPLES_OK);
+    assert_true(PQntuples(calls) > 80);
+    int wrong = 0;
+    for (int i = 0; i < PQntuples(calls); i++) {
+        const char *argument = PQgetvalue(calls, i, 0);
+        PQclear(PQexec(place.conn, "begin"));
+        PGresult *result = PQexec(place.conn, PQgetvalue(calls, i, 1));
+        const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+        const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+        const char *name = strncmp(argument, "p_", 2) == 0 ? argument + 2 : argument;
+        bool invalid = sqlstate != NULL && strcmp(sqlstate, "PW001") == 0;
+        bool good = sqlstate == NULL ||
+                    (invalid ? strstr(text, name) != NULL : strncmp(sqlstate, "PW", 2) == 0);
+        if (!good)
+            print_error("%s NULL: %s %s: %s\n", argument, sqlstate, text, PQgetvalue(calls, i, 1));
+        wrong += !good;
+        PQclear(result);
+        PQclear(PQexec(place.conn, "rollback"));
+    }
+    PQclear(calls);
+    assert_int_equal(wrong, 0);
+    close_place(&place);
+}
+
 /* covers: P66 P67 */
 TEST(two_services_in_two_schemas_of_one_database_do_not_see_each_other) {
     static const char *const schemas[2] = {"inventory", "bff"};
@@ -399,6 +459,7 @@ int main(void) {
         cmocka_unit_test(functions_take_typed_arrays_and_answer_each_item_in_one_call),
         cmocka_unit_test(one_json_call_does_the_whole_batch_in_one_round_trip),
         cmocka_unit_test(a_json_call_that_is_wrong_changes_nothing),
+        cmocka_unit_test(a_null_argument_is_refused_by_its_name),
         cmocka_unit_test(two_services_in_two_schemas_of_one_database_do_not_see_each_other),
     };
     if (pgserver_url() == NULL)

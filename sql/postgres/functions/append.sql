@@ -18,7 +18,7 @@ DECLARE
 BEGIN
     IF stream IS NULL OR expected_version IS NULL OR expected_version < -1 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
-            MESSAGE = 'name a stream and an expected version: -1 any, 0 a new stream, else the version it has';
+            MESSAGE = 'name a stream and an expected_version: -1 any, 0 a new stream, else the version it has';
     END IF;
     IF events IS NULL OR json_typeof(events) <> 'array' OR json_array_length(events) NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'events is a JSON array of 1 to 1000 objects with type and payload';

@@ -25,6 +25,9 @@ DECLARE
     v_aside integer := 0;
     v_stale integer := 0;
 BEGIN
+    IF num_nulls(p_instance, p_kind) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
+    END IF;
     IF v_count = 0 THEN
         RETURN '{}';
     END IF;

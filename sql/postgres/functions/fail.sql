@@ -22,6 +22,9 @@ DECLARE
     v_done integer := 0;
     v_stale integer := 0;
 BEGIN
+    IF num_nulls(p_instance, p_kind) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
+    END IF;
     answers := array_fill(3::smallint, ARRAY[v_count]);
     outcomes := array_fill(0::smallint, ARRAY[v_count]);
     PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind

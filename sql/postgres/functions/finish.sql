@@ -12,6 +12,10 @@ DECLARE
     v_instance uuid;
     v_answer smallint;
 BEGIN
+    IF num_nulls(p_kind, p_token, p_id) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_kind', 'p_token', 'p_id'],
+            ARRAY[p_kind IS NULL, p_token IS NULL, p_id IS NULL]);
+    END IF;
     SELECT c.instance INTO v_instance FROM pawl.claim c WHERE c.token = p_token LIMIT 1;
     IF v_instance IS NOT NULL THEN
         v_answer := (pawl.complete(v_instance, p_kind, ARRAY[p_token], ARRAY[p_id],

@@ -20,6 +20,9 @@ DECLARE
     v_lease bigint;
     v_partitions integer;
 BEGIN
+    IF num_nulls(p_id, p_service, p_pid, p_kinds) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_id', 'p_service', 'p_pid', 'p_kinds'], ARRAY[p_id IS NULL, p_service IS NULL, p_pid IS NULL, p_kinds IS NULL]);
+    END IF;
     PERFORM pawl.epoch_check();
     SELECT CASE WHEN coalesce(p_lease_ms, 0) = 0 THEN s.instance_lease_ms ELSE p_lease_ms END, s.partition_count
       INTO v_lease, v_partitions FROM pawl.settings s;

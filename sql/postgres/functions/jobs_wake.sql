@@ -12,6 +12,10 @@ DECLARE
     v_payload json := coalesce(p_payload, 'null');
     v_job pawl.job_aside;
 BEGIN
+    IF num_nulls(p_wait_key) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_wait_key'],
+            ARRAY[p_wait_key IS NULL]);
+    END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
     woken := 0;
     FOR v_job IN DELETE FROM pawl.job_aside a WHERE a.state = 4 AND a.wait_key = p_wait_key RETURNING a.* LOOP

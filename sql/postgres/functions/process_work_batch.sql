@@ -36,6 +36,10 @@ DECLARE
     v_stale bigint;
     v_lanes record;
 BEGIN
+    IF num_nulls(p_instance_id, p_service_name, p_process_id, p_flags, p_max_partitions_per_instance, p_lease_seconds, p_max_messages, p_kinds) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_instance_id', 'p_service_name', 'p_process_id', 'p_flags', 'p_max_partitions_per_instance', 'p_lease_seconds', 'p_max_messages', 'p_kinds'],
+            ARRAY[p_instance_id IS NULL, p_service_name IS NULL, p_process_id IS NULL, p_flags IS NULL, p_max_partitions_per_instance IS NULL, p_lease_seconds IS NULL, p_max_messages IS NULL, p_kinds IS NULL]);
+    END IF;
     SELECT s.stale_ms INTO v_stale FROM pawl.settings s;
     IF p_stale_threshold_seconds * 1000::bigint <> v_stale THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(

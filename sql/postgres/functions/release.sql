@@ -17,6 +17,9 @@ DECLARE
     v_aside bigint := 0;
     v_stale integer := 0;
 BEGIN
+    IF num_nulls(p_instance, p_kind) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
+    END IF;
     PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
       ORDER BY c.token, c.part FOR UPDATE;
     FOR v_n IN 1 .. v_count LOOP

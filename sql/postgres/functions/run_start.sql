@@ -21,6 +21,10 @@ DECLARE
     v_parent pawl.run;
     v_fault record;
 BEGIN
+    IF num_nulls(run_start.name, run_start.type, partitions, options) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['name', 'type', 'partitions', 'options'],
+            ARRAY[run_start.name IS NULL, run_start.type IS NULL, partitions IS NULL, options IS NULL]);
+    END IF;
     IF options ->> 'key' IS NOT NULL THEN
         SELECT 2, r.id INTO run_start.answer, run_start.id FROM pawl.run r WHERE r.key = options ->> 'key';
         IF FOUND THEN

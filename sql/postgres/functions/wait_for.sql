@@ -13,6 +13,10 @@ DECLARE
     v_end timestamptz := clock_timestamp() + make_interval(secs => least(timeout_ms, 3600000) / 1000.0);
     v_pause double precision := 0.005;
 BEGIN
+    IF num_nulls(perspective, stream, version, timeout_ms) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['perspective', 'stream', 'version', 'timeout_ms'],
+            ARRAY[perspective IS NULL, stream IS NULL, version IS NULL, timeout_ms IS NULL]);
+    END IF;
     LOOP
         IF (SELECT r.reached FROM pawl.perspective_reached(perspective, stream, version, 0) r) THEN
             RETURN true;
