@@ -101,7 +101,7 @@ class JobLeaseTest(CliTest):
 
     def test_max_leases_is_the_number_of_leases(self):
         self.env["WORKER_MAX_LEASES"] = "1"
-        self.worker(*self.handler("sleep 600"), lease="10s")
+        self.worker(*self.handler("exec sleep 600"), lease="10s")
         self.ok("job", "enqueue", "work", "--count", "5")
         self.until(lambda: self.counts())
         rows = self.ok("job", "list")
