@@ -258,6 +258,8 @@ typedef struct pawl_worker_config {
     pawl_strategy strategy;
     bool (*flush)(void *self, size_t pending, int64_t oldest_age_ms); /* PAWL_CUSTOM: send the results now? */
     bool (*ready)(void *self); /* asked before every batch, in a store thread */
+    /* Once per change. Idle: nothing that is due, of the kinds that it serves, waits, runs or is on its way,
+     * here or with other workers, dead ones included; what waits for another attempt does not count. */
     void (*on_started)(void *self);
     void (*on_idle)(void *self);
     void (*on_tick)(void *self, const pawl_metrics *metrics); /* about five times a second */

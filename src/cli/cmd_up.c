@@ -44,8 +44,7 @@ static void print_log(void *self, int level, const char *line) {
 
 static void stop_when_idle(void *self) {
     struct up *up = self;
-    if (up->until_idle)
-        pawl_worker_stop(up->worker);
+    pawl_worker_stop(up->worker);
 }
 
 static void make_line(struct up *up, const struct counts *counts, char line[static LINE_BYTES]) {
@@ -133,7 +132,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return status;
     config.observe = !worker_setup_has_work(cli, &config);
     config.on_log = print_log;
-    config.on_idle = stop_when_idle;
+    config.on_idle = up.until_idle ? stop_when_idle : NULL;
     config.self = &up;
     if (config.observe)
         fputs("pawl: no handler is given, so nothing is handled; add --on 'order.*=exec:./handle.sh'\n",

@@ -9,7 +9,6 @@
 
 struct worker_run {
     pawl_worker *worker;
-    bool until_idle;
 };
 
 static void print_log(void *self, int level, const char *line) {
@@ -20,8 +19,7 @@ static void print_log(void *self, int level, const char *line) {
 
 static void stop_when_idle(void *self) {
     struct worker_run *job = self;
-    if (job->until_idle)
-        pawl_worker_stop(job->worker);
+    pawl_worker_stop(job->worker);
 }
 
 /* A database that cannot be reached now, or not by a worker, is an error now, unless waiting was asked for.
@@ -42,7 +40,7 @@ static pawl_status check_database(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    struct worker_run job = {.until_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set};
+    struct worker_run job = {.worker = NULL};
     pawl_worker_config config;
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
@@ -53,7 +51,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                          "--tools FILE or "
                          "--transports FILE");
     config.on_log = print_log;
-    config.on_idle = stop_when_idle;
+    config.on_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set ? stop_when_idle : NULL;
     config.self = &job;
     status = worker_setup(cli, &config, &job.worker, err);
     if (status == PAWL_OK)

@@ -304,10 +304,11 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_WAIT] = {.name = "wait",
                    .type = FLAG_SWITCH,
                    .help = "Wait for a database that is not there yet, instead of giving up."},
-    [FLAG_UNTIL_IDLE] = {.name = "until-idle",
-                         .type = FLAG_SWITCH,
-                         .help =
-                             "Stop when nothing is left to do; what is to be tried again later may stay."},
+    [FLAG_UNTIL_IDLE] =
+        {.name = "until-idle",
+         .type = FLAG_SWITCH,
+         .help = "Stop when nothing that is due is left, here or with another worker; what waits for "
+                 "another attempt stays, and is told."},
     [FLAG_HEAD] =
         {.name = "head",
          .type = FLAG_TEXT,

@@ -18,7 +18,7 @@
 #include "base/thread.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, BESIDE_MS = 100, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
+enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
 
 static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
 
@@ -233,9 +233,8 @@ static void take_event(struct runtime *runtime, uint64_t data) {
 
 static void arm_timer(struct runtime *runtime) {
     int64_t due_ms = runtime->core_timer_ms;
-    bool ask_beside = runtime->idle_wanted && runtime->config.beside_busy != NULL;
     int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms,
-                        ask_beside ? clock_boot_ms() + BESIDE_MS : INT64_MAX,
+                        runtime_idle_due_ms(runtime),
                         runtime->left_kinds != 0 ? clock_boot_ms() + LEFT_MS : INT64_MAX};
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
         if (others[i] < due_ms)
@@ -263,11 +262,6 @@ static void tick_beside(struct runtime *runtime) {
         runtime->left_kinds = left;
         runtime_step(runtime, (struct engine_event){.type = EVENT_LEAVE, .kinds = left});
     }
-}
-
-bool runtime_beside_busy(const struct runtime *runtime) {
-    const struct runtime_config *config = &runtime->config;
-    return config->beside_busy != NULL && works(runtime) && config->beside_busy(config->beside);
 }
 
 static void tick(struct runtime *runtime) {
@@ -316,6 +310,7 @@ static void loop(struct runtime *runtime) {
         runtime_take_answers(runtime, runtime->claims);
         tick(runtime);
         runtime_jobs_sync(runtime);
+        runtime_idle_sync(runtime);
     }
 }
 

@@ -33,6 +33,7 @@ struct runtime_config {
      * has something to do, which is asked before the worker is called idle. NULL = there is none. */
     void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
     bool (*beside_busy)(void *beside);
+    void (*beside_ask)(void *beside); /* asks whether really nothing is left: busy until that is known */
     unsigned (*beside_leaves)(void *beside); /* KIND_BIT: what is not to be claimed for now */
     void (*beside_wake)(void *beside);       /* the store has woken the worker */
     void *beside;
@@ -75,7 +76,14 @@ struct runtime {
     int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
     struct job_side *jobs; /* NULL = this worker takes no jobs */
     pawl_uuid jobs_instance;
-    bool jobs_held, jobs_quiet, jobs_busy, idle_wanted, idle_told;
+    bool jobs_held, jobs_quiet, jobs_busy;
+    struct {
+        bool messages;                                       /* the core has nothing, and finds nothing */
+        enum { IDLE_UNSAID = 0, IDLE_BUSY, IDLE_IDLE } said; /* what the user was told last */
+        enum { IDLE_LOOK = 0, IDLE_ASKED, IDLE_SETTLE } step;
+        int64_t ask_ms, wait_ms; /* when to ask, not before; since when longer and longer */
+        struct work_left left;
+    } idle;
     pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
     bool exiting, forced;
     bool left_behind; /* a thread has not returned and goes on with what it uses */
@@ -128,11 +136,15 @@ void runtime_jobs_stop(struct runtime *runtime);
 void runtime_damaged(struct runtime *runtime, const pawl_error *error); /* runtime_answers.c */
 void runtime_jobs_revive(struct runtime *runtime);
 void runtime_jobs_wake(struct runtime *runtime);
-void runtime_jobs_idle(struct runtime *runtime); /* the messages are all done */
-bool runtime_beside_busy(const struct runtime *runtime);
 void runtime_jobs_sync(struct runtime *runtime);                           /* once per turn of the loop */
 void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out); /* the metrics lock is held */
 PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
+
+/* runtime_idle.c */
+void runtime_idle_started(struct runtime *runtime);                         /* there is work */
+void runtime_idle_answer(struct runtime *runtime, const struct call *call); /* of CALL_LEFT */
+void runtime_idle_sync(struct runtime *runtime);                            /* once per turn of the loop */
+int64_t runtime_idle_due_ms(const struct runtime *runtime);
 
 /* runtime_log.c */
 void runtime_log(struct runtime *runtime, const struct engine_action *action);

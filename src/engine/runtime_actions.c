@@ -27,6 +27,7 @@ static void ask(struct runtime *runtime, struct store_thread *thread, enum call_
     call->batch = action->batch;
     call->report = action->report;
     call->known = action->known;
+    call->queue = runtime->config.jobs.queue;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
     if (type == CALL_REGISTER) {
         pawl_error error;
@@ -163,12 +164,11 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         runtime->core_timer_ms = action->at_ms;
         break;
     case ACTION_NOTIFY_STARTED:
-        runtime->idle_wanted = false;
-        if (runtime->config.on_started != NULL)
-            runtime->config.on_started(runtime->config.self);
+        runtime->idle.messages = false;
+        runtime_idle_started(runtime);
         break;
     case ACTION_NOTIFY_IDLE:
-        runtime_jobs_idle(runtime);
+        runtime->idle.messages = true;
         break;
     case ACTION_LOG:
         runtime_log(runtime, action);

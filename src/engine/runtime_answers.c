@@ -141,6 +141,10 @@ static void answered(struct runtime *runtime, struct call *call) {
         runtime_waker_opened(runtime, call);
         call_free(call);
         return;
+    case CALL_LEFT:
+        runtime_idle_answer(runtime, call);
+        call_free(call);
+        return;
     case CALL_MAINTAIN:
         maintained(runtime, call);
         call_free(call);

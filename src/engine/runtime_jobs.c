@@ -1,4 +1,4 @@
-/* The job side, as the worker's loop sees it: who we are, when to stop, whether all is quiet. */
+/* The job side, as the worker's loop sees it: who we are and when to stop. */
 #include <unistd.h>
 
 #include "base/uuid.h"
@@ -59,18 +59,9 @@ void runtime_jobs_wake(struct runtime *runtime) {
         job_side_wake(runtime->jobs);
 }
 
-void runtime_jobs_idle(struct runtime *runtime) { runtime->idle_wanted = true; }
-
-/* P60: the worker is idle when its messages are done, its jobs are, and the work beside them is. */
 void runtime_jobs_sync(struct runtime *runtime) {
-    if (runtime->jobs == NULL) {
-        if (!runtime->idle_wanted || runtime_beside_busy(runtime))
-            return;
-        runtime->idle_wanted = false;
-        if (runtime->config.on_idle != NULL)
-            runtime->config.on_idle(runtime->config.self);
+    if (runtime->jobs == NULL)
         return;
-    }
     pawl_error damage;
     if (!runtime->exiting && job_side_damaged(runtime->jobs, &damage))
         runtime_damaged(runtime, &damage);
@@ -93,14 +84,6 @@ void runtime_jobs_sync(struct runtime *runtime) {
         runtime->jobs_held = false;
         engine_hold(runtime->core, false);
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
-    }
-    bool messages = (runtime->config.engine.instance.kinds & KIND_BITS_ALL) != 0;
-    if ((runtime->idle_wanted || !messages) && job_side_idle(runtime->jobs) &&
-        !runtime_beside_busy(runtime)) {
-        runtime->idle_wanted = false;
-        if (runtime->config.on_idle != NULL && !runtime->idle_told)
-            runtime->config.on_idle(runtime->config.self);
-        runtime->idle_told = !messages;
     }
 }
 

@@ -229,6 +229,10 @@ void store_call_run(struct store_thread *thread, struct call *call) {
     case CALL_LOOK:
         call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
         break;
+    case CALL_LEFT:
+        call->status = store_left(thread->store, call->instance.kinds, str_from(call->queue), call->arena,
+                                  &call->left, &call->error);
+        break;
     case CALL_MAINTAIN:
         call->status = run_maintain(thread, call);
         break;

@@ -14,6 +14,7 @@ enum call_type {
     CALL_REGISTER,
     CALL_BEAT,
     CALL_LOOK,
+    CALL_LEFT,
     CALL_MAINTAIN,
     CALL_BATCH,
     CALL_CLAIM,
@@ -50,6 +51,8 @@ struct call {
     struct grants_settled settled;
     bool has_settled;
     struct peers_look look;
+    const char *queue;        /* left: in; NULL = any */
+    struct work_left left;    /* left: out */
     struct pause_rows pauses; /* beat and register; in the arena */
     int peers;
     bool peers_busy;

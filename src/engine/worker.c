@@ -145,6 +145,12 @@ static bool beside_busy(void *self) {
            (worker->feed != NULL && receptor_feed_busy(worker->feed));
 }
 
+static void beside_ask(void *self) {
+    struct pawl_worker *worker = self;
+    if (worker->perspectives != NULL)
+        perspectives_ask(worker->perspectives);
+}
+
 static unsigned beside_leaves(void *self) {
     struct pawl_worker *worker = self;
     bool leaves = worker->perspectives != NULL && perspectives_all_behind(worker->perspectives);
@@ -169,6 +175,7 @@ static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
     worker->config.beside = worker;
     worker->config.beside_tick = beside_tick;
     worker->config.beside_busy = beside_busy;
+    worker->config.beside_ask = beside_ask;
     worker->config.beside_leaves = beside_leaves;
     worker->config.beside_wake = beside_wake;
     return status;

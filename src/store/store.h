@@ -104,6 +104,15 @@ void store_waker_close(struct store_waker *waker); /* takes NULL */
 PAWL_MUSTCHECK pawl_status store_batch(struct store *store, const struct work_batch *in, struct arena *arena,
                                        struct work_batch_result *out, pawl_error *err);
 
+/* due: messages that wait, run or may run again now, and jobs that run, with whomever; later: messages aside
+ * of kinds whose first may run again in next_ms, which is 0 when there is none. */
+struct work_left {
+    int64_t due, later, next_ms;
+};
+/* What is left of these kinds (KIND_BITs, KIND_BIT_JOBS of a queue; absent = of all). */
+PAWL_MUSTCHECK pawl_status store_left(struct store *store, int kinds, pawl_str queue, struct arena *arena,
+                                      struct work_left *out, pawl_error *err);
+
 /* The openers of each dialect; only store.c calls them. */
 pawl_status sqlite_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err);
 pawl_status postgres_waker_open(const struct store_config *config, struct store_waker **waker,

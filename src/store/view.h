@@ -107,6 +107,7 @@ struct kind_counts {
     int64_t ready, leased, aside, dead;                               /* gauges */
     int64_t put, done, failed, stale, duplicate, redriven, discarded; /* counters */
     int64_t oldest_ready_ms; /* put_ms of the oldest waiting message of any lane; 0 = none */
+    int64_t next_due_ms;     /* when the first of what is aside may run again; 0 = nothing waits for a time */
     int64_t claims_active, claims_overdue;
     int lanes_free;
 };

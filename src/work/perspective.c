@@ -152,10 +152,18 @@ bool perspectives_all_behind(void *self) {
     return behind;
 }
 
+void perspectives_ask(void *self) {
+    struct perspectives *all = self;
+    pthread_mutex_lock(&all->lock);
+    all->settling = all->look = true;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+}
+
 bool perspectives_busy(void *self) {
     struct perspectives *all = self;
     pthread_mutex_lock(&all->lock);
-    bool busy = all->due_left || all->working > 0;
+    bool busy = all->due_left || all->look || all->settling || all->working > 0;
     pthread_mutex_unlock(&all->lock);
     return busy;
 }

@@ -32,6 +32,8 @@ PAWL_MUSTCHECK pawl_status perspectives_start(struct perspectives *all, pawl_err
 void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
 /* Whether something is being applied or was, a moment ago. */
 bool perspectives_busy(void *self);
+/* Looks once more, and at what others are at: busy until nothing that can be run here is behind. */
+void perspectives_ask(void *self);
 /* Whether every perspective that is fed has a backlog that the thread is at: messages of appends could only
  * write down behind it what they themselves say. True for a while at most. */
 bool perspectives_all_behind(void *self);

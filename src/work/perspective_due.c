@@ -124,6 +124,22 @@ static pawl_status due_round(const struct work *work, bool *found, bool *looked,
     return status != PAWL_OK ? status : last;
 }
 
+/* Whether anything that can be run here is behind: in line, or in the hands of somebody else. */
+static pawl_status look_around(const struct seat *seat, bool *left, pawl_error *err) {
+    struct perspective_rows rows = {0};
+    pawl_status status =
+        seat->store->ops->events.perspective_list(seat->store, (pawl_str){NULL, 0}, seat->arena, &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct perspective_row *row = &rows.rows[i];
+        bool mine = false;
+        for (size_t k = 0; k < seat->key_count; k++)
+            mine = mine || str_equal(seat->keys[k], row->key);
+        *left = *left || (mine && row_fed(row) && !row->paused &&
+                          (!row->backfilled || row->pending > 0 || row->processing > 0));
+    }
+    return status;
+}
+
 /* True when there is work for us again; false at the end. */
 static bool wait_turn(struct perspectives *all, int64_t wait_ms, pawl_uuid *instance) {
     struct timespec until = clock_monotonic_after(wait_ms);
@@ -147,17 +163,23 @@ void *perspectives_due(void *self) {
     int64_t wait_ms = 0;
     while (wait_turn(all, wait_ms, &instance)) {
         pawl_error error = {0};
-        bool found = false, looked = false;
+        bool found = false, looked = false, left = false;
+        pthread_mutex_lock(&all->lock);
+        bool settling = all->settling;
+        pthread_mutex_unlock(&all->lock);
         struct seat *seat = seat_take(all, &error);
         pawl_status status = error.status;
         if (seat != NULL) {
             struct work work = {all, seat, instance, INT64_MAX, NULL};
             status = due_round(&work, &found, &looked, &error);
+            if (settling && status == PAWL_OK && !found)
+                status = look_around(seat, &left, &error);
             seat_give(all, seat);
         }
         pthread_mutex_lock(&all->lock);
         all->looked = all->looked || (looked && uuid_equal(all->instance, instance));
         all->due_left = found || (status != PAWL_OK && status != PAWL_STALE);
+        all->settling = all->settling && (!settling || left || all->due_left);
         pthread_mutex_unlock(&all->lock);
         if (status != PAWL_OK && status != PAWL_STALE) {
             struct note note = {.type = NOTE_TROUBLE};

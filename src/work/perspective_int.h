@@ -105,6 +105,7 @@ struct perspectives {
     size_t backlog_count;
     int64_t all_behind_ms; /* since when every fed perspective has one; 0: not so */
     bool look;             /* something is due that was not, a moment ago */
+    bool settling;         /* somebody asks whether nothing is left, here or with others */
     int working;           /* pieces of work under way */
     bool due_left;         /* the last look found something, or none was made yet */
     pthread_t thread;

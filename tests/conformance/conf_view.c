@@ -230,11 +230,40 @@ static void counts_follow_what_happens(void **state) {
     assert_int_equal(counts.claims_overdue, 0);
     assert_int_equal(counts.lanes_free, 0);
     assert_int_equal(counts.oldest_ready_ms, c->now_ms);
+    assert_true(counts.next_due_ms > c->now_ms); /* one waits for another attempt */
+    assert_int_equal(all.kind[KIND_INBOX].next_due_ms, 0);
     assert_int_equal(all.kind[KIND_INBOX].put, 0);
     assert_int_equal(all.kind[KIND_INBOX].lanes_free, c->lanes);
     assert_int_equal(all.kind[KIND_INBOX].oldest_ready_ms, 0);
     advance(c, LEASE_MS);
     assert_int_equal(counted(c, KIND_OUTBOX).claims_overdue, 1);
+}
+
+/* covers: P60 */
+static void what_is_left_is_known_wherever_it_is(void **state) {
+    struct conf *c = *state;
+    struct work_left left;
+    join(c, 1, KIND_BITS_ALL);
+    ok(c, store_left(c->store, KIND_BITS_ALL, ABSENT, c->arena, &left, &c->err));
+    assert_int_equal(left.due, 0);
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    put(c, KIND_OUTBOX, 2, STR("b"));
+    ok(c, store_left(c->store, KIND_BITS_ALL, ABSENT, c->arena, &left, &c->err));
+    assert_int_equal(left.due, 2);
+    ok(c, store_left(c->store, KIND_BIT(KIND_INBOX), ABSENT, c->arena, &left, &c->err));
+    assert_int_equal(left.due, 0); /* of other kinds */
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    struct fail_item failed = failure_of(item_of(c, held, 1), "no", 60000);
+    struct messages_fail in = {instance_id(1), KIND_OUTBOX, &failed, 1};
+    struct answer_list answers;
+    ok(c, c->core->messages_fail(c->store, &in, c->arena, &answers, &c->err));
+    ok(c, store_left(c->store, OUTBOX_BIT, ABSENT, c->arena, &left, &c->err));
+    assert_int_equal(left.due, 1); /* in somebody's hands */
+    assert_int_equal(left.later, 1);
+    assert_int_equal(left.next_ms, 60000);
+    ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
+    ok(c, store_left(c->store, OUTBOX_BIT, ABSENT, c->arena, &left, &c->err));
+    assert_int_equal(left.due, 1); /* nobody's, and due */
 }
 
 static void instances_and_lanes_say_what_they_hold(void **state) {
@@ -468,6 +497,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(dead_and_done_are_found_by_their_end),
     CONF_TEST(an_id_is_found_wherever_its_messages_are),
     CONF_TEST(counts_follow_what_happens),
+    CONF_TEST(what_is_left_is_known_wherever_it_is),
     CONF_TEST(instances_and_lanes_say_what_they_hold),
     CONF_TEST(why_names_the_state_of_the_message),
     CONF_TEST(why_names_the_owner_that_is_missing_silent_or_handing_over),

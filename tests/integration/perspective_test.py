@@ -82,6 +82,22 @@ class PerspectiveTest(PerspectiveCase):
             self.sql(f"UPDATE pawl.checkpoint SET version = {before[0]}, status = {before[1]}, token = {before[2]}, "
                      f"due_ms = {before[3]}, perspective = '{before[4]}'")
 
+    # covers: P59 P60
+    def test_until_idle_leaves_nothing_behind(self):
+        self.tables()
+        self.ok("perspectives", "register", str(self.example))
+        lines = [[("order.placed", {"sku": f"s{n % 7}", "delta": 1, "amount": n}) for _ in range(5)] for n in range(120)]
+        for round_ in range(2):  # what was there before it began, and what it is told of by messages
+            for n, events in enumerate(lines):
+                if n % 4 == round_ % 4:
+                    self.append(f"order-{n}", *events)
+            self.work("--concurrency", "8")
+            behind = self.rows("SELECT perspective || ' ' || stream FROM " +
+                               ("pawl_checkpoint" if self.dialect() == "sqlite" else f'"{self.schema}".checkpoint') +
+                               " WHERE status <> 2")
+            self.assertEqual(behind, [])
+            self.assertEqual(self.models(), self.fold())
+
     # covers: P27 B0.13
     def test_outside(self):
         program = self.dir / "handle.sh"

@@ -301,6 +301,43 @@ class DeathTest(WorkerTest):
         self.assertLessEqual(kills, 4)
 
 
+class IdleTest(WorkerTest):
+    """Idle: nothing that is due is waiting, running or on its way, here or with a worker that died. covers: P59 P60"""
+
+    def test_what_a_dead_owner_had_is_waited_for(self):
+        lines = "\n".join(json.dumps({"type": "T", "stream": f"s{n}", "payload": {}}) for n in range(60))
+        self.ok("send", "T", "--ndjson", "-", stdin=lines)
+        marker = "7" + str(os.getpid())
+        self.start("--on", f"*=exec:{self.script('exec sleep ' + marker, 'slow.sh')}", "--concurrency", "4")
+        self.wait(lambda: alive(marker), what="the first handler")
+        self.process.kill()
+        result = self.run_worker("--on", f"*=exec:{self.script('true')}", "--concurrency", "8")
+        self.assertEqual(result.code, 0, result)
+        counts = self.counts()
+        self.assertEqual((counts["ready"], counts["leased"], counts["aside"], counts["done"]), (0, 0, 0, 60), result)
+
+    def test_what_waits_for_another_attempt_is_told(self):
+        self.ok("send", "T", "--stream", "s")
+        result = self.run_pawl("worker", "--poll", "50ms", "--until-idle", "--retry-base", "60s", "--retry-max", "60s",
+                               "--on", f"*=exec:{self.script('exit 75')}")
+        self.assertEqual(result.code, 0, result)
+        self.assertIn("event=idle_left", result.err)
+        self.assertIn("later=1", result.err)
+
+    def test_who_cannot_ask_is_not_idle(self):
+        away = "pawl_tally_away" if Setup.dialect == "sqlite" else "tally_away"
+        self.sql(f"ALTER TABLE pawl.tally RENAME TO {away}")
+        log = self.dir / "worker.log"
+        with open(log, "wb") as file:
+            self.process = subprocess.Popen([Setup.pawl, "worker", *FAST, "--until-idle", "--on", f"*=exec:{self.script('true')}"],
+                                            env=self.env, cwd=self.dir, stderr=file, stdin=subprocess.DEVNULL)
+        self.process.stderr = open(log, "rb")
+        self.wait(lambda: "event=idle_unknown" in log.read_text() or self.process.poll() is not None, 30, "the question")
+        self.assertIsNone(self.process.poll(), log.read_text())
+        self.sql("ALTER TABLE pawl.tally_away RENAME TO " + ("pawl_tally" if Setup.dialect == "sqlite" else "tally"))
+        self.assertEqual(self.process.wait(timeout=30), 0)
+
+
 class StopTest(WorkerTest):
     """SIGTERM drains, a second one does not wait. covers: J14 J54 B4.12"""
 

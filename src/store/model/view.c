@@ -22,6 +22,10 @@ static void counts_of_lane(const struct model *model, const struct lane *lane, s
         if (part->source == PLACE_MESSAGE)
             *in_message += (int64_t)part->items.count;
     }
+    for (const struct stream *held = lane->holds; held != NULL; held = held->hold_next) {
+        if (held->hold == HOLD_WAITING && (out->next_due_ms == 0 || held->due_ms < out->next_due_ms))
+            out->next_due_ms = held->due_ms;
+    }
     if (lane->unread != NULL) {
         int64_t put_ms = lane->unread->record->put_ms;
         if (out->oldest_ready_ms == 0 || put_ms < out->oldest_ready_ms)

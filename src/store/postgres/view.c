@@ -12,8 +12,8 @@ pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error 
     if (status == PAWL_OK) {
         struct counts counts = {.now_ms = pg_cell_int((struct cell){statement.result, 0, 0})};
         for (int row = 0; row < KIND_COUNT; row++) {
-            int64_t n[17];
-            for (int i = 0; i < 17; i++)
+            int64_t n[18];
+            for (int i = 0; i < 18; i++)
                 n[i] = pg_cell_int((struct cell){statement.result, row, i});
             counts.kind[row + 1] = (struct kind_counts){
                 .ready = n[2],
@@ -31,6 +31,7 @@ pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error 
                 .claims_active = n[14],
                 .claims_overdue = n[15],
                 .lanes_free = (int)n[16],
+                .next_due_ms = n[17],
             };
         }
         *out = counts;

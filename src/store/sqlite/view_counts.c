@@ -23,6 +23,7 @@ static pawl_status count_kind(struct operation *op, int kind, struct kind_counts
             .claims_overdue = column_int(&s, 11),
             .leased = column_int(&s, 12),
             .oldest_ready_ms = column_int(&s, 14),
+            .next_due_ms = column_int(&s, 15),
         };
         out->ready = out->put - out->done - out->aside - out->dead - out->discarded - column_int(&s, 13);
     }
