@@ -2,10 +2,10 @@
 -- params: p_instance: to whom they were granted; one array member per report: p_streams, p_perspectives, p_versions, p_tokens
 --         (that of the grant), p_statuses (0 pending: given back, 1 processing, 2 completed, 3 failed), p_errors; p_delays:
 --         milliseconds to the next attempt of a failed one (NULL or 0: the backoff)
--- returns: one answer per report: 1 applied, 2 duplicate, 3 stale: it is not granted to the instance under that token, 4 conflict:
---          the stream has no such version yet, 6 not found: there is no such checkpoint
+-- returns: one answer per report: 1 applied, 2 duplicate, 3 stale: it is not granted to the instance under that token, or
+--          that is evicted, 4 conflict: the stream has no such version yet, 6 not found: there is no such checkpoint
 -- raises: PW001 a report without stream, perspective, version or status
--- tables: checkpoint, perspective (read), those of checkpoint_end
+-- tables: checkpoint, perspective, instance (read), those of checkpoint_end
 -- locks: the checkpoint rows, in the order of the call
 CREATE OR REPLACE FUNCTION pawl.checkpoints_report(
     p_instance uuid, p_streams text[], p_perspectives text[], p_versions bigint[], p_tokens bigint[], p_statuses smallint[],
@@ -29,7 +29,9 @@ BEGIN
             RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
                 'checkpoint report %s names a stream, a perspective, the version applied through, and a status 0 to 3', v_report.n);
         END IF;
-        SELECT c.version, c.token, c.status, (c.status = 1 AND c.token = v_report.token AND c.instance = p_instance) IS TRUE AS held,
+        SELECT c.version, c.token, c.status,
+               (c.status = 1 AND c.token = v_report.token AND c.instance = p_instance
+                AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1)) IS TRUE AS held,
                coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = c.stream), 0) AS head,
                EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective AND p.state = 4) AS removed
           INTO v_row FROM pawl.checkpoint c

@@ -2,8 +2,9 @@
 -- params: p_id uuid, p_how smallint: 4 evicted, 2 released (it said goodbye); p_wait: for what transactions hold, which is
 --         left alone otherwise; p_now bigint
 -- returns: whether nothing of it is left
--- tables: lane (updated), waiter (deleted), those of claim_end and jobs_instance_end
--- locks: the lanes it owns or has claims on, then its claims, then those of jobs_instance_end, then waiter
+-- tables: lane (updated), waiter (deleted), those of claim_end, jobs_instance_end and checkpoints_recover
+-- locks: the lanes it owns or has claims on, then its claims, then those of jobs_instance_end, its checkpoints (skip locked),
+--        then waiter
 CREATE OR REPLACE FUNCTION pawl.instance_end(p_id uuid, p_how smallint, p_wait boolean, p_now bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -59,6 +60,7 @@ BEGIN
         END IF;
         v_all := false;
     END;
+    PERFORM pawl.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl.lane l WHERE l.owner = p_id)
              AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = 1);
     IF v_all THEN
