@@ -85,13 +85,37 @@ void runtime_damaged(struct runtime *runtime, const pawl_error *error) {
     runtime->forced = true;
 }
 
+/* Takes an answer that the core need not hear of. */
+static bool answered_apart(struct runtime *runtime, struct call *call) {
+    if (call->status == PAWL_DAMAGED) {
+        runtime_damaged(runtime, &call->error);
+        return true;
+    }
+    switch (call->type) {
+    case CALL_WAKER_OPEN:
+        runtime_waker_opened(runtime, call);
+        return true;
+    case CALL_LEFT:
+        runtime_idle_answer(runtime, call);
+        return true;
+    case CALL_MAINTAIN:
+        maintained(runtime, call);
+        return true;
+    case CALL_WAIT_END:
+    case CALL_WAKE:
+    case CALL_CANCEL_END:
+        return true; /* nobody waits for these */
+    default:
+        return false;
+    }
+}
+
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
 static void answered(struct runtime *runtime, struct call *call) {
     struct engine_event event = {.status = call->status, .error = &call->error};
     call->next = NULL;
     bool kept = false;
-    if (call->status == PAWL_DAMAGED) {
-        runtime_damaged(runtime, &call->error);
+    if (answered_apart(runtime, call)) {
         call_free(call);
         return;
     }
@@ -137,23 +161,8 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.type = EVENT_WAITING;
         event.wait_late = call->late;
         break;
-    case CALL_WAKER_OPEN:
-        runtime_waker_opened(runtime, call);
-        call_free(call);
-        return;
-    case CALL_LEFT:
-        runtime_idle_answer(runtime, call);
-        call_free(call);
-        return;
-    case CALL_MAINTAIN:
-        maintained(runtime, call);
-        call_free(call);
-        return;
-    case CALL_WAIT_END:
-    case CALL_WAKE:
-    case CALL_CANCEL_END:
-        call_free(call); /* nobody waits for these */
-        return;
+    default: /* see answered_apart */
+        break;
     }
     bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
     runtime_step(runtime, event);
