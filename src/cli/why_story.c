@@ -267,38 +267,64 @@ static void tell_ended(struct story *story) {
                    story->id, reason == DEAD_CANCELLED ? "; otherwise" : "; or", story->id);
 }
 
+/* An open transaction keeps everybody else from what it has locked, so what else is true comes after it. */
+static void tell_locked(struct story *story) {
+    const struct why *why = story->why;
+    if (why->locked_pid == 0)
+        return;
+    buf_printf(story->text, " Its %.*s is locked by an open transaction of process %d (",
+               STR_ARG(why->locked), why->locked_pid);
+    grid_escape(story->text, why->locked_by.len > 0 ? why->locked_by : str_from("no application_name"));
+    buf_append_char(story->text, ')');
+    if (why->locked_since_ms != 0) {
+        buf_append_cstr(story->text, " since ");
+        why_moment(story->text, why->locked_since_ms, why->now_ms);
+    }
+    buf_append_cstr(story->text, "; nobody else works on it until that ends.");
+    buf_reset(story->next);
+    buf_printf(story->next,
+               "Nothing if that transaction ends soon; otherwise end its session with SELECT "
+               "pg_terminate_backend(%d), and repair its program.",
+               why->locked_pid);
+}
+
+static void tell_cause(struct story *story) {
+    switch (story->why->cause) {
+    case WHY_RUNNING:
+    case WHY_LEASE_OVER:
+        tell_leased(story);
+        return;
+    case WHY_READY:
+    case WHY_NO_OWNER:
+    case WHY_OWNER_SILENT:
+    case WHY_DRAINING:
+        tell_lane(story);
+        return;
+    case WHY_BEHIND:
+    case WHY_BLOCKED:
+    case WHY_SCHEDULED:
+    case WHY_SUSPECT:
+        tell_waiting(story);
+        return;
+    case WHY_DEAD:
+    case WHY_DONE:
+        tell_ended(story);
+        return;
+    case WHY_PAUSED:
+    case WHY_CANCELLED:
+        tell_paused(story);
+        return;
+    case WHY_UNKNOWN_MESSAGE:
+        return;
+    }
+}
+
 void why_story(const struct why *why, const struct why_pause *pause, struct buf *text, struct buf *next) {
     struct story story = {.why = why, .pause = pause, .text = text, .next = next};
     uuid_format(why->row.item.id, story.id);
     uuid_format(why->instance, story.instance);
     uuid_format(why->blocker_id, story.blocker);
     tell_opening(&story);
-    switch (why->cause) {
-    case WHY_RUNNING:
-    case WHY_LEASE_OVER:
-        tell_leased(&story);
-        return;
-    case WHY_READY:
-    case WHY_NO_OWNER:
-    case WHY_OWNER_SILENT:
-    case WHY_DRAINING:
-        tell_lane(&story);
-        return;
-    case WHY_BEHIND:
-    case WHY_BLOCKED:
-    case WHY_SCHEDULED:
-    case WHY_SUSPECT:
-        tell_waiting(&story);
-        return;
-    case WHY_DEAD:
-    case WHY_DONE:
-        tell_ended(&story);
-        return;
-    case WHY_PAUSED:
-    case WHY_CANCELLED:
-        tell_paused(&story);
-        return;
-    case WHY_UNKNOWN_MESSAGE:
-        return;
-    }
+    tell_cause(&story);
+    tell_locked(&story);
 }

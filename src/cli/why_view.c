@@ -18,6 +18,10 @@ const struct column why_view_columns[WHY_COLUMNS] = {
     {.key = "blocker_seq", .type = CELL_INT},
     {.key = "blocker_cause", .type = CELL_TEXT},
     {.key = "many_ahead", .type = CELL_BOOL},
+    {.key = "locked", .type = CELL_TEXT},
+    {.key = "locked_pid", .type = CELL_INT},
+    {.key = "locked_by", .type = CELL_TEXT},
+    {.key = "locked_since", .type = CELL_TIME},
     {.key = "pause_scope", .type = CELL_TEXT},
     {.key = "pause_name", .type = CELL_TEXT},
     {.key = "pause_since", .type = CELL_TIME},
@@ -40,10 +44,14 @@ void why_cells(const struct why *why, const struct why_pause *pause, const struc
     cells[9] = blocked ? cell_int(why->blocker_seq) : cell_none();
     cells[10] = blocked ? cell_cstr(cause_name(why->blocker_cause)) : cell_none();
     cells[11] = cell_bool(why->many_ahead);
+    cells[12] = cell_text(why->locked);
+    cells[13] = why->locked_pid != 0 ? cell_int(why->locked_pid) : cell_none();
+    cells[14] = cell_text(why->locked_by);
+    cells[15] = cell_time(why->locked_since_ms);
     if (pause->row.scope != 0) {
-        pause_cells(&pause->row, &cells[12]);
+        pause_cells(&pause->row, &cells[16]);
         return;
     }
-    for (int i = 12; i < WHY_COLUMNS; i++)
+    for (int i = 16; i < WHY_COLUMNS; i++)
         cells[i] = cell_none();
 }

@@ -6,7 +6,7 @@
 #include "cli/output.h"
 #include "cli/why_pause.h"
 
-enum { WHY_COLUMNS = 17 };
+enum { WHY_COLUMNS = 21 };
 
 extern const struct column why_view_columns[WHY_COLUMNS];
 /* texts: what why_story appended; borrowed by the cells. */

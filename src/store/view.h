@@ -155,6 +155,12 @@ struct why {
     /* More than PAWL_WHY_AHEAD messages of its lane are in front of it, and none of the first ones is of its
      * stream; whether one of the others is, nobody looked. */
     bool many_ahead;
+    /* Whose open transaction has locked the lane, the claim, the stream or the instance that it waits for:
+     * absent when nobody's has for a second, and where no transaction is open to other processes (SQLite). */
+    pawl_str locked; /* lane, claim, stream, instance */
+    int locked_pid;
+    pawl_str locked_by;      /* the application_name, may be empty */
+    int64_t locked_since_ms; /* 0: unknown */
 };
 
 struct violation {

@@ -336,6 +336,25 @@ class Postgres(Doctor):
         self.sql_plain("ROLLBACK PREPARED 'forgotten'")
 
     @only("postgres")
+    def test_why_names_who_has_locked_the_lane(self):
+        message = self.run_pawl("send", "t", "-o", "json").json()["id"]
+        holder = subprocess.Popen(["psql", "-q", "-d", self.url], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        try:
+            holder.stdin.write(f'BEGIN; SELECT 1 FROM "{self.schema}".lane FOR UPDATE;\n'.encode())
+            holder.stdin.flush()
+            self.until(lambda: self.run_pawl("why", message, "-o", "json").json()["locked"] == "lane")
+            why = self.run_pawl("why", message, "-o", "json").json()
+        finally:
+            holder.stdin.close()
+            holder.kill()
+            holder.wait(SECONDS_MAX)
+        self.assertEqual((why["cause"], why["locked_by"]), ("no owner", "psql"))
+        self.assertRegex(why["explanation"], rf"Its lane is locked by an open transaction of process {why['locked_pid']} "
+                                             r"\(psql\) since 2.*; nobody else works on it until that ends\.$")
+        self.assertIn(f"pg_terminate_backend({why['locked_pid']})", why["next"])
+        self.until(lambda: self.run_pawl("why", message, "-o", "json").json()["locked"] is None)
+
+    @only("postgres")
     def test_connections(self):
         clients = [subprocess.Popen(["psql", "-q", "-d", self.url], stdin=subprocess.PIPE) for _ in range(16)]
         try:

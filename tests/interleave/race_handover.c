@@ -168,6 +168,38 @@ static void a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked(v
     refused(s, 1, "1@1", 1);
 }
 
+static const char *locked(struct scene *s, int n) {
+    return run(s, s->observer,
+               text(s,
+                    "SELECT concat_ws(' ', locked, locked_pid) FROM "
+                    "pawl.why('01900000-0000-7000-8000-0100%08x')",
+                    (unsigned)n));
+}
+
+static void why_names_who_has_locked_what_a_message_waits_for(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    send_now(s, 2, "x");
+    const char *pid = run(s, s->a, "SELECT pg_backend_pid()");
+    run(s, s->a, "BEGIN");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 1));
+    assert_string_equal(locked(s, 1), text(s, "lane %s", pid));
+    assert_string_equal(locked(s, 2), text(s, "lane %s", pid));
+    run(s, s->a, "COMMIT");
+    assert_string_equal(locked(s, 1), "");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED);
+    assert_string_equal(locked(s, 1), text(s, "claim %s", pid));
+    assert_string_equal(locked(s, 2), text(s, "claim %s", pid)); /* by the one in front */
+    run(s, s->a, "COMMIT");
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_beat(s, 1));
+    assert_string_equal(locked(s, 2), text(s, "instance %s", pid));
+    run(s, s->a, "COMMIT");
+    assert_string_equal(locked(s, 2), "");
+}
+
 static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -195,6 +227,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_lane_that_was_freed_and_taken_has_a_new_token),
     SCENE_TEST(an_instance_that_beats_right_now_is_not_evicted),
     SCENE_TEST(a_beat_that_waited_for_its_own_eviction_is_told),
+    SCENE_TEST(why_names_who_has_locked_what_a_message_waits_for),
     SCENE_TEST(expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once),
     SCENE_TEST_LANES(a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction),
     SCENE_TEST_LANES(a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked),

@@ -111,6 +111,7 @@ pawl_status postgres_dead_groups(struct store *store, enum store_kind kind, int 
 /* The row of the message that the cause is about: an id may be there more than once. */
 static pawl_status why_take(const PGresult *cause, const PGresult *rows, struct arena *arena, struct why *out,
                             pawl_error *err) {
+    bool failed = false;
     struct why why = {
         .now_ms = pg_cell_int((struct cell){cause, 0, 0}),
         .cause = (enum why_cause)pg_cell_int((struct cell){cause, 0, 2}),
@@ -120,7 +121,13 @@ static pawl_status why_take(const PGresult *cause, const PGresult *rows, struct 
         .blocker_seq = pg_cell_int((struct cell){cause, 0, 6}),
         .blocker_cause = (enum why_cause)pg_cell_int((struct cell){cause, 0, 7}),
         .many_ahead = pg_cell_bool((struct cell){cause, 0, 8}),
+        .locked = pg_cell_text((struct cell){cause, 0, 9}, arena, &failed),
+        .locked_pid = (int)pg_cell_int((struct cell){cause, 0, 10}),
+        .locked_by = pg_cell_text((struct cell){cause, 0, 11}, arena, &failed),
+        .locked_since_ms = pg_cell_int((struct cell){cause, 0, 12}),
     };
+    if (failed)
+        return pg_answer_no_memory("why", err);
     int64_t seq = pg_cell_int((struct cell){cause, 0, 1});
     for (int i = 0; i < PQntuples(rows); i++) {
         if (pg_cell_int((struct cell){rows, i, 2}) != seq)
