@@ -83,7 +83,8 @@ const struct command command_audit_head = {
     .path = "audit head",
     .summary = "Anchor the audit: one hash over everything that was executed so far, to be kept elsewhere",
     .database = DATABASE_OPEN,
-    .details = "Workers do the same with their housekeeping and log the hash. Give it to pawl "
-               "audit verify --head later.",
+    .details =
+        "Workers do the same with their housekeeping and when they stop, and log the hash. Give it to pawl "
+        "audit verify --head later.",
     .run = head,
 };

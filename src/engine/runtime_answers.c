@@ -23,14 +23,19 @@ static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
     runtime->maintain_done = done;
 }
 
+/* The log is a place that who changes the database does not reach. */
+static void tell_head(struct runtime *runtime, const struct audit_head *head) {
+    if (head->number == 0 || head->number == runtime->audit_number)
+        return;
+    log_event(&runtime->config.log, LOG_LEVEL_INFO, "audit_head", "number=%" PRId64 " hash=%s", head->number,
+              head->hash);
+    runtime->audit_number = head->number;
+}
+
 /* A round that was full is followed by another; beats come between. */
 static void maintained(struct runtime *runtime, const struct call *call) {
-    /* The log is a place that who changes the database does not reach. */
-    if (call->status == PAWL_OK && call->head.number != runtime->audit_number) {
-        log_event(&runtime->config.log, LOG_LEVEL_INFO, "audit_head", "number=%" PRId64 " hash=%s",
-                  call->head.number, call->head.hash);
-        runtime->audit_number = call->head.number;
-    }
+    if (call->status == PAWL_OK)
+        tell_head(runtime, &call->head);
     if (call->status == PAWL_OK && call->more && !runtime->exiting)
         runtime_ask_control(runtime, CALL_MAINTAIN);
 }
@@ -155,6 +160,7 @@ static void answered(struct runtime *runtime, struct call *call) {
         event.fails = &call->fate;
         break;
     case CALL_DEREGISTER:
+        tell_head(runtime, &call->head);
         event.type = EVENT_DEREGISTERED;
         break;
     case CALL_WAIT_BEGIN:

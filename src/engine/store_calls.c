@@ -167,8 +167,13 @@ static pawl_status run_batch(struct store_thread *thread, struct call *call) {
     return status;
 }
 
+/* Who lives shorter than the time to its first housekeeping would never anchor what it did. An anchor that
+ * fails keeps nobody from leaving: the next one names the same heads. */
 static pawl_status run_deregister(struct store_thread *thread, struct call *call) {
+    pawl_error unanchored = {0};
     pass_on(thread, PAWL_OK);
+    if (thread->store->ops->jobs->audit_anchor(thread->store, 0, &call->head, &unanchored) != PAWL_OK)
+        call->head = (struct audit_head){0};
     return thread->store->ops->core.instance_deregister(thread->store, thread->instance, &call->error);
 }
 

@@ -62,7 +62,7 @@ struct call {
     enum fail_outcome fate;
     bool late;                 /* wait_begin */
     bool more;                 /* maintain: another round finds more */
-    struct audit_head head;    /* maintain: of the audit */
+    struct audit_head head;    /* maintain, deregister: of the audit */
     struct store_waker *waker; /* waker_open; closed by call_free unless somebody took it */
 };
 

@@ -127,8 +127,10 @@ class Jobs(unittest.TestCase):
         self.assertEqual(run["output"]["b"], {"y": 7})
         self.assertEqual(self.counts(), {"1": 1, "2": 1, "3": 1})
         self.assertEqual(len(run["steps"]), 5)
-        self.assertTrue(self.pawl("audit", "verify")["sound"])
+        found = self.pawl("audit", "verify")
+        self.assertEqual((found["sound"], found["anchors"]), (True, 1))  # who stops has anchored what it did
         head = self.pawl("audit", "head")["hash"]
+        self.assertIn(head, (self.folder / "worker.log").read_text())
         self.assertTrue(self.pawl("audit", "verify", "--head", head)["sound"])
         self.sql("DELETE FROM pawl_task_run" if ARGS.dialect == "sqlite" else
                  f"DELETE FROM {self.environment['PAWL_SCHEMA']}.task_run")
