@@ -168,6 +168,39 @@ static void a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked(v
     refused(s, 1, "1@1", 1);
 }
 
+/* Evicted, and when an absent peer is believed to be dead. */
+static const char *look(struct scene *s, int n) {
+    return run(s, s->observer,
+               text(s,
+                    "SELECT evicted || '/' || believe_ms FROM "
+                    "pawl.peers_look('01900000-0000-7000-8000-aa00%08x')",
+                    (unsigned)n));
+}
+
+/* Its sessions, and with them the locks, are of another server: as after a server start, nobody has had time
+ * to take its lock again. The promotion is seen before anybody has raised the epoch. */
+static void absent_locks_say_nothing_for_one_lease_after_a_promotion(void **state) {
+    struct scene *s = *state;
+    join(s, 2);
+    join_lease(s, 1, 15000);
+    run(s, s->b, "SELECT pawl.liveness_hold('01900000-0000-7000-8000-aa0000000002')");
+    assert_string_equal(look(s, 1), "0/-1");
+    run(s, s->observer, "UPDATE pawl.settings SET timeline = '00000000'");
+    cut(s, &s->b);
+    assert_string_equal(look(s, 1), "0/-1");
+    move_clock(s, 5000);
+    assert_string_equal(look(s, 1), "0/-1");
+    run(s, s->observer, "SELECT pawl.epoch_follow(0)");
+    move_clock(s, 9000);
+    run(s, s->observer, sql_beat(s, 1));
+    move_clock(s, 5999);
+    assert_string_equal(look(s, 1), "0/-1");
+    move_clock(s, 1); /* a lease after the epoch was raised */
+    assert_string_equal(look(s, 1), "0/300");
+    move_clock(s, 300);
+    assert_string_equal(look(s, 1), "1/-1");
+}
+
 static const char *locked(struct scene *s, int n) {
     return run(s, s->observer,
                text(s,
@@ -227,6 +260,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_lane_that_was_freed_and_taken_has_a_new_token),
     SCENE_TEST(an_instance_that_beats_right_now_is_not_evicted),
     SCENE_TEST(a_beat_that_waited_for_its_own_eviction_is_told),
+    SCENE_TEST(absent_locks_say_nothing_for_one_lease_after_a_promotion),
     SCENE_TEST(why_names_who_has_locked_what_a_message_waits_for),
     SCENE_TEST(expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once),
     SCENE_TEST_LANES(a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction),

@@ -3,7 +3,7 @@
 -- returns: evicted: how many; rebalance_wanted: a lane is free that the caller would take; believe_ms: until the first
 --          peer whose lock is gone is believed to be dead (0: it is due, somebody is at it; -1: no lock is gone)
 -- raises: PW004 the caller is evicted
--- tables: instance (updated), those of evict_one; lane (read)
+-- tables: instance (updated), those of evict_one; lane, settings (read)
 -- locks: the peers concerned (skip locked), then those of evict_one; nothing is written when every lock is there
 CREATE OR REPLACE FUNCTION pawl.peers_look(
     p_id uuid, OUT evicted integer, OUT rebalance_wanted boolean, OUT believe_ms bigint)
@@ -27,10 +27,13 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
     evicted := pawl.evict_silent(p_id, v_now);
-    -- After a server start nobody has had time to take its lock again. A stopped clock knows nothing of server starts.
+    -- After a server start nobody has had time to take its lock again, nor on a server that took over: a promoted standby has
+    -- run for long. A stopped clock knows nothing of server starts.
     IF EXISTS (SELECT 1 FROM pawl.instance i WHERE i.lock_no > 0 AND i.state = 1 AND i.id <> p_id)
        AND (clock_timestamp() > pg_postmaster_start_time() + v_lease * interval '1 millisecond'
-            OR EXISTS (SELECT 1 FROM pawl.settings s WHERE s.test_now_ms <> 0)) THEN
+            OR EXISTS (SELECT 1 FROM pawl.settings s WHERE s.test_now_ms <> 0))
+       AND EXISTS (SELECT 1 FROM pawl.settings s WHERE s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)
+                      AND (s.epoch_cause IN (0, 1) OR v_now >= s.epoch_ms + v_lease)) THEN
         v_held := ARRAY(SELECT k.objid::bigint::integer FROM pg_locks k
                          WHERE k.locktype = 'advisory' AND k.objsubid = 2 AND k.granted
                            AND k.classid::bigint = pawl.liveness_class()::bigint & 4294967295
