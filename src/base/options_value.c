@@ -82,11 +82,13 @@ static pawl_str level_of_the_sources(pawl_str text) {
 }
 
 /* What a value of the type looks like, for the sentence that refuses one. */
-static const char *type_advice(const struct option_row *row) {
+static const char *type_advice(const struct option_row *row, bool seconds) {
     switch (row->type) {
     case OPTION_INT:
         return "write a whole number";
     case OPTION_DURATION:
+        if (seconds)
+            return "write a number of seconds, as in 30 or 2.5, or one with a unit, as in 500ms or 5m";
         return "write a number with a unit, as in 500ms, 30s, 5m, 2h or 7d";
     case OPTION_BOOL:
         return "write true or false";
@@ -152,7 +154,7 @@ pawl_status option_value_parse(const struct option_row *row, pawl_str text, cons
     if (!parse_number(row, text, place->seconds, &number)) {
         const char *link = row->type == OPTION_CHOICE ? "choose one of " : "";
         return error_set(err, PAWL_INVALID, "options", "%s cannot be '%.*s': %s%s", place->label,
-                         STR_ARG(text), link, type_advice(row));
+                         STR_ARG(text), link, type_advice(row, place->seconds));
     }
     if (option_has_range(row) && (number < row->min || number > row->max)) {
         char least[OPTION_NUMBER_BYTES];

@@ -149,7 +149,7 @@ static void give_back(struct job_result_in *result, int64_t wait_ms) {
 
 static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
                           int64_t timeout_ms, struct job_result_in *result) {
-    char text[sizeof(end->complaint) + 128];
+    char text[sizeof(end->complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
     switch (end->outcome) {
     case PROCESS_CANCELLED:
     case PROCESS_STOPPED:
@@ -180,6 +180,7 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
     if (result->end == JOB_END_SNOOZE)
         return;
     process_explain(end, timeout_ms, text, sizeof(text));
+    wish_explain(&wish, text, sizeof(text));
     result->error = str_from(arena_strdup(arena, text));
 }
 

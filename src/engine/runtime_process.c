@@ -112,10 +112,11 @@ static void sweep(struct runtime *runtime) {
 }
 
 /* Given back when it was told to end; its wish counts when it ended by itself. */
-static struct engine_outcome judge(const struct process *process, const struct process_end *end,
-                                   pawl_str error) {
+static struct engine_outcome judge(const struct process *process, const struct process_end *end, char *error,
+                                   size_t size) {
     struct wish wish = wish_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
-    struct engine_outcome outcome = {OUTCOME_RETRY, error, wish.delay_ms};
+    wish_explain(&wish, error, size);
+    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(error), wish.delay_ms};
     bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
                 end->outcome == PROCESS_FENCED;
     if (process_done(end))
@@ -132,7 +133,7 @@ static struct engine_outcome judge(const struct process *process, const struct p
 static void ended(struct runtime *runtime, int slot) {
     struct process *process = &runtime->processes[slot];
     struct process_end how;
-    char error[sizeof(how.complaint) + 128];
+    char error[sizeof(how.complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
     bool ended_by_us = process->kill_at_ms != 0;
     process_reap(process, &how);
     process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));
@@ -145,7 +146,7 @@ static void ended(struct runtime *runtime, int slot) {
         else if (runtime->sweep_ms == INT64_MAX)
             runtime->sweep_ms = now_ms + SWEEP_MS;
     }
-    struct engine_outcome outcome = judge(process, &how, str_from(error));
+    struct engine_outcome outcome = judge(process, &how, error, sizeof(error));
     struct observed_end end = {.result = outcome.type == OUTCOME_DONE        ? ROLLUP_DONE
                                          : outcome.type == OUTCOME_RETRY     ? ROLLUP_RETRY
                                          : outcome.type == OUTCOME_PERMANENT ? ROLLUP_PERMANENT

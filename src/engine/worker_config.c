@@ -97,8 +97,8 @@ static pawl_status check(const pawl_worker_config *in, const struct engine_confi
         char beat[CLOCK_DURATION_BYTES], lease[CLOCK_DURATION_BYTES];
         return error_set(
             err, PAWL_INVALID, "worker",
-            "instance_lease is %s and heartbeat is %s: a lease must last two heartbeats or more. "
-            "Raise instance_lease, lower heartbeat, or leave instance_lease out: then it follows "
+            "--instance-lease is %s and --heartbeat is %s: a lease must last two heartbeats or more. "
+            "Raise --instance-lease, lower --heartbeat, or leave --instance-lease out: then it follows "
             "the heartbeat",
             clock_format_duration(lease_ms, lease), clock_format_duration(engine->heartbeat_ms, beat));
     }

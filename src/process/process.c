@@ -48,6 +48,15 @@ static void tell_lines(struct process *process) {
     }
 }
 
+/* What ended by itself has said all it wanted to say, with a line end or without. Not so what was killed. */
+static void tell_last_line(struct process *process) {
+    size_t len = process->out.len - process->line_at;
+    if (process->on_line == NULL || process->flooded || len == 0)
+        return;
+    process->on_line(process->self, (pawl_str){process->out.ptr + process->line_at, len});
+    process->line_at = process->out.len;
+}
+
 static void kill_session(const struct process *process, int number) {
     kill(-process->child.pid, number); /* the session it was started in */
     kill(process->child.pid, number);
@@ -127,6 +136,24 @@ static void write_words(const char *bytes, size_t len, char *text, size_t size) 
     text[at] = '\0';
 }
 
+/* What it wrote for people: lines "pawl:…" are for the worker. */
+static void take_output(pawl_str output, struct process_end *end) {
+    size_t at = 0;
+    while (output.len > 0 && at + 1 < sizeof(end->complaint)) {
+        const char *stop = memchr(output.ptr, '\n', output.len);
+        size_t len = stop != NULL ? (size_t)(stop - output.ptr) : output.len;
+        pawl_str line = str_trim((pawl_str){output.ptr, len});
+        if (line.len > 0 && !str_starts_with(line, STR("pawl:"))) {
+            if (at > 0)
+                end->complaint[at++] = ' ';
+            write_words(line.ptr, line.len, end->complaint + at, sizeof(end->complaint) - at);
+            at += strlen(end->complaint + at);
+        }
+        size_t used = stop != NULL ? len + 1 : len;
+        output = (pawl_str){output.ptr + used, output.len - used};
+    }
+}
+
 static void take_words(const struct process *process, struct process_end *end) {
     size_t most = sizeof(end->complaint) - 1;
     pawl_str words = str_trim((pawl_str){process->child.err_tail, process->child.err_len});
@@ -135,9 +162,10 @@ static void take_words(const struct process *process, struct process_end *end) {
         while (words.len > 0 && ((unsigned char)words.ptr[0] & 0xc0) == 0x80)
             words = (pawl_str){words.ptr + 1, words.len - 1};
     }
-    if (words.len == 0)
-        words = str_trim(buf_str(&process->out));
-    write_words(words.ptr, words.len, end->complaint, sizeof(end->complaint));
+    if (words.len > 0)
+        write_words(words.ptr, words.len, end->complaint, sizeof(end->complaint));
+    else
+        take_output(buf_str(&process->out), end);
 }
 
 static enum process_outcome outcome_of(const struct process *process, const struct child_exit *how) {
@@ -162,6 +190,8 @@ void process_reap(struct process *process, struct process_end *end) {
     kill(-child->pid, SIGKILL);
     process_read(process);
     struct child_exit how = child_reap(process->keeper, child);
+    if (how.exited)
+        tell_last_line(process);
     *end = (struct process_end){.outcome = outcome_of(process, &how),
                                 .status = how.status,
                                 .out_max = process->out_max,

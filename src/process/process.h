@@ -19,7 +19,8 @@ struct process_spec {
     pawl_str input;  /* its stdin */
     size_t out_max;  /* of its stdout; 0 = PROCESS_STDOUT_BYTES_MAX */
     size_t out_kept; /* the first so many are kept; 0 = all */
-    /* Told of every line of its stdout as it comes, without the line end; NULL = nobody. */
+    /* Told of every line of its stdout as it comes, without the line end, of a last one that has none when
+     * it exits; NULL = nobody. */
     void (*on_line)(void *self, pawl_str line);
     void *self;
 };
@@ -42,7 +43,8 @@ struct process_end {
     int64_t elapsed_us;   /* since it began */
     size_t out_max;       /* of its stdout */
     int64_t wait_ms;      /* not started: how long its work is to wait */
-    char complaint[1024]; /* the end of its stderr, else the beginning of its stdout, as text of one line */
+    char complaint[1024]; /* the end of its stderr, else the beginning of its stdout (without
+                             "pawl:…"), as text of one line */
 };
 
 struct process {

@@ -48,6 +48,7 @@ static void judge_program(const struct receptor_call *call, const struct process
     else
         say(verdict, process_permanent(end) ? HANDLED_PERMANENT : HANDLED_RETRY, wish.delay_ms);
     process_explain(end, call->handler->timeout_ms, verdict->error, sizeof(verdict->error));
+    wish_explain(&wish, verdict->error, sizeof(verdict->error));
 }
 
 /* Of the event in its stream: receptors get events in no order. */

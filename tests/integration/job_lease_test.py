@@ -80,7 +80,7 @@ class JobLeaseTest(CliTest):
         self.stop(worker)
 
     def test_the_last_progress_before_a_failure_is_kept(self):
-        handler = self.handler(f"cat >> {self.dir}/seen; echo pawl:progress {{\\\"at\\\":$PAWL_ATTEMPT}}; "
+        handler = self.handler(f"cat >> {self.dir}/seen; printf 'pawl:progress {{\"at\":%d}}' $PAWL_ATTEMPT; "
                                "[ $PAWL_ATTEMPT = 3 ] || exit 75")
         worker = self.worker("--concurrency", "1", "--retry-base", "50ms", "--retry-max", "50ms", *handler)
         self.ok("job", "enqueue", "work")

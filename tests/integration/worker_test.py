@@ -555,9 +555,9 @@ class UpTest(WorkerTest):
             self.assertEqual(done.code, 0, done)
             if lease_ms:
                 self.assertIn(f"lease_ms={lease_ms} ", done.err)
-        wrong = [({"WORKER_HEARTBEAT_INTERVAL": "30", "PAWL_INSTANCE_LEASE": "15s"}, "instance_lease is 15s and heartbeat is 30s"),
+        wrong = [({"WORKER_HEARTBEAT_INTERVAL": "30", "PAWL_INSTANCE_LEASE": "15s"}, "--instance-lease is 15s and --heartbeat is 30s"),
                  ({"WORKER_ID": "worker-1"}, "worker_id is 'worker-1'"),
-                 ({"WORKER_LEASE_SECONDS": "soon"}, "WORKER_LEASE_SECONDS cannot be 'soon'"),
+                 ({"WORKER_LEASE_SECONDS": "soon"}, "WORKER_LEASE_SECONDS cannot be 'soon': write a number of seconds, as in 30 or 2.5, or one with a unit"),
                  ({"WORKER_MAX_LEASES": "0"}, "WORKER_MAX_LEASES is out of range with '0'")]
         for env, words in wrong:
             done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env=env)

@@ -222,6 +222,31 @@ static void test_wish(void **state) {
     assert_int_equal(wish_read((pawl_str){NULL, 0}, true, 75).delay_ms, -1);
 }
 
+static void test_refused_wish(void **state) {
+    (void)state;
+    static const struct {
+        const char *output;
+        int code;
+        const char *error;
+    } cases[] = {
+        {"pawl:snooze 10y\n", 75,
+         "exit; pawl:snooze '10y' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+        {"pawl:retry-after", 1,
+         "exit; pawl:retry-after '' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+        {"pawl:snooze \033[1m", 75,
+         "exit; pawl:snooze '…' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+        {"pawl:snooze 5s", 1, "exit; pawl:snooze counts with exit code 75 only"},
+        {"pawl:snooze 10y\npawl:snooze 5s", 75, "exit"},
+        {"pawl:snoozed 10y\npawl:retry-after 5s", 1, "exit"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char error[200] = "exit";
+        struct wish wish = wish_read(str_from(cases[i].output), true, cases[i].code);
+        wish_explain(&wish, error, sizeof(error));
+        assert_string_equal(error, cases[i].error);
+    }
+}
+
 static void test_refused(void **state) {
     (void)state;
     pawl_error err;
@@ -255,6 +280,7 @@ int main(void) {
         cmocka_unit_test(test_receptors),
         cmocka_unit_test(test_event_receptors),
         cmocka_unit_test(test_wish),
+        cmocka_unit_test(test_refused_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

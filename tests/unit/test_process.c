@@ -92,6 +92,32 @@ TEST(test_a_flood_is_killed) {
     buf_free(&output);
 }
 
+static void keep_line(void *self, pawl_str line) { snprintf(self, 64, "%.*s", STR_ARG(line)); }
+
+static void last_line(const char *script, char line[64]) {
+    char shell[] = "/bin/sh", flag[] = "-c", *argv[] = {shell, flag, (char *)script, NULL};
+    struct process_spec spec = {.argv = argv, .input = STR(""), .on_line = keep_line, .self = line};
+    struct process_limits limits = {0, NULL};
+    struct keeper *keeper = NULL;
+    struct process_end end;
+    pawl_error err = {0};
+    line[0] = '\0';
+    assert_int_equal(keeper_create("test", KEEPER_OWN_THREAD, &keeper, &err), PAWL_OK);
+    assert_int_equal(process_run(keeper, &spec, &limits, NULL, &end, &err), PAWL_OK);
+    keeper_free(keeper);
+}
+
+/* Half a line is no line when its writer was killed: 1 may have been meant to become 12. */
+TEST(test_the_last_line_needs_no_line_end) {
+    char line[64];
+    last_line("printf 'one\\ntwo'; exit 1", line);
+    assert_string_equal(line, "two");
+    last_line("printf 'one\\ntwo\\n'", line);
+    assert_string_equal(line, "two");
+    last_line("printf 'one\\ntwo'; kill -9 $$", line);
+    assert_string_equal(line, "one");
+}
+
 /* What a stranger wrote is text of one line. */
 TEST(test_its_complaint_is_clean) {
     struct process_end end;
@@ -101,6 +127,11 @@ TEST(test_its_complaint_is_clean) {
     assert_true(process_permanent(&end));
     process_explain(&end, 0, text, sizeof(text));
     assert_string_equal(text, "exit code 65: caf\303\251 ??[1m end");
+    output = run("echo 'pawl:progress {}'; echo no such; echo; echo order; printf 'pawl:snooze 10y'; exit 65",
+                 0, STOP_NONE, &end);
+    buf_free(&output);
+    process_explain(&end, 0, text, sizeof(text));
+    assert_string_equal(text, "exit code 65: no such order");
 }
 
 TEST(test_a_missing_program_was_not_started) {
@@ -129,6 +160,7 @@ int main(void) {
         cmocka_unit_test(test_a_descendant_with_the_pipes_does_not_keep_it),
         cmocka_unit_test(test_the_rest_is_read_when_it_ends),
         cmocka_unit_test(test_a_flood_is_killed),
+        cmocka_unit_test(test_the_last_line_needs_no_line_end),
         cmocka_unit_test(test_its_complaint_is_clean),
         cmocka_unit_test(test_a_missing_program_was_not_started),
     };

@@ -52,7 +52,7 @@ BEGIN
             MESSAGE = CASE WHEN v_result.id_known THEN format(
                 'an id of the call is known with other content, in another stream, or without the others of the call; nothing was appended to %s', stream)
                 ELSE format('stream %s is at version %s, not at %s; read it and decide again', stream, v_result.version, expected_version) END,
-            DETAIL = v_result.version::text;
+            DETAIL = format('The stream is at version %s.', v_result.version);
     END IF;
     version := v_result.version;
     first_version := v_result.first_version;
