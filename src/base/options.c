@@ -73,25 +73,41 @@ static bool goes_on(const char *whole, const char *part) {
     return strncmp(whole, part, len) == 0 && whole[len] == '_';
 }
 
-/* What pawl itself puts into an environment, or reads without a row. */
-static bool variable_given(const char *part) {
-    static const char *const given[] = {"ACTOR", "ATTEMPT", "ID", "IDEMPOTENCY_KEY", "JOB_ID", "KIND",
-                                        "PERSPECTIVE", "QUEUE", "RECEPTOR", "REPLAY", "RUN", "SEQ", "STREAM",
-                                        "TASK", "TOKEN", "TOOL", "TOPIC", "TYPE", "TEST", "TRACEPARENT",
-                                        "TRANSPORT_DIR", "WEBHOOK_SECRET",
-                                        /* of a cluster with a service of that name */
-                                        "PORT", "SERVICE_HOST", "SERVICE_PORT"};
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-        if (strcmp(part, given[i]) == 0 || goes_on(part, given[i]))
+/* What a cluster makes for a service whose name begins like ours: …_SERVICE_HOST, …_SERVICE_PORT[_NAME],
+ * …_PORT, …_PORT_80_TCP[_ADDR]. */
+static bool variable_of_cluster(const char *name) {
+    const char *host = strstr(name, "_SERVICE_HOST"), *port = strstr(name, "_SERVICE_PORT");
+    if ((host != NULL && host[13] == '\0') || (port != NULL && (port[13] == '\0' || port[13] == '_')))
+        return true;
+    for (port = strstr(name, "_PORT"); port != NULL; port = strstr(port + 1, "_PORT")) {
+        size_t digits = port[5] == '_' ? strspn(port + 6, "0123456789") : 0;
+        const char *rest = port + 6 + digits;
+        if (port[5] == '\0' ||
+            (digits > 0 && (strncmp(rest, "_TCP", 4) == 0 || strncmp(rest, "_UDP", 4) == 0)))
             return true;
+    }
     return false;
 }
 
-const char *options_variable_meant(const char *name) {
+/* What pawl itself puts into an environment, or reads without a row. */
+static bool variable_given(const char *part) {
+    static const char *const given[] = {"ACTOR",    "ATTEMPT",       "ID",          "IDEMPOTENCY_KEY",
+                                        "JOB_ID",   "KIND",          "PERSPECTIVE", "QUEUE",
+                                        "RECEPTOR", "REPLAY",        "RUN",         "SEQ",
+                                        "STREAM",   "TASK",          "TOKEN",       "TOOL",
+                                        "TOPIC",    "TYPE",          "TRACEPARENT", "TRANSPORT_DIR",
+                                        "VERSION",  "WEBHOOK_SECRET"};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (strcmp(part, given[i]) == 0)
+            return true;
+    return goes_on(part, "TEST");
+}
+
+bool options_variable_unknown(const char *name, const char **meant) {
     const char *part = own_part(name), *best = NULL;
     size_t best_distance = part != NULL ? strlen(part) / 4 + 2 : 0;
-    if (part == NULL || variable_given(part))
-        return NULL;
+    if (part == NULL || variable_of_cluster(name) || (name[0] == 'P' && variable_given(part)))
+        return false;
     for (size_t i = 0; i < 2 * (size_t)OPTION_COUNT; i++) {
         const struct option_row *row = &option_rows[i / 2];
         const char *known = i % 2 == 0 ? row->environment : row->alias;
@@ -99,7 +115,7 @@ const char *options_variable_meant(const char *name) {
         if (known_part == NULL)
             continue;
         if (strcmp(known, name) == 0)
-            return NULL;
+            return false;
         size_t distance = edit_distance(part, known_part);
         if (goes_on(part, known_part) || goes_on(known_part, part))
             distance = 1;
@@ -109,7 +125,8 @@ const char *options_variable_meant(const char *name) {
             best_distance = distance;
         }
     }
-    return best;
+    *meant = best;
+    return true;
 }
 
 /* Rows are numbered through: first the global ones, then the command's own. */

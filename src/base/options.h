@@ -134,10 +134,10 @@ bool options_bool(const struct options *options, enum option_id id);
 const char *options_suggest(const char *typed, const char *const *names, size_t count);
 
 /*
- * The variable that is probably meant by a name of the environment that begins with PAWL_ or WORKER_ and that
- * nothing reads; NULL when it is a known one, or like none.
+ * Whether a name of the environment begins with PAWL_ or WORKER_ and is no setting, nothing that pawl gives
+ * its handlers and nothing that a cluster makes for a service. *meant is then the one it resembles, or NULL.
  */
-const char *options_variable_meant(const char *name);
+bool options_variable_unknown(const char *name, const char **meant);
 
 /* Appends one paragraph per row: flag, text, environment, default, range. */
 void options_help(struct buf *buf, const struct option_row *rows, size_t count);

@@ -92,14 +92,19 @@ static int refuse(struct cli *cli, int argc, char **argv, pawl_status status, co
 /* A setting that was misspelled looks like one that is in force. */
 static void warn_of_variables(void) {
     for (char **variable = environ; *variable != NULL; variable++) {
-        char name[64];
+        char name[128];
+        const char *meant = NULL;
         size_t len = strcspn(*variable, "=");
         if (len >= sizeof name)
             continue;
         memcpy(name, *variable, len);
         name[len] = '\0';
-        const char *meant = options_variable_meant(name);
-        if (meant != NULL)
+        if (!options_variable_unknown(name, &meant))
+            continue;
+        if (meant == NULL)
+            fprintf(stderr, "pawl: the variable %s is not a setting of pawl; pawl help options lists them.\n",
+                    name);
+        else
             fprintf(stderr, "pawl: the variable %s is not known and changes nothing. Did you mean %s?\n",
                     name, meant);
     }

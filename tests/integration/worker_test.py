@@ -563,9 +563,10 @@ class UpTest(WorkerTest):
             done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env=env)
             self.assertIn(done.code, (EXIT_CODES["usage"], EXIT_CODES["invalid"]), done)
             self.assertIn(words, done.err)
-        done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env={"WORKER_HEARTBEAT_INTERVALL": "30", "PAWL_ID": "x"})
+        done = self.run_pawl("worker", "--until-idle", "--on", "*=exec:true", env={"WORKER_HEARTBEAT_INTERVALL": "30", "PAWL_ID": "x", "PAWL_FOO": "1"})
         self.assertEqual(done.code, 0, done)
         self.assertIn("WORKER_HEARTBEAT_INTERVALL is not known and changes nothing. Did you mean WORKER_HEARTBEAT_INTERVAL?", done.err)
+        self.assertIn("PAWL_FOO is not a setting of pawl", done.err)
         self.assertNotIn("PAWL_ID", done.err)
 
     def test_up_also_serves(self):

@@ -131,7 +131,13 @@ static void misspelled_variables(void **fixture) {
                                            {"WORKER_CONCURRENCY", "PAWL_CONCURRENCY"},
                                            {"PAWL_CONCURENCY", "PAWL_CONCURRENCY"},
                                            {"PAWL_LEASE_SECONDS", "PAWL_LEASE"},
-                                           {"PAWL_HEARTBEATS", "PAWL_HEARTBEAT"}};
+                                           {"PAWL_HEARTBEATS", "PAWL_HEARTBEAT"},
+                                           {"PAWL_DATABASE_URI", "PAWL_DATABASE_URL"},
+                                           {"PAWL_TOKEN_FIEL", "PAWL_TOKEN_FILE"},
+                                           {"PAWL_FOO", NULL},
+                                           {"WORKER_NOTHING_OF_OURS", NULL},
+                                           {"WORKER_REPLAY", NULL},
+                                           {"PAWL_BROKER_OF_ORDERS", NULL}};
     static const char *const quiet[] = {"PAWL_HEARTBEAT",
                                         "WORKER_MAX_LEASES",
                                         "PAWL_ID",
@@ -141,15 +147,29 @@ static void misspelled_variables(void **fixture) {
                                         "WORKER_SERVICE_HOST",
                                         "PAWL_PORT_80_TCP",
                                         "WORKER_PORT",
+                                        "PAWL_SERVER_SERVICE_HOST",
+                                        "PAWL_SERVER_SERVICE_PORT_HTTP",
+                                        "PAWL_SERVER_PORT",
+                                        "PAWL_SERVER_PORT_8080_TCP_ADDR",
+                                        "WORKER_PORT_53_UDP",
+                                        "PAWL_DATABASE_URL",
+                                        "PAWL_VERSION",
                                         "LEASE",
                                         "PAWL_CONFIG",
-                                        "PAWL_BROKER_OF_ORDERS",
                                         "HOME",
                                         "PAWL_IDEMPOTENCY_KEY"};
-    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
-        assert_string_equal(options_variable_meant(meant[i][0]), meant[i][1]);
-    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
-        assert_null(options_variable_meant(quiet[i]));
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+        const char *found = "";
+        assert_true(options_variable_unknown(meant[i][0], &found));
+        if (meant[i][1] != NULL)
+            assert_string_equal(found, meant[i][1]);
+        else
+            assert_null(found);
+    }
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
+        const char *found = NULL;
+        assert_false(options_variable_unknown(quiet[i], &found));
+    }
 }
 
 static void spellings_of_flags(void **fixture) {
@@ -190,9 +210,8 @@ static void wrong_values_are_refused_with_advice(void **fixture) {
     refused(s, "--batch 1 --batch 2", "--batch is given twice; keep one");
     const char *environment[] = {"WORKER_LEASE_SECONDS", "soon", NULL};
     assert_int_equal(parse(s, "", environment), PAWL_INVALID);
-    assert_string_equal(s->err.text,
-                        "WORKER_LEASE_SECONDS cannot be 'soon': write a number with a unit, as in "
-                        "500ms, 30s, 5m, 2h or 7d");
+    assert_string_equal(s->err.text, "WORKER_LEASE_SECONDS cannot be 'soon': write a number of seconds, as "
+                                     "in 30 or 2.5, or one with a unit, as in 500ms or 5m");
     for (const char *const *line =
              (const char *const[]){"--poll 100ms", "--poll 500ms", "--lease 60s", "--lease 600s",
                                    "--lease 30m", "--perspective-batch 50", "--perspective-batch 1000", NULL};
