@@ -494,6 +494,25 @@ class DamageTest(AdversityTest):
         os.unlink(str(self.path()) + "-wal")
         self.ended("-wal was removed", "may be lost")
 
+    def test_what_is_sent_after_the_removal_stays(self):
+        """Whoever was cut off never writes into the file again: what others were told is done is still there at the end."""
+        for n in range(5):
+            self.env["DATABASE_URL"] = f"sqlite:{self.dir}/round{n}.db"
+            self.log = self.dir / f"effects{n}"
+            self.send()
+            worker = self.start()
+            self.wait(lambda: self.effects() > 20, 30, "some work")
+            for suffix in ("-shm", "-wal"):
+                os.unlink(str(self.path()) + suffix)
+            sent = 0
+            while sent < 5 or worker.poll() is None and sent < 200:
+                self.ok("send", "late", "{}", "--stream", f"late{sent}")
+                sent += 1
+            self.assertNotEqual(worker.wait(60), 0, self.tail())
+            with contextlib.closing(sqlite3.connect(self.path())) as base:
+                self.assertEqual(base.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+            self.assertEqual(len(self.ok("messages", "list", "--type", "late", "--limit", "1000")), sent)
+
     def test_its_file_is_replaced(self):
         self.send()
         self.start()
@@ -503,7 +522,8 @@ class DamageTest(AdversityTest):
         os.replace(copy, self.path())
         self.ended("was replaced", "may be lost")
 
-    for test in (test_a_page_is_damaged, test_its_log_is_removed, test_its_file_is_replaced):
+    for test in (test_a_page_is_damaged, test_its_log_is_removed, test_what_is_sent_after_the_removal_stays,
+                 test_its_file_is_replaced):
         test.only = "sqlite"
     del test
 

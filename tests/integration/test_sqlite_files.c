@@ -507,9 +507,67 @@ static void a_replaced_file_is_noticed(void **fixture) {
     cut_off(((const struct sqlitefile *)*fixture)->path, "", true);
 }
 
-/* A page in the middle is overwritten: whoever meets it says which one it is, and that it is not pawl. */
-static void a_damaged_page_is_named(void **fixture) {
+/* The first bytes of the file; how many. */
+static size_t file_bytes(const char *path, char *bytes, size_t room) {
+    FILE *file = fopen(path, "rbe");
+    assert_non_null(file);
+    size_t got = fread(bytes, 1, room, file);
+    assert_int_equal(fclose(file), 0);
+    return got;
+}
+
+/* A connection that has not noticed yet leaves without moving its pages into a file that others may have
+ * changed. */
+static void a_removed_log_never_reaches_the_file(void **fixture) {
+    enum { ROOM = 4 << 20 };
+    const char *path = ((const struct sqlitefile *)*fixture)->path;
+    char name[SQLITEFILE_PATH_BYTES + 8];
+    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
+    pawl_error err;
+    char *before = malloc(ROOM), *after = malloc(ROOM);
+    assert_true(before != NULL && after != NULL);
+    sqlitefile_migrate(path);
+    struct store *store = sqlitefile_open(path);
+    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s%s", path, i == 0 ? "-shm" : "-wal");
+        assert_int_equal(unlink(name), 0);
+    }
+    size_t size = file_bytes(path, before, ROOM);
+    assert_true(size < ROOM);
+    store_close(store);
+    assert_int_equal(file_bytes(path, after, ROOM), size);
+    assert_memory_equal(before, after, size);
+    free(before);
+    free(after);
+}
+
+/* SQLite would give it the removed index that the first connection of the process still has. */
+static void a_connection_opened_after_the_removal_is_refused(void **fixture) {
+    const char *path = ((const struct sqlitefile *)*fixture)->path;
+    char name[SQLITEFILE_PATH_BYTES + 8];
+    struct store_config config = sqlitefile_config(path);
+    struct settings settings;
+    struct store *late = NULL;
+    pawl_error err;
+    sqlitefile_migrate(path);
+    struct store *store = sqlitefile_open(path);
+    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
+    for (int i = 0; i < 2; i++) { /* as another process would make them anew */
+        snprintf(name, sizeof name, "%s%s", path, i == 0 ? "-shm" : "-wal");
+        assert_int_equal(unlink(name), 0);
+        write_file(name, "");
+    }
+    assert_int_equal(store_open(&config, &late, &err), PAWL_DAMAGED);
+    assert_non_null(strstr(err.text, "was replaced"));
+    store_close(store);
+}
+
+/* A page in the middle is overwritten: the check says which one it is, and that it is not pawl, also when
+ * no invariant reads it. */
+static void damaged_page(void **fixture, const char *table) {
     const struct sqlitefile *file = *fixture;
+    char query[128];
     struct store_config config = sqlitefile_config(file->path);
     struct violations found;
     struct store *store = NULL;
@@ -518,22 +576,27 @@ static void a_damaged_page_is_named(void **fixture) {
     char text[64];
     pawl_error err;
     sqlitefile_migrate(file->path);
-    sqlitefile_sql(file->path, "SELECT rootpage FROM sqlite_schema WHERE name = 'pawl_lane'", text);
+    snprintf(query, sizeof query, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+    sqlitefile_sql(file->path, query, text);
     long root = strtol(text, NULL, 10);
     assert_true(root > 1);
     sqlitefile_sql(file->path, "PRAGMA wal_checkpoint(TRUNCATE)", text);
-    memset(page, 0xa5, sizeof page);
+    memset(page, 0xff, sizeof page);
     int fd = open(file->path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(pwrite(fd, page, sizeof page, (root - 1) * (long)sizeof page), (ssize_t)sizeof page);
     close(fd);
     assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
-    assert_int_equal(store->ops->view.check(store, arena, &found, &err), PAWL_DAMAGED);
     snprintf(text, sizeof text, "age %ld", root);
+    assert_int_equal(store->ops->view.check(store, arena, &found, &err), PAWL_DAMAGED);
+    assert_non_null(strstr(err.text, text));
+    assert_int_equal(store->ops->view.ailments(store, arena, &found, &err), PAWL_DAMAGED);
     assert_non_null(strstr(err.text, text));
     assert_non_null(strstr(err.text, "restore a backup"));
     store_close(store);
     arena_free(arena);
 }
+
+static void a_damaged_page_is_named(void **fixture) { damaged_page(fixture, "pawl_lane"); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -541,6 +604,8 @@ int main(void) {
         FILE_TEST(a_removed_log_is_noticed),
         FILE_TEST(a_removed_index_of_the_log_is_noticed),
         FILE_TEST(a_replaced_file_is_noticed),
+        FILE_TEST(a_removed_log_never_reaches_the_file),
+        FILE_TEST(a_connection_opened_after_the_removal_is_refused),
         FILE_TEST(a_damaged_page_is_named),
         FILE_TEST(a_missing_database_says_what_to_do_and_is_not_made),
         FILE_TEST(a_file_without_a_schema_says_what_to_do),

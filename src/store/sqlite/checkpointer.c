@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/sqlite/files.h"
 
 /* Pages in the log that call for a checkpoint: 16 MiB of the usual 4 KiB pages. */
 enum { CHECKPOINT_PAGES = 4000 };
@@ -31,6 +32,12 @@ static bool elected(struct sqlite_store *store) {
 }
 
 static void checkpoint(struct sqlite_store *store, int mode) {
+    pawl_error err;
+    /* Pages of a log that was removed may not go into a file that others have changed since. */
+    if (store->cut_off || files_still_there(store, "sqlite_checkpoint", &err) != PAWL_OK) {
+        (void)set_lock(store, F_UNLCK);
+        return;
+    }
     store->wait_deadline_us = clock_boot_us() + (int64_t)CHECKPOINT_WAIT_MS * 1000;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
     /* A reader that stays keeps the log from being emptied: waiting for it after every commit would stall
@@ -47,7 +54,7 @@ void checkpointer_after_commit(struct sqlite_store *store) {
 }
 
 void checkpointer_close(struct sqlite_store *store) {
-    if (!store->cut_off && elected(store))
+    if (elected(store))
         checkpoint(store, SQLITE_CHECKPOINT_TRUNCATE);
     if (store->checkpointer_fd >= 0)
         close(store->checkpointer_fd);

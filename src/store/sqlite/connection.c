@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,34 +343,5 @@ pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE
     if (stat(store->path, &info) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, OP, errno, "%s cannot be looked at", store->path);
     snprintf(text, FILE_ID_BYTES, "%ju:%ju", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino);
-    return PAWL_OK;
-}
-
-/* What is at a path now; nothing is device 0. */
-static struct file_place place_of(const char *path, const char *suffix) {
-    char name[PATH_MAX];
-    struct stat info;
-    if (snprintf(name, sizeof name, "%s%s", path, suffix) >= (int)sizeof name || stat(name, &info) != 0)
-        return (struct file_place){0};
-    return (struct file_place){info.st_dev, info.st_ino};
-}
-
-/* SQLite never removes a log that somebody uses, nor replaces the file: whoever did has cut us off, and what
- * we commit from now on nobody else would see. */
-pawl_status connection_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
-    static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < STORE_FILES; i++) {
-        struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
-        if (was->inode == 0)
-            *was = now; /* the log is made by the first who reads */
-        if (was->inode == now.inode && was->device == now.device)
-            continue;
-        store->cut_off = true;
-        return error_set(
-            err, PAWL_DAMAGED, op,
-            "%s%s was %s while it was in use: what was committed since its last checkpoint may be "
-            "lost; stop all users of the file, run pawl check, and compare with what producers know",
-            store->path, suffixes[i], now.inode == 0 ? "removed" : "replaced");
-    }
     return PAWL_OK;
 }

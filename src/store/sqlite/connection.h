@@ -69,11 +69,6 @@ PAWL_MUSTCHECK pawl_status connection_use_wal(struct sqlite_store *store, pawl_e
 /* The status and the text of an SQLite result code, the same for every statement. */
 pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err);
 
-/* PAWL_DAMAGED when the file or its log was removed or replaced since this connection first used it. Called
- * inside a transaction: then the log is there. */
-PAWL_MUSTCHECK pawl_status connection_still_there(struct sqlite_store *store, const char *op,
-                                                  pawl_error *err);
-
 /* device:inode of the open file: changes when it is copied or restored. */
 enum { FILE_ID_BYTES = 48 };
 PAWL_MUSTCHECK pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE_ID_BYTES],

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/clock.h"
+#include "store/sqlite/files.h"
 #include "store/sqlite/liveness.h"
 #include "store/sqlite/perspective_count.h"
 #include "store/sqlite/turn.h"
@@ -117,7 +118,7 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
         status = error_set(err, PAWL_CONFLICT, name, "the database %s has no settings: run pawl migrate",
                            self->path);
     if (status == PAWL_OK)
-        status = connection_still_there(self, name, err);
+        status = files_still_there(self, name, err);
     if (status != PAWL_OK) {
         roll_back(op);
         pthread_mutex_unlock(&self->lock);
@@ -190,11 +191,13 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
     if (status == PAWL_OK && op->writes && has_changes(op))
         status = write_counters(op);
     if (status == PAWL_OK && op->writes)
-        status = connection_still_there(op->store, op->name, op->err);
+        status = files_still_there(op->store, op->name, op->err);
     if (status == PAWL_OK)
         status = commit(op);
     if (status != PAWL_OK)
         roll_back(op);
+    if (status == PAWL_OK && op->writes) /* into a log that was removed meanwhile: not to be promised */
+        status = files_still_there(op->store, op->name, op->err);
     if (status == PAWL_OK && op->writes) {
         for (size_t i = 0; i < op->evicted_count; i++)
             liveness_remove_file(op->store, op->evicted[i]);
