@@ -3,15 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "support/sqlitefile.h"
@@ -598,6 +603,50 @@ static void damaged_page(void **fixture, const char *table) {
 
 static void a_damaged_page_is_named(void **fixture) { damaged_page(fixture, "pawl_lane"); }
 
+struct migration {
+    struct store_config config;
+    pawl_error err;
+    pawl_status status;
+    atomic_bool ended;
+};
+
+static void *migrate_thread(void *arg) {
+    struct migration *migration = arg;
+    struct migrate_config counts = {0};
+    struct migrate_result result;
+    migration->status = store_migrate(&migration->config, &counts, &result, &migration->err);
+    atomic_store(&migration->ended, true);
+    return NULL;
+}
+
+/* The application's file has no log yet: SQLite itself does not wait when it is to get one. */
+static void migrating_waits_for_the_application_s_transaction(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct migration migration = {.config = sqlitefile_config(file->path)};
+    struct timespec wait = {.tv_nsec = 300 * 1000 * 1000};
+    sqlite3 *db = NULL;
+    pthread_t thread;
+    assert_int_equal(sqlite3_open(file->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE app (x); BEGIN IMMEDIATE; INSERT INTO app VALUES (1)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    migration.config.statement_timeout_ms = 300;
+    int64_t start_ms = clock_boot_ms();
+    migrate_thread(&migration);
+    assert_int_equal(migration.status, PAWL_BUSY);
+    assert_non_null(strstr(migration.err.text, "for more than 300 ms"));
+    assert_true(clock_boot_ms() - start_ms >= 300);
+    migration.config.statement_timeout_ms = 60000;
+    atomic_store(&migration.ended, false);
+    assert_int_equal(pthread_create(&thread, NULL, migrate_thread, &migration), 0);
+    nanosleep(&wait, NULL); /* long enough for one that does not wait to have failed */
+    assert_false(atomic_load(&migration.ended));
+    assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(migration.status, PAWL_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(only_who_has_the_lock_checkpoints),
@@ -607,6 +656,7 @@ int main(void) {
         FILE_TEST(a_removed_log_never_reaches_the_file),
         FILE_TEST(a_connection_opened_after_the_removal_is_refused),
         FILE_TEST(a_damaged_page_is_named),
+        FILE_TEST(migrating_waits_for_the_application_s_transaction),
         FILE_TEST(a_missing_database_says_what_to_do_and_is_not_made),
         FILE_TEST(a_file_without_a_schema_says_what_to_do),
         FILE_TEST(a_new_database_is_for_its_owner_only),

@@ -98,6 +98,9 @@ pawl_status connection_failure(struct sqlite_store *store, int rc, const char *o
     switch (rc & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+        if (clock_boot_us() < store->wait_deadline_us) /* SQLite found that waiting could not help */
+            return error_set(err, PAWL_BUSY, op, "another connection holds a lock of %s: try again",
+                             store->path);
         return error_set(err, PAWL_BUSY, op, "another writer held %s for more than %" PRId64 " ms",
                          store->path, store->timeout_ms);
     case SQLITE_PROTOCOL: /* when a transaction begins: SQLite has tried for seconds, and nothing happened */
@@ -314,7 +317,11 @@ done:
 }
 
 pawl_status connection_use_wal(struct sqlite_store *store, pawl_error *err) {
-    int rc = sqlite3_exec(store->db, sql_sqlite_queries[SQLITE_Q_PRAGMA_WAL].text, NULL, NULL, NULL);
+    int rc = SQLITE_BUSY;
+    connection_deadline_start(store);
+    /* SQLite does not call the busy handler when it changes the journal. */
+    for (int tries = 0; (rc & 0xff) == SQLITE_BUSY && (tries == 0 || busy_wait(store, tries) != 0); tries++)
+        rc = sqlite3_exec(store->db, sql_sqlite_queries[SQLITE_Q_PRAGMA_WAL].text, NULL, NULL, NULL);
     return rc == SQLITE_OK ? PAWL_OK : connection_failure(store, rc, "sqlite_migrate", err);
 }
 
