@@ -189,7 +189,7 @@ struct engine_core {
     bool wait_on, wait_trying, wait_late;
     int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
     bool poll_due;          /* the batch on its way is a poll of its own right */
-    bool woken;             /* since the last claim was sent: its answer may be older than what woke us */
+    bool woken;             /* since the last claim was sent: its answer may be older than what there is */
     struct lane_name place; /* where to look next; kind 0: everywhere, when a poll is due */
     bool poll_put_off; /* whoever puts more wakes us: the claim that goes with the results is the next poll */
     bool was_busy, was_idle;

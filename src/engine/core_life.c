@@ -179,6 +179,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     watch_silent(core, event->peer_ends_ms);
     if (beat->lanes_taken > 0) {
         core->next_poll_ms = core->now_ms;
+        core->woken = true;                /* a claim on its way knows nothing of them */
         core->next_look_ms = core->now_ms; /* what it took may have moved its share by one more */
     }
 }

@@ -32,6 +32,7 @@ void core_wait_answered(struct engine_core *core, const struct engine_event *eve
     core->wait_until_ms = event->wait_late ? 0 : core->now_ms + PAWL_WAIT_MS;
     core->wait_retry_ms = core->now_ms + core->config.poll_ms;
     core->next_poll_ms = core->now_ms; /* what was put before the wish wakes nobody */
+    core->woken = true;
 }
 
 /*

@@ -404,6 +404,22 @@ static void test_everybody_looks_when_a_missing_lock_is_believed(void **state) {
     driver_free(&d);
 }
 
+/* The answer to a claim that was sent before a beat took lanes knows nothing of them: they are looked at
+ * next.
+ */
+static void test_lanes_taken_beside_a_claim_are_claimed_at_once(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d); /* a beat and a claim are on their way */
+    struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000, .lanes_taken = 1};
+    int checks = d.checks;
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3});
+    driver_answer_empty(&d);
+    assert_int_equal(d.checks, checks + 1);
+    driver_free(&d);
+}
+
 /* A lane may move in two steps: what was taken can move one's share by one more. */
 static void test_who_took_lanes_looks_at_once_whether_there_are_more(void **state) {
     (void)state;
@@ -482,6 +498,7 @@ static void test_work_that_arrives_makes_an_idle_fleet_look(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everybody_looks_when_a_missing_lock_is_believed),
+        cmocka_unit_test(test_lanes_taken_beside_a_claim_are_claimed_at_once),
         cmocka_unit_test(test_who_took_lanes_looks_at_once_whether_there_are_more),
         cmocka_unit_test(test_who_owns_too_few_lanes_keeps_looking),
         cmocka_unit_test(test_work_that_arrives_makes_an_idle_fleet_look),
