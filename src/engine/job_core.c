@@ -66,6 +66,7 @@ void job_core_free(struct job_core *core) {
     free(core->renew_items);
     free(core->renewed);
     free(core->held);
+    free(core->left);
     free(core->free_grants.items);
     free(core->free_results.items);
     free(core);
@@ -294,12 +295,26 @@ void job_core_settled(struct job_core *core, int64_t now_ms, pawl_status status,
 }
 
 /* A job that ran into the end of its lease: that costs an attempt, and the store counts it when the lease
- * ends. Until then nothing is given back. */
+ * ends. Until then it is listed as held, so that it is not given back. */
+static void leave(struct job_core *core, const struct job *job, int64_t until_ms) {
+    if (core->config.settle_ms == 0)
+        return;
+    if (core->left_count == core->left_capacity) {
+        size_t wanted = core->left_capacity > 0 ? core->left_capacity * 2 : 16;
+        struct left_job *grown = realloc(core->left, wanted * sizeof(*grown));
+        if (grown == NULL) {
+            core->out_of_memory = true;
+            return;
+        }
+        core->left = grown;
+        core->left_capacity = wanted;
+    }
+    core->left[core->left_count++] = (struct left_job){{job->token, job->id}, until_ms};
+}
+
 void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms) {
-    int64_t over_ms = now_ms + core->config.lease_ms;
     core->metrics.fenced++;
-    if (over_ms > core->settle_at_ms)
-        core->settle_at_ms = over_ms;
+    leave(core, entry->job, now_ms + core->config.lease_ms);
     job_core_forget(core, entry);
 }
 

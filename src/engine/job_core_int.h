@@ -57,6 +57,13 @@ struct list {
     size_t count, capacity;
 };
 
+/* What ran into the end of its lease here; it costs an attempt, which the store counts when the lease ends.
+ */
+struct left_job {
+    struct grant_held grant;
+    int64_t until_ms;
+};
+
 struct job_core {
     struct job_core_config config;
     struct job_core_metrics metrics;
@@ -78,6 +85,8 @@ struct job_core {
     struct grants_settle settle;
     struct grant_held *held;
     size_t held_capacity;
+    struct left_job *left;
+    size_t left_count, left_capacity;
     int64_t settle_at_ms;
     int64_t newest_token, seen_token; /* that the store has given us; that arrived */
     int64_t next_claim_ms, backoff_until_ms;

@@ -185,7 +185,7 @@ static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action 
 /* What is held, from time to time: the store takes back the rest. Not while a call may have granted something
  * of which no answer has come. */
 static bool next_settle(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
-    size_t count = 0;
+    size_t count = 0, kept = 0;
     if (core->config.settle_ms == 0 || core->resend || core->stopping)
         return false;
     if (now_ms < core->settle_at_ms) {
@@ -197,6 +197,7 @@ static bool next_settle(struct job_core *core, int64_t now_ms, struct job_action
     }
     for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next)
         count += grant->count;
+    count += core->left_count;
     if (count > core->held_capacity) {
         struct grant_held *grown = realloc(core->held, count * sizeof(*grown));
         if (grown == NULL)
@@ -212,6 +213,13 @@ static bool next_settle(struct job_core *core, int64_t now_ms, struct job_action
                     (struct grant_held){grant->entries[i].job->token, grant->entries[i].job->id};
         }
     }
+    for (size_t i = 0; i < core->left_count; i++) {
+        if (core->left[i].until_ms <= now_ms)
+            continue;
+        core->left[kept++] = core->left[i];
+        core->held[count++] = core->left[i].grant;
+    }
+    core->left_count = kept;
     core->settle = (struct grants_settle){.instance = core->instance,
                                           .side = GRANTS_JOBS,
                                           .held = core->held,

@@ -49,6 +49,7 @@ struct job_side {
     int64_t duty_ms;
     int duty_failures;
     struct job_rest rest;
+    bool unsettled; /* the last comparison of grants failed, and that was told */
 };
 
 /* What needs no handler: its document says what is called. */
@@ -341,6 +342,9 @@ static void call_settle(struct job_side *side, const struct job_action *action) 
         status = side->store->ops->core.grants_settle(side->store, action->settle, &result, &err);
         close_broken(side, status, &err);
     }
+    if (status != PAWL_OK && status != PAWL_STALE && !side->unsettled)
+        log_failure(side->config.log, LOG_LEVEL_WARN, "grants_not_settled", &err);
+    side->unsettled = status != PAWL_OK;
     if (status == PAWL_OK && result.released > 0)
         log_event(side->config.log, LOG_LEVEL_WARN, "grants_settled", "jobs=%" PRId64 " reason=%s",
                   result.released,

@@ -128,14 +128,24 @@ static void pass_on(struct store_thread *thread, pawl_status beat) {
         log_failure(thread->log, LOG_LEVEL_INFO, "rollups_not_added", &err);
 }
 
-/* A beat of a worker that has registered anew meanwhile says nothing about the new one. */
+/* A beat of a worker that has registered anew meanwhile says nothing about the new one. The beat itself has
+ * been committed: what could not be compared is compared with the next, and the lease counts. */
 static pawl_status settle(struct store_thread *thread, struct call *call) {
+    pawl_error err = {0};
     if (call->known == NULL || !uuid_equal(call->known->instance, thread->instance))
         return PAWL_OK;
     pawl_status status =
-        thread->store->ops->core.grants_settle(thread->store, call->known, &call->settled, &call->error);
+        thread->store->ops->core.grants_settle(thread->store, call->known, &call->settled, &err);
     call->has_settled = status == PAWL_OK;
-    return status;
+    if (status == PAWL_STALE || status == PAWL_DAMAGED) {
+        call->error = err;
+        return status;
+    }
+    if (status != PAWL_OK && !thread->unsettled)
+        log_failure(thread->log, LOG_LEVEL_WARN, "grants_not_settled", &err);
+    thread->unsettled = status != PAWL_OK;
+    after(thread, status);
+    return PAWL_OK;
 }
 
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
@@ -146,8 +156,8 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     pass_on(thread, status);
     if (status == PAWL_OK)
-        status = settle(thread, call);
-    return status == PAWL_OK ? count_peers(thread, call) : status;
+        status = count_peers(thread, call);
+    return status == PAWL_OK ? settle(thread, call) : status;
 }
 
 /* How long asking for work takes. A batch that asks for none says nothing about it. */

@@ -91,6 +91,7 @@ struct store_thread {
     struct store *store;
     pawl_uuid instance; /* whose liveness is held; nil = nobody's */
     struct settings settings;
+    bool unsettled; /* the last comparison of grants failed, and that was told */
 };
 
 PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);

@@ -233,6 +233,90 @@ static void why_names_who_has_locked_what_a_message_waits_for(void **state) {
     assert_string_equal(locked(s, 2), "");
 }
 
+/* Whoever beats says what it holds: nothing. What the store has granted goes back; gives "released/epoch". */
+static const char *sql_settle(struct scene *s, int instance, long long settled) {
+    return text(s,
+                "SELECT released || '/' || epoch FROM "
+                "pawl.grants_settle('01900000-0000-7000-8000-aa00%08x', 1::smallint, NULL, NULL, %lld, 0)",
+                (unsigned)instance, settled);
+}
+
+static void a_beat_does_not_wait_for_a_claim_that_an_idle_transaction_has_locked(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    long long token = token_of(s, grant, 1);
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_fail(s, 1, grant, 1, false, 0)), APPLIED);
+    run(s, s->b, sql_beat(s, 1));
+    assert_string_equal(run(s, s->b, sql_settle(s, 1, token)), "0/1"); /* left to a later beat */
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(run(s, s->b, sql_settle(s, 1, token)), "1/1");
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l0");
+    assert_string_equal(numbers(s, run(s, s->b, sql_claim(s, 1, 10))), "1");
+}
+
+/* A promotion, as the schema sees it: the timeline is not the one it knows. */
+static void promote(struct scene *s) {
+    run(s, s->observer, "UPDATE pawl.settings SET timeline = '00000000'");
+}
+
+static const char *epoch_of(struct scene *s, const char *grant, int n) {
+    return text(s, "%lld", token_of(s, grant, n) >> 40);
+}
+
+static const char *epoch(struct scene *s) { return run(s, s->observer, "SELECT epoch FROM pawl.settings"); }
+
+static void a_claim_in_an_idle_transaction_after_a_promotion_holds_up_no_token(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    run(s, s->observer, sql_beat(s, 1));
+    run(s, s->observer, sql_beat(s, 2));
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    promote(s);
+    run(s, s->a, "BEGIN");
+    const char *first = run(s, s->a, sql_claim(s, 1, 100)); /* and then it idles */
+    const char *second = run(s, s->b, sql_claim(s, 2, 1));
+    assert_string_equal(epoch_of(s, first, atoi(first)), "2");
+    assert_string_equal(epoch_of(s, second, atoi(second)), "2");
+    assert_string_equal(epoch(s), "1"); /* no grant writes it */
+    run(s, s->b, sql_beat(s, 2));
+    assert_string_equal(epoch(s), "2");
+    run(s, s->a, "COMMIT");
+    const char *third = run(s, s->b, sql_claim(s, 2, 100));
+    assert_string_equal(epoch_of(s, third, atoi(third)), "2");
+    assert_true(token_of(s, third, atoi(third)) > token_of(s, second, atoi(second)));
+    assert_true(token_of(s, second, atoi(second)) > token_of(s, first, atoi(first)));
+    refused(s, 2, first, atoi(first));
+}
+
+static void a_beat_that_raises_the_epoch_and_does_not_end_holds_up_nobody(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    run(s, s->observer, sql_beat(s, 1));
+    run(s, s->observer, sql_beat(s, 2));
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    promote(s);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_beat(s, 1)); /* it has the settings */
+    const char *first = run(s, s->b, sql_claim(s, 2, 1));
+    assert_string_equal(epoch_of(s, first, atoi(first)), "2"); /* what the beat would have written */
+    run(s, s->b, sql_beat(s, 2));
+    assert_string_equal(run(s, s->b, sql_settle(s, 2, 0)), "0/2");
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(epoch(s), "1");
+    assert_string_equal(run(s, s->b, sql_settle(s, 2, 0)), "0/2");
+    assert_string_equal(epoch(s), "2");
+    const char *second = run(s, s->b, sql_claim(s, 2, 1));
+    assert_true(token_of(s, second, atoi(second)) > token_of(s, first, atoi(first)));
+    refused(s, 1, first, atoi(first));
+}
+
 static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -265,6 +349,9 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once),
     SCENE_TEST_LANES(a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction),
     SCENE_TEST_LANES(a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked),
+    SCENE_TEST(a_beat_does_not_wait_for_a_claim_that_an_idle_transaction_has_locked),
+    SCENE_TEST_LANES(a_claim_in_an_idle_transaction_after_a_promotion_holds_up_no_token),
+    SCENE_TEST_LANES(a_beat_that_raises_the_epoch_and_does_not_end_holds_up_nobody),
 };
 
 RACES(handover, tests);

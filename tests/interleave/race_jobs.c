@@ -62,6 +62,23 @@ static void a_completion_beside_the_sweep_wins_or_is_stale(void **state) {
     assert_string_equal(finish(s, s->a), "{3}");
 }
 
+#define SETTLE(n)                                                                                            \
+    "SELECT released FROM pawl.grants_settle(" WORKER(n) ", 2::smallint, NULL, NULL, " TOKEN_OF(1) ", 0)"
+
+/* Jobs that got lost on their way are given back beside a beat, which waits for no open transaction. */
+static void to_settle_does_not_wait_for_a_job_that_an_idle_transaction_has_locked(void **state) {
+    struct scene *s = *state;
+    workers(s);
+    enqueue(s, "");
+    run(s, s->a, CLAIM(1, 1));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, DONE(1, 1, TOKEN_OF(1))), "{1}");
+    assert_string_equal(run(s, s->b, SETTLE(1)), "0");
+    run(s, s->a, "ROLLBACK");
+    assert_string_equal(run(s, s->b, SETTLE(1)), "1");
+    assert_string_equal(run(s, s->b, CLAIM(2, 1)), "1");
+}
+
 static void a_cancel_beside_a_completion_leaves_one_end(void **state) {
     struct scene *s = *state;
     workers(s);
@@ -166,6 +183,7 @@ static void an_effect_and_its_completion_are_one(void **state) {
 static const struct CMUnitTest tests[] = {
     SCENE_TEST(two_claims_share_the_work_without_waiting),
     SCENE_TEST(a_completion_beside_the_sweep_wins_or_is_stale),
+    SCENE_TEST(to_settle_does_not_wait_for_a_job_that_an_idle_transaction_has_locked),
     SCENE_TEST(a_cancel_beside_a_completion_leaves_one_end),
     SCENE_TEST(one_instant_fires_once_whoever_comes),
     SCENE_TEST(a_limit_holds_between_two_claims),

@@ -451,6 +451,47 @@ static void what_is_held_is_told(void **state) {
     job_core_free(w.core);
 }
 
+/* A handler that hangs again and again keeps nobody from being asked what the store has granted: what ran
+ * into the end of its lease is listed until the store has counted it. */
+static void who_is_fenced_does_not_put_off_what_is_settled(void **state) {
+    (void)state;
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    job_core_free(w.core);
+    struct job_core_config config = {.slots = SLOTS,
+                                     .batch = BATCH,
+                                     .lease_ms = LEASE_MS,
+                                     .poll_ms = POLL_MS,
+                                     .settle_ms = 500,
+                                     .rules = w.rules,
+                                     .rule_count = 2,
+                                     .match = match,
+                                     .seed = 3};
+    w.core = job_core_create(&config);
+    job_core_instance(w.core, (pawl_uuid){{1}});
+    expect(&w, JOB_ACT_SETTLE);
+    job_core_settled(w.core, w.now_ms, PAWL_OK, &(struct grants_settled){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, JOB_ACT_START);
+    int64_t id = w.jobs[0].id, token = w.jobs[0].token;
+    w.now_ms += LEASE_MS;
+    expect(&w, JOB_ACT_CANCEL);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    assert_int_equal(job_core_metrics(w.core).fenced, 1);
+    struct job_action action = expect(&w, JOB_ACT_SETTLE); /* it was due long ago */
+    assert_int_equal(action.settle->count, 1);
+    assert_int_equal(action.settle->held[0].token, token);
+    assert_int_equal(action.settle->held[0].number, id);
+    job_core_settled(w.core, w.now_ms, PAWL_OK, &(struct grants_settled){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 2, 0);
+    w.now_ms += LEASE_MS;
+    action = expect(&w, JOB_ACT_SETTLE); /* by now the store has taken it back itself */
+    assert_int_equal(action.settle->count, 0);
+    job_core_free(w.core);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_claims_starts_reports_and_claims_again),
@@ -469,6 +510,7 @@ int main(void) {
         cmocka_unit_test(a_stop_that_lasts_too_long_cancels_and_burns_no_attempt),
         cmocka_unit_test(an_evicted_instance_drops_everything),
         cmocka_unit_test(what_is_held_is_told),
+        cmocka_unit_test(who_is_fenced_does_not_put_off_what_is_settled),
         cmocka_unit_test(figures_and_their_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 -- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), pause (read), those of rebalance
--- locks: its instance row, then those of rebalance
+-- tables: instance (updated), pause (read), those of epoch_follow and rebalance
+-- locks: its instance row, then those of epoch_follow and rebalance
 CREATE OR REPLACE FUNCTION pawl.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
@@ -25,6 +25,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
+    PERFORM pawl.epoch_follow(0);
     now_ms := v_now;
     taken := 0;
     given := 0;

@@ -4,8 +4,8 @@
 --         of the grant (0: it does not say, and is taken to work on one)
 -- returns: now_ms, lease_until_ms, epoch, lanes_owned
 -- raises: PW001 another partition count; PW003 the id exists or was used before
--- tables: instance (inserted), tombstone (read), those of rebalance
--- locks: its instance row, then those of rebalance
+-- tables: instance (inserted), tombstone (read), those of epoch_check, epoch_follow and rebalance
+-- locks: those of epoch_check and epoch_follow, its instance row, then those of rebalance
 CREATE OR REPLACE FUNCTION pawl.instance_register(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
     p_max_partitions integer, p_partition_count integer, p_slots integer DEFAULT 0,
@@ -24,6 +24,7 @@ BEGIN
         PERFORM pawl.refuse_null(ARRAY['p_id', 'p_service', 'p_pid', 'p_kinds'], ARRAY[p_id IS NULL, p_service IS NULL, p_pid IS NULL, p_kinds IS NULL]);
     END IF;
     PERFORM pawl.epoch_check();
+    PERFORM pawl.epoch_follow(0);
     SELECT CASE WHEN coalesce(p_lease_ms, 0) = 0 THEN s.instance_lease_ms ELSE p_lease_ms END, s.partition_count
       INTO v_lease, v_partitions FROM pawl.settings s;
     IF coalesce(p_partition_count, 0) NOT IN (0, v_partitions) THEN
@@ -51,7 +52,7 @@ BEGIN
     END LOOP;
     now_ms := v_now;
     lease_until_ms := v_now + v_lease;
-    SELECT s.epoch INTO epoch FROM pawl.settings s;
+    epoch := pawl.epoch_now();
     SELECT count(*) INTO lanes_owned FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
 END
 $$;

@@ -1,7 +1,8 @@
--- token_next: the next token of the schema, epoch << 40 | counter; raises the epoch after a failover.
+-- token_next: the next token of the schema, epoch << 40 | counter; of a new epoch after a failover, which it leaves to a
+-- worker to write: the transaction it runs in may be a client's and stay open.
 -- returns: bigint, greater than every token given before
--- tables: settings (read), those of epoch_follow when the timeline of the server has changed
--- locks: those of epoch_follow
+-- tables: settings (read)
+-- locks: none
 CREATE OR REPLACE FUNCTION pawl.token_next() RETURNS bigint
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -12,7 +13,7 @@ BEGIN
     SELECT s.epoch INTO v_epoch FROM pawl.settings s
      WHERE s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8);
     IF NOT FOUND THEN
-        v_epoch := pawl.epoch_follow(0);
+        v_epoch := pawl.epoch_now();
     END IF;
     RETURN (v_epoch << 40) | nextval('pawl.token_seq');
 END

@@ -28,6 +28,17 @@ static void keep(struct settling *s, int64_t token) {
         s->out.newest = token;
 }
 
+/* Whether to release the id could hit one that is held: the outbox takes an id twice. */
+static bool twin_is_held(struct settling *s, enum store_kind kind, int64_t token, pawl_uuid id) {
+    for (int i = 0; i < s->model->settings.lane_count; i++)
+        for (struct part *part = s->model->lanes[kind][i].parts; part != NULL; part = part->next)
+            for (struct link *link = part->items.first; link != NULL && part->token == token;
+                 link = link->next)
+                if (uuid_equal(link->record->id, id) && !is_lost(s, token, link->record->seq))
+                    return true;
+    return false;
+}
+
 static void settle_messages(struct settling *s, enum store_kind kind) {
     struct model *model = s->model;
     struct release_item *items = NULL;
@@ -36,7 +47,8 @@ static void settle_messages(struct settling *s, enum store_kind kind) {
         for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
             for (struct link *link = part->items.first;
                  link != NULL && uuid_equal(part->instance, s->in->instance); link = link->next) {
-                if (!is_lost(s, part->token, link->record->seq))
+                if (!is_lost(s, part->token, link->record->seq) ||
+                    twin_is_held(s, kind, part->token, link->record->id))
                     continue;
                 items = model_grow(items, &cap, count + 1, sizeof *items);
                 items[count++] = (struct release_item){{part->token, link->record->id}, 0};
