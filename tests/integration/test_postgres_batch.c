@@ -142,6 +142,39 @@ static void a_renewal_names_the_token(void **state) {
                         "PW001");
 }
 
+/* Whoever writes the JSON by hand is told which item of which parameter lacks which key. */
+static void an_item_without_a_key_is_named(void **state) {
+    struct fixture *f = *state;
+    static const char *const cases[][2] = {
+        {"p_outbox_completions => '[{\"MessageId\": \"01900000-0000-7000-8000-000000000007\", \"Token\": 1, "
+         "\"Status\": 2}, {\"MessageId\": \"01900000-0000-7000-8000-000000000007\"}]'",
+         "item 2 of p_outbox_completions lacks Token; every item names MessageId, Token"},
+        {"p_renew_inbox_leases => '[7]'",
+         "item 1 of p_renew_inbox_leases is no object; every item names MessageId, Token"},
+        {"p_inbox_failures => '{}'", "p_inbox_failures is a JSON array of objects, or NULL"},
+        {"p_perspective_completions => '[{\"StreamId\": \"s\", \"PerspectiveName\": \"totals@1\", \"Token\": "
+         "1, "
+         "\"LastVersion\": 3}]'",
+         "item 1 of p_perspective_completions lacks Version; every item names StreamId, PerspectiveName, "
+         "Token, "
+         "Version"},
+        {"p_renew_perspective_leases => '[{\"StreamId\": \"s\", \"PerspectiveName\": \"totals@1\"}]'",
+         "item 1 of p_renew_perspective_leases lacks Token; every item names StreamId, PerspectiveName, "
+         "Token"},
+        {"p_receptor_completions => '[{\"EventId\": \"01900000-0000-7000-8000-000000000001\"}]'",
+         "item 1 of p_receptor_completions lacks ReceptorName; every item names EventId, ReceptorName"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[600];
+        snprintf(sql, sizeof sql, "select pawl.process_work_batch(" ME ", 'orders', 'host', 1, %s)",
+                 cases[i][0]);
+        PGresult *result = PQexec(f->conn, sql);
+        assert_string_equal(PQresultErrorField(result, PG_DIAG_SQLSTATE), "PW001");
+        assert_string_equal(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), cases[i][1]);
+        PQclear(result);
+    }
+}
+
 /* covers: W08 W09 W27 */
 static void receptors_are_recorded(void **state) {
     struct fixture *f = *state;
@@ -176,7 +209,8 @@ static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state)
     struct fixture *f = *state;
     perspective_made(f);
     batch(f, "now_ms", "");
-    assert_string_equal(batch(f, "answers #>> '{Perspectives,Completions,0}'", COMPLETION("s", "")), "stale");
+    assert_string_equal(
+        batch(f, "answers #>> '{Perspectives,Completions,0}'", COMPLETION("s", ", \"Token\": 0")), "stale");
     assert_string_equal(batch(f, "answers #>> '{Perspectives,Completions,0}'",
                               COMPLETION("s", ", \"Token\": 4611686018427387904")),
                         "stale");
@@ -337,6 +371,7 @@ int main(void) {
         CASE(an_error_rolls_everything_back),
         CASE(skip_claim_writes_and_claims_nothing),
         CASE(a_renewal_names_the_token),
+        CASE(an_item_without_a_key_is_named),
         CASE(receptors_are_recorded),
         CASE(a_checkpoint_is_reported_under_its_grant_or_not_at_all),
         CASE(a_worker_in_sql_drives_a_read_model),

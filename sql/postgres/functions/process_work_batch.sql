@@ -64,6 +64,8 @@ BEGIN
             p_new_inbox_messages, v_lease, v_debug, p_service_name, p_request_id));
     END IF;
     IF coalesce(p_receptor_completions, p_receptor_failures) IS NOT NULL THEN
+        PERFORM pawl.work_need('p_receptor_completions', p_receptor_completions, ARRAY['EventId', 'ReceptorName']);
+        PERFORM pawl.work_need('p_receptor_failures', p_receptor_failures, ARRAY['EventId', 'ReceptorName']);
         answers := answers || jsonb_build_object('Receptors', (
             SELECT pawl.answer_names(pawl.receptors_report(
                        array_agg((e.x ->> 'EventId')::uuid ORDER BY e.n), array_agg(e.x ->> 'ReceptorName' ORDER BY e.n),

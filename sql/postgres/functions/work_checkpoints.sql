@@ -3,7 +3,7 @@
 --         completions also Version: applied through (below the stream's head: it is due again at once) and Status (2, or 1: it
 --         goes on with it), failures Version, Error and DelayMs, releases Version; p_lease_ms
 -- returns: a JSON object with one array of answers for each array that was not empty
--- raises: PW001 a report without stream, perspective or version
+-- raises: PW001 a report without stream, perspective, token or version, by item
 -- tables: those of checkpoints_renew and checkpoints_report
 -- locks: those of checkpoints_renew and checkpoints_report
 CREATE OR REPLACE FUNCTION pawl.work_checkpoints(
@@ -15,6 +15,10 @@ DECLARE
     v_result jsonb := '{}';
     v_part record;
 BEGIN
+    PERFORM pawl.work_need('p_renew_perspective_leases', p_renewals, ARRAY['StreamId', 'PerspectiveName', 'Token']);
+    PERFORM pawl.work_need(v.name, v.list, ARRAY['StreamId', 'PerspectiveName', 'Token', 'Version'])
+       FROM (VALUES ('p_perspective_completions', p_completions), ('p_perspective_failures', p_failures),
+                    ('p_perspective_releases', p_releases)) AS v(name, list);
     IF jsonb_array_length(coalesce(p_renewals, '[]')) > 0 THEN
         v_result := v_result || (
             SELECT jsonb_build_object('Renewals', pawl.answer_names(pawl.checkpoints_renew(
@@ -28,7 +32,7 @@ BEGIN
         v_result := v_result || (
             SELECT jsonb_build_object(v_part.name, pawl.answer_names(pawl.checkpoints_report(
                        p_instance, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
-                       array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg(coalesce((e.x ->> 'Token')::bigint, 0) ORDER BY e.n),
+                       array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg((e.x ->> 'Token')::bigint ORDER BY e.n),
                        array_agg(CASE WHEN v_part.status = 2 THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE v_part.status END::smallint
                                  ORDER BY e.n),
                        array_agg(e.x ->> 'Error' ORDER BY e.n), array_agg((e.x ->> 'DelayMs')::bigint ORDER BY e.n))))

@@ -3,7 +3,7 @@
 --         renewals and completions name MessageId and Token (completions also Status), failures also Error, StackTrace,
 --         Permanent and DelayMs, releases also DelayMs; messages are those of the sources (StreamKey, MessageType, Payload, …)
 -- returns: a JSON object with one array of answers for each array that was not empty
--- raises: PW001 a report without its token: an id alone cannot show that the grant still holds
+-- raises: PW001 a report without its token (an id alone cannot show that the grant still holds) or id, by item
 -- tables: those of renew, complete, fail, release and put
 -- locks: those of renew, complete, fail, release and put
 CREATE OR REPLACE FUNCTION pawl.work_report(
@@ -20,12 +20,9 @@ DECLARE
     v_classes smallint[];
     v_result jsonb := '{}';
 BEGIN
-    IF EXISTS (SELECT 1 FROM jsonb_array_elements(coalesce(p_renewals, '[]') || coalesce(p_completions, '[]')
-                                                  || coalesce(p_failures, '[]') || coalesce(p_releases, '[]')) AS e(x)
-                WHERE jsonb_typeof(e.x) <> 'object' OR e.x ->> 'Token' IS NULL OR e.x ->> 'MessageId' IS NULL) THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW001',
-            MESSAGE = 'a report names MessageId and Token, both as they came with the claimed message';
-    END IF;
+    PERFORM pawl.work_need(format(v.name, CASE p_kind WHEN 1 THEN 'outbox' ELSE 'inbox' END), v.list, ARRAY['MessageId', 'Token'])
+       FROM (VALUES ('p_renew_%s_leases', p_renewals), ('p_%s_completions', p_completions),
+                    ('p_%s_failures', p_failures), ('p_%s_releases', p_releases)) AS v(name, list);
     IF jsonb_array_length(coalesce(p_renewals, '[]')) > 0 THEN
         SELECT array_agg((e.x ->> 'Token')::bigint ORDER BY e.n), array_agg((e.x ->> 'MessageId')::uuid ORDER BY e.n)
           INTO v_tokens, v_ids FROM jsonb_array_elements(p_renewals) WITH ORDINALITY AS e(x, n);
