@@ -38,7 +38,7 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK)
         status = audit_note_reason(cli, "cancel", text, err);
     if (status == PAWL_OK)
-        output_say(&cli->output, "cancelled; its worker sees it with its next heartbeat");
+        output_say(&cli->output, "cancelled; its worker is woken to see it");
     return status;
 }
 
@@ -53,7 +53,8 @@ const struct command command_messages_cancel = {
     .database = DATABASE_OPEN,
     .writes = true,
     .details =
-        "The worker that has it sees it with its next heartbeat: a program gets SIGTERM and two seconds "
+        "The worker that has it is woken and sees it at once (where nobody can be woken, with its next "
+        "heartbeat): a program gets SIGTERM and two seconds "
         "later SIGKILL, a call of an endpoint is broken off, pawl_cancelled says true to a C function. A "
         "message that waits ends when it is claimed, without running. It is then a dead letter, and the "
         "policy of its stream is applied; one that was done first is done. pawl resume message ID takes "

@@ -38,7 +38,7 @@ static pawl_status set_pause(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK)
         status = note(cli, "pause", err);
     if (status == PAWL_OK)
-        output_say(&cli->output, "paused; workers see it with their next heartbeat");
+        output_say(&cli->output, "paused; workers are woken to see it");
     return status;
 }
 
@@ -95,7 +95,8 @@ const struct command command_pause = {
     .check = check,
     .database = DATABASE_OPEN,
     .writes = true,
-    .details = "Workers see it with their next heartbeat: messages are given back without an attempt and "
+    .details = "Workers are woken and see it at once (where nobody can be woken, with their next heartbeat): "
+               "messages are given back without an attempt and "
                "looked at again "
                "less and less often, and a resume makes them due at once; a subscription whose topic it is "
                "stops reading. A message without a topic "
