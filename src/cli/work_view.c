@@ -81,12 +81,14 @@ const struct column step_columns[STEP_COLUMNS] = {
     {.key = "output", .type = CELL_JSON, .content = true, .show = SHOW_WIDE}};
 
 void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]) {
+    bool waits = step->state == JOB_STEP_WAITING; /* written down, but not at its end */
     const struct cell made[STEP_COLUMNS] = {cell_text(step->step),
                                             cell_int(step->index),
                                             cell_cstr(step_names[step->state]),
                                             cell_int(step->attempt),
-                                            cell_time(step->finished_ms),
-                                            cell_duration(step->finished_ms - step->started_ms),
+                                            waits ? cell_none() : cell_time(step->finished_ms),
+                                            waits ? cell_none()
+                                                  : cell_duration(step->finished_ms - step->started_ms),
                                             cell_text(step->error),
                                             cell_text(step->output)};
     memcpy(cells, made, sizeof made);

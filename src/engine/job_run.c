@@ -184,6 +184,13 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
     result->error = str_from(arena_strdup(arena, text));
 }
 
+static void tell_late(const struct job_slot *slot, const struct job *job) {
+    pawl_str handler = slot->handler != NULL ? str_from(slot->handler->name) : job->type;
+    log_event(slot->slots->world->log, LOG_LEVEL_WARN, "handler_timeout",
+              "handler=%.*s job=%lld after_ms=%lld", STR_ARG(handler), (long long)job->id,
+              (long long)((clock_boot_us() - slot->handle.began_us) / 1000));
+}
+
 static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
     struct buf input, output;
@@ -223,6 +230,8 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
         give_back(result, end.wait_ms);
     else
         result->error = str_from(arena_strdup(arena, err.text));
+    if (end.outcome == PROCESS_TIMED_OUT)
+        tell_late(slot, job);
     buf_free(&input);
     buf_free(&output);
 }
@@ -307,6 +316,7 @@ static void judge_late(const struct job_slot *slot, struct job_result_in *result
         return;
     if (result->owner == NULL)
         result->owner = arena_create(0);
+    tell_late(slot, slot->jobs[slot->at]);
     result->end = JOB_END_RETRY;
     result->error = (pawl_str){NULL, 0};
     if (result->owner != NULL)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "domain/scope.h"
 #include "domain/scope_list.h"
@@ -48,6 +49,15 @@ void jobs_finish_order(const struct jobs_finish *in, size_t *order) {
     for (size_t i = 0; i < in->count; i++)
         if (!goes_first(in, i))
             order[count++] = i;
+}
+
+pawl_str job_cancel_error(pawl_str error, struct arena *arena) {
+    if (str_absent(error))
+        return STR("cancelled");
+    if (str_starts_with(error, STR("cancelled")))
+        return error;
+    char *text = arena_printf(arena, "cancelled; it ended with: %.*s", STR_ARG(error));
+    return text != NULL ? utf8_cut(str_from(text), PAWL_ERROR_BYTES_MAX) : STR("cancelled");
 }
 
 const char *run_outcome_event(enum run_outcome outcome) {

@@ -16,6 +16,8 @@ PAWL_MUSTCHECK pawl_status check_backlog_look(int look_max, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_job_filter(const struct job_filter *in, pawl_error *err);
 /* 64 hexadecimal digits, or absent. */
 PAWL_MUSTCHECK pawl_status check_audit_expect(pawl_str hash, pawl_error *err);
+/* The error of an execution that was reported as something else after a person had cancelled its job. */
+pawl_str job_cancel_error(pawl_str error, struct arena *arena);
 /* The fault of audit_verify when the anchor that was expected is not there. */
 pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena);
 PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);

@@ -166,6 +166,9 @@ struct job_step {
     int64_t duration_ms; /* of the call */
 };
 
+/* The attempt of a step that waits: the job's own do not count while it waits. */
+enum { JOB_STEP_WAIT_ATTEMPT = 1 };
+
 struct steps_put {
     pawl_uuid instance;
     struct job_ref ref;

@@ -102,8 +102,10 @@ static pawl_status write_begin(struct arena *arena, pawl_str step, int64_t until
     if (output == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
     verdict->put = true;
-    verdict->step =
-        (struct job_step){.step = step, .state = JOB_STEP_WAITING, .attempt = 1, .output = str_from(output)};
+    verdict->step = (struct job_step){.step = step,
+                                      .state = JOB_STEP_WAITING,
+                                      .attempt = JOB_STEP_WAIT_ATTEMPT,
+                                      .output = str_from(output)};
     return PAWL_OK;
 }
 
@@ -142,7 +144,7 @@ pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_
         verdict->step =
             (struct job_step){.step = step->id,
                               .state = event != NULL ? JOB_STEP_FAILED : JOB_STEP_DONE,
-                              .attempt = 1,
+                              .attempt = JOB_STEP_WAIT_ATTEMPT,
                               .output = STR("null"),
                               .error = event != NULL ? STR("nobody signalled in time") : (pawl_str){NULL, 0}};
         verdict->output = tree_scalar(arena, TREE_NULL, (pawl_str){NULL, 0});

@@ -159,7 +159,7 @@ static void cancelling_stops_what_waits_and_asks_what_runs(void **state) {
     assert_int_equal(job_runs(c, ready).runs[0].outcome, RUN_CANCELLED);
     int64_t ids[3];
     for (int i = 0; i < 3; i++)
-        ids[i] = add(c, job_typed("c"));
+        ids[i] = add(c, (struct job_new){.type = STR("c"), .flags = JOB_AUDIT});
     struct job_list got = take(c, 1, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(job_cancel(c, ids[i]), ANSWER_APPLIED);
@@ -171,6 +171,7 @@ static void cancelling_stops_what_waits_and_asks_what_runs(void **state) {
     assert_true(renewed.cancel);
     assert_int_equal(job_done(c, 1, &got.jobs[0]), ANSWER_APPLIED); /* it was quicker */
     assert_int_equal(job_fail(c, 1, &got.jobs[1], 0).result, JOB_RESULT_CANCELLED);
+    assert_string_equal(job_runs(c, ids[1]).runs[0].error.ptr, "cancelled; it ended with: it broke");
     assert_int_equal(job_row_of(c, ids[1]).state, 0);
     advance(c, JOB_LEASE_MS + 1000);
     assert_int_equal(take(c, 1, 3).count, 0); /* lost, and nobody wants it */
@@ -265,6 +266,7 @@ static void a_job_waits_for_a_signal_or_a_time(void **state) {
     assert_int_equal(steps.count, 1);
     assert_string_equal(steps.steps[0].step.ptr, "wait");
     assert_string_equal(steps.steps[0].output.ptr, "{\"sum\":3}");
+    assert_int_equal(steps.steps[0].attempt, 1);
     advance(c, 5000);
     struct job_list later = take(c, 1, 2);
     assert_string_equal(types(c, later), "b"); /* by the time: no step says that the signal came */
@@ -294,6 +296,7 @@ static void a_signal_that_came_first_is_kept(void **state) {
     assert_int_equal(steps.count, 2);
     assert_string_equal(steps.steps[0].output.ptr, "1");
     assert_string_equal(steps.steps[1].output.ptr, "2");
+    assert_int_equal(steps.steps[1].attempt, 1);
 }
 
 /* covers: J49 B4.4 J47 */

@@ -495,8 +495,11 @@ class Jobs(unittest.TestCase):
         self.pawl("job", "enqueue", "--pipeline", path, "--params", '{"n":7}')
         process = self.worker()
         job, = self.until(lambda: [j for j in self.pawl("job", "list") if j["wait_key"] == "order:7"])
-        steps = {step["step"]: (step["state"], step["error"]) for step in self.pawl("job", "steps", str(job["id"]))}
-        self.assertEqual(steps, {"nap": ("done", None), "paid": ("waiting", None)})
+        steps = {step["step"]: step for step in self.pawl("job", "steps", str(job["id"]))}
+        self.assertEqual({name: (step["state"], step["attempt"], step["error"]) for name, step in steps.items()},
+                         {"nap": ("done", 1, None), "paid": ("waiting", 1, None)})
+        self.assertIsNotNone(steps["nap"]["finished_at"])
+        self.assertEqual((steps["paid"]["finished_at"], steps["paid"]["duration_ms"]), (None, None))
         self.assertEqual(self.pawl("job", "wake", "order:7", '{"amount":42}')["woken"], 1)
         self.until(self.gone)
         self.stop(process)
@@ -581,6 +584,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual({job["error"] for job in jobs.values() if job["id"] != wrong},
                          {"did not end within its time limit of 300 ms"})
         self.assertEqual({job["reason"] for job in jobs.values() if job["id"] != wrong}, {"attempts"})
+        late = re.findall(r"event=handler_timeout handler=(\S+) job=\d+ after_ms=", (self.folder / "worker.log").read_text())
+        self.assertEqual(sorted(late), ["pawl.pipeline"] * 6 + ["slow"] * 6)
         self.assertEqual(jobs[wrong]["reason"], "permanent")
         self.assertIn("permanent", self.pawl("why", "job", str(wrong))["explanation"])
         self.assertNotIn("permanent", self.pawl("why", "job", str(min(jobs)))["explanation"])

@@ -19,6 +19,8 @@ BEGIN
     counter := 0;
     DELETE FROM pawl.job j WHERE j.id = p_job.id;
     IF p_job.cancel_ms IS NOT NULL THEN
+        v_error := CASE WHEN v_error IS NULL THEN 'cancelled' WHEN starts_with(v_error, 'cancelled') THEN v_error
+                        ELSE pawl.text_cut('cancelled; it ended with: ' || v_error, 4096) END;
         entry := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
                                 p_place);
         PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
@@ -55,7 +57,7 @@ BEGIN
     p_job.ready_key := p_job.key;
     IF p_outcome = 5 THEN
         PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
-        IF pawl.signal_take(p_job.id, p_wait_key, p_wait_step, p_job.attempts, p_now) THEN
+        IF pawl.signal_take(p_job.id, p_wait_key, p_wait_step, p_now) THEN
             v_due := p_now;
         ELSE
             p_job.wait_key := p_wait_key;

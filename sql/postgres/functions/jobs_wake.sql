@@ -19,7 +19,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
     woken := 0;
     FOR v_job IN DELETE FROM pawl.job_aside a WHERE a.state = 4 AND a.wait_key = p_wait_key RETURNING a.* LOOP
-        PERFORM pawl.step_write(v_job.id, v_job.wait_step, 0, 1::smallint, v_job.attempts, 0, NULL, NULL, NULL, v_payload, v_now);
+        PERFORM pawl.step_write(v_job.id, v_job.wait_step, 0, 1::smallint, 1, 0, NULL, NULL, NULL, v_payload, v_now);
         v_job.wait_key := NULL;
         v_job.wait_step := NULL;
         v_job.state := 1;

@@ -73,7 +73,7 @@ static bool signal_take(struct model *model, const struct mjob *job, pawl_str wa
         (void)model_step_write(model, job->row.job.id,
                                &(struct job_step){.step = wait_step,
                                                   .state = JOB_STEP_DONE,
-                                                  .attempt = job->row.job.attempts,
+                                                  .attempt = JOB_STEP_WAIT_ATTEMPT,
                                                   .output = signal.payload});
         return true;
     }
@@ -151,6 +151,7 @@ static enum job_result end_one(struct model *model, struct mjob *job, const stru
         return JOB_RESULT_NONE;
     }
     if (job->row.job.cancel_ms > 0) {
+        end.error = job_cancel_error(end.error, model->jobs->texts);
         cancelled(model, job, &end);
         return JOB_RESULT_CANCELLED;
     }

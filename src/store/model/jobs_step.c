@@ -92,7 +92,7 @@ struct wake_result model_wake_in(struct model *model, const struct job_wake *in)
         (void)model_step_write(model, job->row.job.id,
                                &(struct job_step){.step = job->row.wait_step,
                                                   .state = JOB_STEP_DONE,
-                                                  .attempt = job->row.job.attempts,
+                                                  .attempt = JOB_STEP_WAIT_ATTEMPT,
                                                   .output = payload});
         job->row.wait_key = job->row.wait_step = (pawl_str){NULL, 0};
         job->row.job.due_ms = model->now_ms;

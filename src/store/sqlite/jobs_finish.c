@@ -95,7 +95,7 @@ static pawl_status signal_take(struct jobs_call *call, const struct sjob *job, c
     status = statement_run(&gone);
     enum store_answer answer;
     struct job_step step = {
-        .step = item->wait_step, .state = JOB_STEP_DONE, .attempt = job->row.job.attempts, .output = payload};
+        .step = item->wait_step, .state = JOB_STEP_DONE, .attempt = JOB_STEP_WAIT_ATTEMPT, .output = payload};
     return status == PAWL_OK ? jobs_step_write(call->op, job->row.job.id, &step, &answer) : status;
 }
 
@@ -143,6 +143,7 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
             counts->cancelled++;
             end.outcome = RUN_CANCELLED;
             end.output = NONE;
+            end.error = job_cancel_error(end.error, call->op->scratch);
             *result = JOB_RESULT_CANCELLED;
         }
         bool completed = item->outcome == JOB_COMPLETE;

@@ -133,7 +133,7 @@ static pawl_status wake_one(struct jobs_call *call, int64_t id, pawl_str payload
         return status;
     struct job_step step = {.step = job.row.wait_step,
                             .state = JOB_STEP_DONE,
-                            .attempt = job.row.job.attempts,
+                            .attempt = JOB_STEP_WAIT_ATTEMPT,
                             .output = payload};
     status = jobs_step_write(call->op, id, &step, &answer);
     job.row.wait_key = job.row.wait_step = (pawl_str){NULL, 0};
