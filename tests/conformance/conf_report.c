@@ -57,6 +57,28 @@ static void a_status_that_completes_nothing_is_invalid_and_deletes_nothing(void 
     assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "1");
 }
 
+/* A token alone is not the grant: a whole claim, and one item of it, under the name of another instance. */
+static void a_token_in_the_hands_of_another_instance_is_stale(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    put(c, KIND_OUTBOX, 2, STR("a"));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    join(c, 2, OUTBOX_BIT);
+    struct complete_item both[] = {{{held.items[0].token, held.items[0].id}, COMPLETED},
+                                   {{held.items[1].token, held.items[1].id}, COMPLETED}};
+    struct messages_complete in = {
+        .instance = instance_id(2), .kind = KIND_OUTBOX, .items = both, .count = 2};
+    struct answer_list answers;
+    ok(c, c->core->messages_complete(c->store, &in, c->arena, &answers, &c->err));
+    assert_int_equal(answers.answers[0], ANSWER_STALE);
+    assert_int_equal(answers.answers[1], ANSWER_STALE);
+    assert_int_equal(complete(c, 2, &held.items[0]), ANSWER_STALE);
+    assert_int_equal(release_item(c, 2, &held.items[0], 0), ANSWER_STALE);
+    assert_int_equal(row_of(c, 1).state, STATE_LEASED);
+    assert_int_equal(row_of(c, 2).state, STATE_LEASED);
+}
+
 /* covers: B3.8 */
 static void completing_again_is_a_duplicate(void **state) {
     struct conf *c = *state;
@@ -396,6 +418,7 @@ static void renewing_all_that_is_left_of_a_part_renews_the_part(void **state) {
 static const struct CMUnitTest tests[] = {
     CONF_TEST(completion_removes_the_message),
     CONF_TEST(a_status_that_completes_nothing_is_invalid_and_deletes_nothing),
+    CONF_TEST(a_token_in_the_hands_of_another_instance_is_stale),
     CONF_TEST(completing_again_is_a_duplicate),
     CONF_TEST(a_wrong_token_or_id_is_stale_and_changes_nothing),
     CONF_TEST(completions_form_a_prefix_per_stream),
