@@ -75,9 +75,10 @@ static void two_newcomers_at_once_never_take_the_same_lane(void **state) {
     assert_string_equal(run(s, s->observer, sql_beat(s, 1)), "0/1/0");
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_beat(s, 2)), "3/0/0"); /* one of the two gets the odd lane */
-    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "0/0/0"); /* a beat does not wait for another */
+    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "2/0/0"); /* a beat does not wait for another */
     run(s, s->a, "COMMIT");
-    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "2/0/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/0"); /* even, and it stays so */
+    assert_string_equal(run(s, s->b, sql_beat(s, 3)), "0/0/0");
     assert_string_equal(count(s, "owner IS NULL"), "0");
     refused(s, 2, "1@1", 1);
 }
@@ -142,12 +143,12 @@ static void a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction
     assert_string_equal(run(s, s->a, sql_complete(s, 1, grant, 1)), APPLIED); /* it holds one claim */
     join(s, 2);
     move_clock(s, 2000);
-    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "8/0/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "8/0/1");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"),
                         "1"); /* the one that is held */
     assert_true(strlen(run(s, s->b, sql_claim(s, 2, 100))) > 0);
     run(s, s->a, "COMMIT");
-    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/1"); /* now nothing is left of it */
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/0"); /* now nothing is left of it */
     assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "1");
     refused(s, 1, grant, 2);
 }
@@ -161,10 +162,10 @@ static void a_beat_does_not_wait_for_lanes_that_an_idle_transaction_has_locked(v
     run(s, s->a, sql_claim(s, 1, 1)); /* one lane */
     join(s, 2);
     move_clock(s, 2000);
-    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "7/0/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "7/0/1");
     assert_true(strlen(run(s, s->b, sql_claim(s, 2, 100))) > 0);
     run(s, s->a, "COMMIT");
-    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "1/0/1");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "1/0/0");
     refused(s, 1, "1@1", 1);
 }
 
@@ -317,6 +318,46 @@ static void a_beat_that_raises_the_epoch_and_does_not_end_holds_up_nobody(void *
     refused(s, 1, first, atoi(first));
 }
 
+/* It may not go on with what is left as if nothing had happened, and what is left is not forgotten. */
+static void who_is_evicted_in_part_is_told_and_a_later_beat_takes_the_rest(void **state) {
+    struct scene *s = *state;
+    join_lease(s, 1, 1000);
+    for (int n = 1; n <= 60; n++)
+        send_now(s, n, text(s, "stream-%d", n));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* on every lane */
+    run(s, s->a, "BEGIN");
+    run(s, s->a, text(s, "SELECT 1 FROM pawl.claim WHERE token = %lld FOR UPDATE", token_of(s, grant, 1)));
+    join(s, 2);
+    move_clock(s, 2000);
+    run(s, s->b, sql_beat(s, 2));
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "1");
+    assert_string_equal(run_error(s, s->c, sql_beat(s, 1)), "PW004");
+    assert_string_equal(run_error(s, s->c, sql_claim(s, 1, 100)), "PW004");
+    move_clock(s, LEASE_MS / 2); /* not overdue: only an eviction ends it */
+    run(s, s->observer, "UPDATE pawl.settings SET stale_ms = 1");
+    run(s, s->observer, "SELECT instances_removed FROM pawl.maintain(NULL, 1000)");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.instance WHERE state = 2"), "1");
+    run(s, s->a, "COMMIT");
+    run(s, s->b, sql_beat(s, 2));
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "0");
+    assert_string_equal(where_is(s, 1), "aside a0 d0 l2");
+    assert_string_equal(run(s, s->observer, "SELECT instances_removed FROM pawl.maintain(NULL, 1000)"), "1");
+    refused(s, 1, grant, 1);
+}
+
+static void lanes_change_hands_though_an_idle_transaction_holds_the_balance(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    join(s, 2);
+    run(s, s->a, "BEGIN");
+    run(s, s->a, "SELECT kind FROM pawl.balance WHERE kind = 1 FOR UPDATE");
+    assert_string_equal(run(s, s->b, sql_beat(s, 1)), "0/4/0");
+    assert_string_equal(run(s, s->b, sql_beat(s, 2)), "4/0/0");
+    run(s, s->a, "COMMIT");
+    assert_string_equal(count(s, "owner IS NULL"), "0");
+    refused(s, 2, "1@1", 1);
+}
+
 static void expiry_by_a_stranger_beside_the_owners_own_claim_ends_it_once(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -352,6 +393,8 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_beat_does_not_wait_for_a_claim_that_an_idle_transaction_has_locked),
     SCENE_TEST_LANES(a_claim_in_an_idle_transaction_after_a_promotion_holds_up_no_token),
     SCENE_TEST_LANES(a_beat_that_raises_the_epoch_and_does_not_end_holds_up_nobody),
+    SCENE_TEST_LANES(who_is_evicted_in_part_is_told_and_a_later_beat_takes_the_rest),
+    SCENE_TEST_LANES(lanes_change_hands_though_an_idle_transaction_holds_the_balance),
 };
 
 RACES(handover, tests);

@@ -3,7 +3,8 @@
 -- returns: how many parts ended
 -- tables: lane (updated), those of claim_end
 -- locks: the lanes (skip locked: who holds one does this itself), then their overdue claims (skip locked: one that a
---        transaction holds is left to a later call; a heartbeat waits for nobody)
+--        transaction holds is left to a later call; a heartbeat waits for nobody: 50 ms for the first stream
+--        that a transaction holds, then 1 ms)
 CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -52,7 +53,8 @@ BEGIN
                 PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, v_edge_tokens[v_edge], v_edge_seqs[v_edge],
                                        p_now);
             EXCEPTION WHEN lock_not_available THEN
-                CONTINUE; -- somebody holds one of its streams
+                PERFORM set_config('lock_timeout', '1ms', true); -- a transaction holds one of its streams, perhaps of more
+                CONTINUE;
             END;
             v_ended := v_ended + 1;
             -- An earlier part of the same token may have taken its last items away: then it is done, not expired.

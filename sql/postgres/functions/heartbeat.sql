@@ -2,8 +2,8 @@
 -- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), pause (read), those of epoch_follow and rebalance
--- locks: its instance row, then those of epoch_follow and rebalance
+-- tables: instance (updated), pause (read), those of epoch_follow, evict_silent and rebalance
+-- locks: its instance row, then those of epoch_follow, evict_silent and rebalance
 CREATE OR REPLACE FUNCTION pawl.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
@@ -29,13 +29,12 @@ BEGIN
     now_ms := v_now;
     taken := 0;
     given := 0;
-    evicted := 0;
+    evicted := CASE WHEN v_kinds & 14 <> 0 THEN pawl.evict_silent(p_id, v_now) ELSE 0 END;
     FOR v_kind IN 1 .. 3 LOOP
         IF (v_kinds >> v_kind) & 1 = 1 THEN
-            SELECT r.taken, r.given, r.evicted INTO v_moved FROM pawl.rebalance(p_id, v_kind::smallint, v_now) r;
+            SELECT r.taken, r.given INTO v_moved FROM pawl.rebalance(p_id, v_kind::smallint, v_now) r;
             taken := taken + v_moved.taken;
             given := given + v_moved.given;
-            evicted := evicted + v_moved.evicted;
         END IF;
     END LOOP;
     SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)

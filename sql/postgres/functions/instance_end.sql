@@ -49,7 +49,8 @@ BEGIN
             IF p_wait THEN
                 RAISE;
             END IF;
-            v_all := false; -- somebody holds one of its streams
+            v_all := false; -- a transaction holds one of its streams; the next ones do not cost a beat as much again
+            PERFORM set_config('lock_timeout', '1ms', true);
         END;
     END LOOP;
     BEGIN
@@ -59,6 +60,7 @@ BEGIN
             RAISE;
         END IF;
         v_all := false;
+        PERFORM set_config('lock_timeout', '1ms', true);
     END;
     PERFORM pawl.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl.lane l WHERE l.owner = p_id)

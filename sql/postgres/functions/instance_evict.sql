@@ -10,16 +10,17 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off SET lock_timeout = '5s'
 AS $$
 DECLARE
-    v_state smallint;
+    v_row record;
     v_now bigint := pawl.now_ms();
 BEGIN
-    SELECT i.state INTO v_state FROM pawl.instance i WHERE i.id = p_id FOR UPDATE;
+    SELECT i.state, i.leftovers INTO v_row FROM pawl.instance i WHERE i.id = p_id FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no instance %s', p_id);
     END IF;
-    IF v_state = 1 THEN
+    IF v_row.state = 1 OR v_row.leftovers THEN
         PERFORM pawl.instance_end(p_id, 4::smallint, true, v_now);
-        UPDATE pawl.instance i SET state = 2, evicted_ms = v_now WHERE i.id = p_id;
+        UPDATE pawl.instance i SET state = 2, leftovers = false, evicted_ms = CASE WHEN i.state = 1 THEN v_now ELSE i.evicted_ms END
+         WHERE i.id = p_id;
     END IF;
 END
 $$;

@@ -4,8 +4,8 @@
 --         of the grant (0: it does not say, and is taken to work on one)
 -- returns: now_ms, lease_until_ms, epoch, lanes_owned
 -- raises: PW001 another partition count; PW003 the id exists or was used before
--- tables: instance (inserted), tombstone (read), those of epoch_check, epoch_follow and rebalance
--- locks: those of epoch_check and epoch_follow, its instance row, then those of rebalance
+-- tables: instance (inserted), tombstone (read), those of epoch_check, epoch_follow, evict_silent and rebalance
+-- locks: those of epoch_check and epoch_follow, its instance row, then those of evict_silent and rebalance
 CREATE OR REPLACE FUNCTION pawl.instance_register(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
     p_max_partitions integer, p_partition_count integer, p_slots integer DEFAULT 0,
@@ -44,6 +44,9 @@ BEGIN
     IF EXISTS (SELECT 1 FROM pawl.tombstone t WHERE t.id = p_id) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format(
             'instance %s is gone for good; every start of a process needs a fresh id', p_id);
+    END IF;
+    IF p_kinds & 14 <> 0 THEN
+        PERFORM pawl.evict_silent(p_id, v_now);
     END IF;
     FOR v_kind IN 1 .. 3 LOOP
         IF (p_kinds >> v_kind) & 1 = 1 THEN

@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION pawl.peers_look(
     p_id uuid, OUT evicted integer, OUT rebalance_wanted boolean, OUT believe_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
+SET enable_seqscan = off SET jit = off SET lock_timeout = '50ms'
 AS $$
 #variable_conflict use_column
 DECLARE

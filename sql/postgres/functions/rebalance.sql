@@ -1,14 +1,16 @@
--- rebalance: evicts silent peers, ends what is overdue, then moves the caller towards its fair share of one kind's lanes.
--- params: p_caller uuid (its instance row is locked by the caller of this function), p_kind smallint, p_now bigint
--- returns: lanes taken, lanes given (freed or set draining), peers evicted
--- tables: instance (read), lane (updated), claim (read), those of evict_one
--- locks: silent instances (skip locked), the kind's balance row, lanes, each for 200 ms at most: a heartbeat does not wait for
---        others, the next one does what this one could not; nothing when there is nothing to move
+-- rebalance: ends what is overdue, then moves the caller towards its fair share of one kind's lanes.
+-- params: p_caller uuid (its instance row is locked by the caller of this function, which has evicted silent peers), p_kind smallint, p_now bigint
+-- returns: lanes taken, lanes given (freed or set draining)
+-- tables: instance (read), lane (updated), claim (read), those of claims_expire
+-- locks: those of claims_expire, the kind's balance row, lanes, each for 50 ms at most: a heartbeat does not wait for others.
+--        Without the balance row it goes on: it gives only lanes of its own, which it locks, and takes free ones that nobody
+--        has locked; two that do this at once may come out uneven, which the next beats mend. Without its lanes it leaves
+--        everything to the next one. Nothing is locked when there is nothing to move
 CREATE OR REPLACE FUNCTION pawl.rebalance(
-    p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer, OUT evicted integer)
+    p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '200ms'
+SET lock_timeout = '50ms'
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -19,7 +21,6 @@ DECLARE
 BEGIN
     taken := 0;
     given := 0;
-    evicted := pawl.evict_silent(p_caller, p_now);
     SELECT s.lane_count INTO v_lanes FROM pawl.settings s;
     -- First without a lock: most beats change nothing.
     SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
@@ -35,6 +36,10 @@ BEGIN
     END IF;
     BEGIN
         PERFORM 1 FROM pawl.balance b WHERE b.kind = p_kind FOR UPDATE;
+    EXCEPTION WHEN lock_not_available THEN
+        NULL; -- a transaction that moved lanes and idles must not stop every other hand-over
+    END;
+    BEGIN
         -- The caller's lanes next, so that no claim begins on one that is being given away.
         PERFORM 1 FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller ORDER BY l.lane FOR UPDATE;
         SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;

@@ -105,6 +105,7 @@ CREATE TABLE pawl.instance (
     lease_until_ms bigint NOT NULL,
     absent_since_ms bigint NOT NULL DEFAULT 0,
     evicted_ms bigint NOT NULL DEFAULT 0,
+    leftovers boolean NOT NULL DEFAULT false, -- evicted, but a transaction held something of it, which is taken later
     CONSTRAINT instance_state_known CHECK (state IN (1, 2))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
