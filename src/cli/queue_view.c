@@ -38,6 +38,22 @@ static pawl_status read_hour(struct store *store, int64_t now_ms, struct queue_s
     return status;
 }
 
+/* Who runs its first job of the hour has ended none. */
+static pawl_status count_busy(struct store *store, int64_t now_ms, struct arena *arena,
+                              struct queue_stats *stats, pawl_error *err) {
+    struct instance_rows found = {.count = 0};
+    pawl_status status = store->ops->view.instances(store, arena, &found, err);
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
+        const struct instance_row *row = &found.rows[i];
+        struct run_sums sums = {0};
+        if (row->jobs == 0 || row->lease_until_ms <= now_ms)
+            continue;
+        status = store->ops->jobs->run_sums(store, now_ms - HOUR_MS, row->id, &sums, err);
+        stats->active_workers += status == PAWL_OK && sums.runs == 0;
+    }
+    return status;
+}
+
 pawl_status queue_stats_read(struct store *store, struct arena *arena, struct queue_stats *stats,
                              pawl_error *err) {
     struct job_counts_list queues = {.count = 0};
@@ -58,6 +74,8 @@ pawl_status queue_stats_read(struct store *store, struct arena *arena, struct qu
         status = read_backlog(store, arena, stats, err);
     if (status == PAWL_OK)
         status = read_hour(store, queues.now_ms, stats, err);
+    if (status == PAWL_OK)
+        status = count_busy(store, queues.now_ms, arena, stats, err);
     return status;
 }
 

@@ -10,7 +10,7 @@ struct queue_stats {
     int64_t oldest_age_ms;
     int64_t total_runs, successful_runs; /* of the last hour, as far as executions are audited */
     int64_t duration_ms;                 /* of them all */
-    int64_t active_workers;              /* that ended any of them */
+    int64_t active_workers;              /* that ended any of them or hold a job now */
     bool priorities_all;                 /* false: there is more than was counted */
     struct buf priorities;               /* JSON: {"0":12,"5":3}; the highest first */
 };

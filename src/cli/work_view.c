@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "domain/scope.h"
+
 const char *job_state_name(enum job_state state) {
     static const char *const names[] = {"", "ready", "running", "later", "waiting", "dead"};
     return names[state];
@@ -164,15 +166,38 @@ void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_C
 }
 
 const struct column refusal_columns[REFUSAL_COLUMNS] = {
-    {.key = "id", .type = CELL_INT},       {.key = "agent", .type = CELL_TEXT},
-    {.key = "task", .type = CELL_TEXT},    {.key = "job", .type = CELL_INT},
-    {.key = "missing", .type = CELL_TEXT}, {.key = "made", .type = CELL_TIME, .drop = 1}};
+    {.key = "id", .type = CELL_INT},
+    {.key = "agent", .type = CELL_TEXT},
+    {.key = "task", .type = CELL_TEXT},
+    {.key = "job", .type = CELL_INT},
+    {.key = "missing", .type = CELL_TEXT},
+    {.key = "made", .type = CELL_TIME, .drop = 1},
+    {.key = "reason", .type = CELL_TEXT, .cut = true, .drop = 2}};
+
+/* What was refused before it ran names the scope alone, what was refused while it ran says it in a sentence;
+ * absent: no scope was missing, but the agent is disabled or gone, or what it wanted is another's. */
+static pawl_str missing_scope(pawl_str said) {
+    static const char lacks[] = "lacks the scope '";
+    if (scope_check_name(said, false, NULL) == PAWL_OK)
+        return said;
+    const char *at = said.len > 0 ? memmem(said.ptr, said.len, lacks, sizeof lacks - 1) : NULL;
+    if (at == NULL)
+        return (pawl_str){NULL, 0};
+    at += sizeof lacks - 1;
+    const char *end = memchr(at, '\'', (size_t)(said.ptr + said.len - at));
+    return end != NULL ? (pawl_str){at, (size_t)(end - at)} : (pawl_str){NULL, 0};
+}
 
 void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]) {
-    const struct cell made[REFUSAL_COLUMNS] = {
-        cell_int(one->id),       cell_text(one->agent),
-        cell_text(one->task),    one->job_id != 0 ? cell_int(one->job_id) : cell_none(),
-        cell_text(one->missing), cell_time(one->made_ms)};
+    pawl_str scope = missing_scope(one->missing);
+    const struct cell made[REFUSAL_COLUMNS] = {cell_int(one->id),
+                                               cell_text(one->agent),
+                                               cell_text(one->task),
+                                               one->job_id != 0 ? cell_int(one->job_id) : cell_none(),
+                                               cell_text(scope),
+                                               cell_time(one->made_ms),
+                                               scope.ptr == one->missing.ptr ? cell_none()
+                                                                             : cell_text(one->missing)};
     memcpy(cells, made, sizeof made);
 }
 

@@ -117,6 +117,7 @@ class Jobs(unittest.TestCase):
 
     # covers: J06 J41 J42 J46 J49
     def test_a_pipeline_runs_and_is_recorded(self):
+        self.assertIn("nothing anchors it", self.pawl("audit", "verify")["note"])
         path = self.write({"steps": [{"id": "a", "uses": "echo", "with": {"x": "${params.n}"}},
                                      {"id": "b", "uses": "echo", "with": {"y": "${steps.a.x}"}},
                                      {"id": "c", "uses": "mark", "foreach": [1, 2, 3], "with": {"step": "${item}"}}]})
@@ -128,7 +129,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.counts(), {"1": 1, "2": 1, "3": 1})
         self.assertEqual(len(run["steps"]), 5)
         found = self.pawl("audit", "verify")
-        self.assertEqual((found["sound"], found["anchors"]), (True, 1))  # who stops has anchored what it did
+        self.assertEqual((found["sound"], found["anchors"], found["note"]), (True, 1, None))  # who stops has anchored what it did
         head = self.pawl("audit", "head")["hash"]
         self.assertIn(head, (self.folder / "worker.log").read_text())
         self.assertTrue(self.pawl("audit", "verify", "--head", head)["sound"])
@@ -367,7 +368,8 @@ class Jobs(unittest.TestCase):
             self.assertFalse((self.folder / "charged").exists(), name)
             refusal = self.pawl("agent", "refusals")[0]
             self.assertEqual(refusal["agent"], "robot", name)
-            self.assertIn(missing, refusal["missing"], name)
+            self.assertEqual(refusal["missing"], None if missing == "other" else missing, name)
+            self.assertIn(missing, refusal["reason"], name)
             dead, = self.pawl("job", "list")
             self.assertEqual((dead["agent"], dead["id"]), ("robot", refusal["job"]), name)
             self.assertIn(missing, dead["error"], name)
@@ -403,7 +405,7 @@ class Jobs(unittest.TestCase):
         for name, _, missing in attacks:
             for task in (name + "-True", name + "-False"):
                 self.assertIn(missing, dead[task])
-                self.assertIn(missing, refused[task]["missing"])
+                self.assertEqual(refused[task]["missing"], missing)
                 self.assertEqual(refused[task]["agent"], "robot")
         self.assertEqual((self.pawl("run", "list"), self.counts()), ([], {}))
 
@@ -436,7 +438,7 @@ class Jobs(unittest.TestCase):
         mark = {"id": "m", "uses": "mark", "with": {"step": "x"}}
         self.agent_task([self.nested(mark)], "tool:pawl.enqueue", more=("--every", "1s"))
         process = self.worker()
-        self.until(lambda: [r for r in self.pawl("agent", "refusals") if "tool:mark" in r["missing"]])
+        self.until(lambda: [r for r in self.pawl("agent", "refusals") if r["missing"] == "tool:mark"])
         self.pawl("task", "pause", "t")
         self.stop(process)
         self.assertEqual(self.counts(), {})

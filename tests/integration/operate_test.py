@@ -74,6 +74,7 @@ class FleetTest(OperateTest):
         self.worker("claim_jobs", worker, 10, 600000)
         one = self.ok("workers", "--worker-id", worker)
         self.assertEqual((one["leases"], one["in_flight"], one["jobs"]), (2, 1, 1))
+        self.assertEqual(self.ok("queue")["active_workers"], 1)  # it has ended nothing yet
         self.assertEqual([(row["kind"], row["id"]) for row in one["current_leases"]], [("message", sent), ("job", str(job))])
         self.silence(worker, 30)
         self.assertEqual(self.ok("workers"), [])
