@@ -26,8 +26,7 @@ const struct command command_check = {
     .path = "check",
     .summary = "Check every invariant of the stored state",
     .database = DATABASE_OPEN,
-    .details = "Exits with 0 when the state is sound and with 1 when it is not; JSON is the list of "
-               "violations, empty "
-               "when there are none.",
+    .details = "Exits with 0 when the state is sound, with 1 when it is not and with 72 when the SQLite file "
+               "itself is damaged; JSON is the list of violations, empty when there are none.",
     .run = run,
 };

@@ -151,8 +151,6 @@ const struct doctor_check doctor_checks[] = {
      "pawl migrate sets it; nothing else should."},
     {"synchronous_normal", "sqlite", WARNING, NULL, "The last commits may be lost with the power.",
      "Leave --durability at full."},
-    {"file_damaged", "sqlite", FAULT, NULL, "Work may be lost or wrong.",
-     "Stop its users, keep a copy, restore a backup or use .recover of sqlite3."},
     {"free_pages", "sqlite", WARNING, NULL, "The file keeps the room on the disk, and backups copy it.",
      "Run VACUUM with sqlite3 while no worker runs."},
     {"trigger_foreign", "sqlite", WARNING, NULL, "Its errors and its time become those of every claim.",

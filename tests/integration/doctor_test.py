@@ -11,7 +11,7 @@ import sys
 import time
 
 import cli_support
-from cli_support import CliTest, Setup, main
+from cli_support import EXIT_CODES, CliTest, Setup, main
 
 SECONDS_MAX = 60
 
@@ -234,7 +234,10 @@ class Sqlite(Doctor):
         database.execute("UPDATE pawl_settings SET lane_count = 5000")
         database.commit()
         database.close()
-        self.finds("file_damaged")
+        for command in ("check", "doctor"):
+            result = self.run_pawl(command)
+            self.assertEqual(result.code, EXIT_CODES["damaged"], result)
+            self.assertIn("pawl_settings", result.err)
 
     @only("sqlite")
     def test_log(self):

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -500,16 +499,11 @@ static void cut_off(const char *path, const char *suffix, bool replace) {
     store_close(store);
 }
 
-static void a_removed_log_is_noticed(void **fixture) {
-    cut_off(((const struct sqlitefile *)*fixture)->path, "-wal", false);
-}
-
-static void a_removed_index_of_the_log_is_noticed(void **fixture) {
-    cut_off(((const struct sqlitefile *)*fixture)->path, "-shm", false);
-}
-
-static void a_replaced_file_is_noticed(void **fixture) {
-    cut_off(((const struct sqlitefile *)*fixture)->path, "", true);
+static void a_removed_or_replaced_file_is_noticed(void **fixture) {
+    const char *path = ((const struct sqlitefile *)*fixture)->path;
+    cut_off(path, "-wal", false);
+    cut_off(path, "-shm", false);
+    cut_off(path, "", true);
 }
 
 /* The first bytes of the file; how many. */
@@ -603,6 +597,34 @@ static void damaged_page(void **fixture, const char *table) {
 
 static void a_damaged_page_is_named(void **fixture) { damaged_page(fixture, "pawl_lane"); }
 
+static void a_damaged_page_that_no_invariant_reads_is_named(void **fixture) {
+    damaged_page(fixture, "pawl_request");
+}
+
+/* An entry that an index lacks hides its row from whoever looks there. */
+static void an_index_that_lacks_a_row_is_damage(void **fixture) {
+    const struct sqlitefile *file = *fixture;
+    struct violations found;
+    struct arena *arena = arena_create(0);
+    sqlite3 *db = NULL;
+    pawl_error err;
+    sqlitefile_migrate(file->path);
+    assert_int_equal(sqlite3_open(file->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TABLE app (x); CREATE INDEX app_x ON app (x) WHERE x > 5;"
+                                  "INSERT INTO app VALUES (1); PRAGMA writable_schema = ON;"
+                                  "UPDATE sqlite_schema SET sql = 'CREATE INDEX app_x ON app (x)'"
+                                  " WHERE name = 'app_x'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    struct store *store = sqlitefile_open(file->path);
+    assert_int_equal(store->ops->view.check(store, arena, &found, &err), PAWL_DAMAGED);
+    assert_non_null(strstr(err.text, "app_x"));
+    store_close(store);
+    arena_free(arena);
+}
+
 struct migration {
     struct store_config config;
     pawl_error err;
@@ -623,7 +645,6 @@ static void *migrate_thread(void *arg) {
 static void migrating_waits_for_the_application_s_transaction(void **fixture) {
     const struct sqlitefile *file = *fixture;
     struct migration migration = {.config = sqlitefile_config(file->path)};
-    struct timespec wait = {.tv_nsec = 300 * 1000 * 1000};
     sqlite3 *db = NULL;
     pthread_t thread;
     assert_int_equal(sqlite3_open(file->path, &db), SQLITE_OK);
@@ -639,7 +660,7 @@ static void migrating_waits_for_the_application_s_transaction(void **fixture) {
     migration.config.statement_timeout_ms = 60000;
     atomic_store(&migration.ended, false);
     assert_int_equal(pthread_create(&thread, NULL, migrate_thread, &migration), 0);
-    nanosleep(&wait, NULL); /* long enough for one that does not wait to have failed */
+    usleep(300 * 1000); /* long enough for one that does not wait to have failed */
     assert_false(atomic_load(&migration.ended));
     assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
@@ -650,12 +671,12 @@ static void migrating_waits_for_the_application_s_transaction(void **fixture) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(only_who_has_the_lock_checkpoints),
-        FILE_TEST(a_removed_log_is_noticed),
-        FILE_TEST(a_removed_index_of_the_log_is_noticed),
-        FILE_TEST(a_replaced_file_is_noticed),
+        FILE_TEST(a_removed_or_replaced_file_is_noticed),
         FILE_TEST(a_removed_log_never_reaches_the_file),
         FILE_TEST(a_connection_opened_after_the_removal_is_refused),
         FILE_TEST(a_damaged_page_is_named),
+        FILE_TEST(a_damaged_page_that_no_invariant_reads_is_named),
+        FILE_TEST(an_index_that_lacks_a_row_is_damage),
         FILE_TEST(migrating_waits_for_the_application_s_transaction),
         FILE_TEST(a_missing_database_says_what_to_do_and_is_not_made),
         FILE_TEST(a_file_without_a_schema_says_what_to_do),

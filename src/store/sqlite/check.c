@@ -31,8 +31,15 @@ static pawl_status run_one(struct operation *op, const struct sql_file *file, st
     return status;
 }
 
-static pawl_status files_run(struct store *store, const struct sql_file *files, size_t count,
-                             struct arena *arena, struct violations *out, pawl_error *err) {
+/* The queries, after the file itself: what they do not read may be damaged all the same. */
+struct look {
+    enum sqlite_query damage;
+    const struct sql_file *files;
+    size_t count;
+};
+
+static pawl_status look_run(struct store *store, const struct look *look, struct arena *arena,
+                            struct violations *out, pawl_error *err) {
     struct operation op;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "check", err);
     if (status != PAWL_OK)
@@ -40,8 +47,10 @@ static pawl_status files_run(struct store *store, const struct sql_file *files, 
     struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
     if (list.rows == NULL)
         status = operation_no_memory(&op);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = run_one(&op, &files[i], arena, &list);
+    else
+        status = connection_intact(op.store, look->damage, op.name, err);
+    for (size_t i = 0; i < look->count && status == PAWL_OK; i++)
+        status = run_one(&op, &look->files[i], arena, &list);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;
@@ -49,13 +58,15 @@ static pawl_status files_run(struct store *store, const struct sql_file *files, 
 }
 
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
-    return files_run(store, sql_sqlite_invariants, sql_sqlite_invariants_count, arena, out, err);
+    const struct look look = {SQLITE_Q_FILE_INTEGRITY, sql_sqlite_invariants, sql_sqlite_invariants_count};
+    return look_run(store, &look, arena, out, err);
 }
 
 pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err) {
+    const struct look look = {SQLITE_Q_FILE_DAMAGE, sql_sqlite_doctor, sql_sqlite_doctor_count};
     struct violations list;
-    pawl_status status = files_run(store, sql_sqlite_doctor, sql_sqlite_doctor_count, arena, &list, err);
+    pawl_status status = look_run(store, &look, arena, &list, err);
     if (status == PAWL_OK)
         status = ailments_of_file(sqlite_store_of(store), arena, &list, err);
     if (status == PAWL_OK)

@@ -62,12 +62,14 @@ static int note_wal_pages(void *arg, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
-/* Which page it is, as far as SQLite can tell; else the text stays. */
-static void find_damage(struct sqlite_store *store, char what[static DAMAGE_BYTES]) {
+/* The first thing that the query finds wrong with the file, as far as SQLite can tell; else the text stays.
+ */
+static int find_damage(struct sqlite_store *store, enum sqlite_query query, char what[static DAMAGE_BYTES]) {
     sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(store->db, sql_sqlite_queries[SQLITE_Q_FILE_DAMAGE].text, -1, &stmt, NULL) ==
-            SQLITE_OK &&
-        sqlite3_step(stmt) == SQLITE_ROW) {
+    int rc = sqlite3_prepare_v2(store->db, sql_sqlite_queries[query].text, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
         pawl_str text = str_trim(str_from((const char *)sqlite3_column_text(stmt, 0)));
         if (str_starts_with(text, STR("*** in database main ***")))
             text = str_trim((pawl_str){text.ptr + 24, text.len - 24});
@@ -75,6 +77,15 @@ static void find_damage(struct sqlite_store *store, char what[static DAMAGE_BYTE
         snprintf(what, DAMAGE_BYTES, "%.*s", end != NULL ? (int)(end - text.ptr) : (int)text.len, text.ptr);
     }
     sqlite3_finalize(stmt);
+    return rc;
+}
+
+static pawl_status damaged(struct sqlite_store *store, const char *what, const char *op, pawl_error *err) {
+    return error_set(
+        err, PAWL_DAMAGED, op,
+        "the database %s is damaged (%s): stop its users, keep a copy, and restore a backup or use "
+        "sqlite3's .recover",
+        store->path, what);
 }
 
 static pawl_status corrupt(struct sqlite_store *store, int rc, const char *op, pawl_error *err) {
@@ -84,12 +95,8 @@ static pawl_status corrupt(struct sqlite_store *store, int rc, const char *op, p
                          store->path);
     char what[DAMAGE_BYTES];
     snprintf(what, sizeof what, "%s", sqlite3_errmsg(store->db));
-    find_damage(store, what);
-    return error_set(
-        err, PAWL_DAMAGED, op,
-        "the database %s is damaged (%s): stop its users, keep a copy, and restore a backup or use "
-        "sqlite3's .recover",
-        store->path, what);
+    (void)find_damage(store, SQLITE_Q_FILE_DAMAGE, what); /* that it is damaged is known already */
+    return damaged(store, what, op, err);
 }
 
 pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err) {
@@ -138,6 +145,15 @@ pawl_status connection_failure(struct sqlite_store *store, int rc, const char *o
     default:
         return error_set(err, PAWL_INTERNAL, op, "SQLite: %s (code %d)", what, rc);
     }
+}
+
+pawl_status connection_intact(struct sqlite_store *store, enum sqlite_query query, const char *op,
+                              pawl_error *err) {
+    char what[DAMAGE_BYTES] = "";
+    int rc = find_damage(store, query, what);
+    if (rc == SQLITE_ROW)
+        return damaged(store, what, op, err);
+    return rc == SQLITE_DONE ? PAWL_OK : connection_failure(store, rc, op, err);
 }
 
 static pawl_status refuse_network(struct sqlite_store *store, pawl_error *err) {

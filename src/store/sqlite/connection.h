@@ -69,6 +69,11 @@ PAWL_MUSTCHECK pawl_status connection_use_wal(struct sqlite_store *store, pawl_e
 /* The status and the text of an SQLite result code, the same for every statement. */
 pawl_status connection_failure(struct sqlite_store *store, int rc, const char *op, pawl_error *err);
 
+/* PAWL_DAMAGED, with the first thing that is wrong, when the query (SQLITE_Q_FILE_DAMAGE, or the slower
+ * SQLITE_Q_FILE_INTEGRITY) finds anything wrong with the file. */
+PAWL_MUSTCHECK pawl_status connection_intact(struct sqlite_store *store, enum sqlite_query query,
+                                             const char *op, pawl_error *err);
+
 /* device:inode of the open file: changes when it is copied or restored. */
 enum { FILE_ID_BYTES = 48 };
 PAWL_MUSTCHECK pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE_ID_BYTES],
