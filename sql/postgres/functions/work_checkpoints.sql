@@ -3,7 +3,7 @@
 --         completions also Version: applied through (below the stream's head: it is due again at once) and Status (2, or 1: it
 --         goes on with it), failures Version, Error and DelayMs, releases Version; p_lease_ms
 -- returns: a JSON object with one array of answers for each array that was not empty
--- raises: PW001 a report without stream, perspective, token or version, by item
+-- raises: PW001 a report without stream, perspective or version, by item; one without a token is stale, as with a wrong one
 -- tables: those of checkpoints_renew and checkpoints_report
 -- locks: those of checkpoints_renew and checkpoints_report
 CREATE OR REPLACE FUNCTION pawl.work_checkpoints(
@@ -15,8 +15,8 @@ DECLARE
     v_result jsonb := '{}';
     v_part record;
 BEGIN
-    PERFORM pawl.work_need('p_renew_perspective_leases', p_renewals, ARRAY['StreamId', 'PerspectiveName', 'Token']);
-    PERFORM pawl.work_need(v.name, v.list, ARRAY['StreamId', 'PerspectiveName', 'Token', 'Version'])
+    PERFORM pawl.work_need('p_renew_perspective_leases', p_renewals, ARRAY['StreamId', 'PerspectiveName']);
+    PERFORM pawl.work_need(v.name, v.list, ARRAY['StreamId', 'PerspectiveName', 'Version'])
        FROM (VALUES ('p_perspective_completions', p_completions), ('p_perspective_failures', p_failures),
                     ('p_perspective_releases', p_releases)) AS v(name, list);
     IF jsonb_array_length(coalesce(p_renewals, '[]')) > 0 THEN
