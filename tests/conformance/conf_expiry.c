@@ -192,7 +192,7 @@ static void a_suspect_that_fails_is_one_no_more(void **state) {
     assert_int_equal(again.items[0].attempt, 2);
 }
 
-/* Who does not say its slots gets a suspect as all that a call gives, and is taken to have begun with it. */
+/* Who does not say its slots gets a suspect as all that it has, and is taken to have begun with it. */
 static void an_instance_that_does_not_say_its_slots_gets_a_suspect_by_itself(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -201,15 +201,79 @@ static void an_instance_that_does_not_say_its_slots_gets_a_suspect_by_itself(voi
     claim(c, 1, KIND_OUTBOX, 10);
     advance(c, LEASE_MS);
     put(c, KIND_OUTBOX, 3, stream_on(c, 4, 0));
-    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)),
-                        "3"); /* its lane comes first, and ends the call */
+    struct item_list third = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, third), "3"); /* its lane comes first, and ends the call */
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    complete_all(c, 1, third);
     struct item_list alone = claim(c, 1, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, alone), "1");
     assert_true(alone.items[0].suspect);
     evict(c, 1);
     assert_int_equal(row_of(c, 1).item.deaths, 1);
     assert_int_equal(row_of(c, 2).item.deaths, 0);
-    assert_int_equal(row_of(c, 3).item.deaths, 0);
+}
+
+/* covers: B2.8 */
+static void who_does_not_say_its_slots_is_not_given_a_suspect_beside_other_work(void **state) {
+    struct conf *c = *state;
+    enum { MANY = 40 };
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
+    claim(c, 1, KIND_OUTBOX, 10);
+    evict(c, 1);
+    join(c, 2, OUTBOX_BIT);
+    for (int n = 2; n < 2 + MANY; n++)
+        put(c, KIND_OUTBOX, n, stream_on(c, 1, n));
+    struct messages_claim in = claim_of(2, KIND_OUTBOX, MANY);
+    in.max_attempts = 1;
+    in.one_lane = true;
+    in.lane = 1;
+    struct item_list many = claim_with(c, in);
+    assert_int_equal(many.count, MANY);
+    in = claim_of(2, KIND_OUTBOX, MANY);
+    in.max_attempts = 1;
+    assert_int_equal(claim_with(c, in).count, 0);
+    evict(c, 2);
+    assert_int_equal(counted(c, KIND_OUTBOX).dead, 0); /* nobody knows that any of them began */
+    join(c, 3, OUTBOX_BIT);
+    in.instance = instance_id(3);
+    for (int calls = 0; calls < MANY && counted(c, KIND_OUTBOX).done < MANY + 1; calls++) {
+        struct item_list list = claim_with(c, in);
+        assert_true(suspects_among(list) == 0 || list.count == 1);
+        complete_all(c, 3, list);
+    }
+    assert_int_equal(counted(c, KIND_OUTBOX).done, MANY + 1);
+}
+
+static void who_does_not_say_its_slots_gets_nothing_beside_a_suspect(void **state) {
+    struct conf *c = *state;
+    enum { BOTH = OUTBOX_BIT | KIND_BIT(KIND_INBOX) };
+    join(c, 1, BOTH);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
+    claim(c, 1, KIND_OUTBOX, 10);
+    evict(c, 1);
+    join(c, 2, BOTH);
+    put(c, KIND_INBOX, 2, stream_on(c, 1, 0));
+    struct item_list inbox = claim(c, 2, KIND_INBOX, 10);
+    put(c, KIND_OUTBOX, 3, stream_on(c, 2, 0));
+    struct item_list outbox = claim(c, 2, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, outbox), "3"); /* what the inbox does holds up the suspect only */
+    complete_all(c, 2, outbox);
+    complete_all(c, 2, inbox);
+    struct item_list alone = claim(c, 2, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, alone), "1");
+    assert_true(alone.items[0].suspect);
+    put(c, KIND_OUTBOX, 4, stream_on(c, 3, 0));
+    put(c, KIND_INBOX, 5, stream_on(c, 3, 0));
+    assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0);
+    struct messages_claim there = claim_of(2, KIND_OUTBOX, 10);
+    there.one_lane = true;
+    there.lane = 3;
+    assert_int_equal(claim_with(c, there).count, 0);
+    assert_int_equal(claim(c, 2, KIND_INBOX, 10).count, 0);
+    complete_all(c, 2, alone);
+    assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 1);
+    assert_int_equal(claim(c, 2, KIND_INBOX, 10).count, 1);
 }
 
 static void another_instance_may_run_a_suspect_beside_it(void **state) {
@@ -449,6 +513,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(only_a_suspect_that_has_begun_is_charged),
     CONF_TEST(a_suspect_that_fails_is_one_no_more),
     CONF_TEST(an_instance_that_does_not_say_its_slots_gets_a_suspect_by_itself),
+    CONF_TEST(who_does_not_say_its_slots_is_not_given_a_suspect_beside_other_work),
+    CONF_TEST(who_does_not_say_its_slots_gets_nothing_beside_a_suspect),
     CONF_TEST(another_instance_may_run_a_suspect_beside_it),
     CONF_TEST(healthy_work_goes_on_beside_a_suspect),
     CONF_TEST(a_message_that_kills_its_worker_is_dead_lettered_and_its_mates_complete),

@@ -99,6 +99,12 @@ BEGIN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
 
+    -- Who does not say its slots gets nothing beside a suspect that it runs.
+    IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = 1 AND c.suspect = 2)
+       AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots = 0) THEN
+        RETURN;
+    END IF;
+
     -- The next lanes that have something, found without a lock. Mostly the first has, and is enough. The last condition:
     -- a late commit that would be looked for very far back, time and again.
     IF EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = v_lanes[1] AND m.seq > v_highs[1]) THEN

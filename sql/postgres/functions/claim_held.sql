@@ -16,6 +16,8 @@ DECLARE
     c_together CONSTANT integer := 100;
     v_left integer := p_left;
     v_slots boolean; -- it says how many it works on: a suspect may come with other work
+    v_any boolean; -- it has something in flight
+    v_other boolean; -- of another kind
     v_alone boolean;
     v_lost_left bigint;
     v_first boolean;
@@ -25,8 +27,9 @@ BEGIN
     seqs := '{}';
     lost := 0;
     over := false;
-    SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > 0), false), c_together - coalesce(sum(c.lost), 0)
-      INTO v_slots, v_alone, v_lost_left
+    SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > 0), false), c_together - coalesce(sum(c.lost), 0),
+           count(c.token) > 0, coalesce(bool_or(c.kind <> p_kind), false)
+      INTO v_slots, v_alone, v_lost_left, v_any, v_other
       FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = 1
      WHERE i.id = p_instance GROUP BY i.slots;
     suspect_state := CASE WHEN v_slots THEN 1 ELSE 2 END;
@@ -44,9 +47,10 @@ BEGIN
             EXIT WHEN v_row.scheduled_ms > p_now;
             IF v_row.losses >= 2 THEN
                 -- It may have killed its worker: alone, and one at a time per instance. Who does not say its slots gets it
-                -- as all that the call gives: one that meets it later ends there, and begins with it the next time.
-                IF v_first AND v_alone THEN
-                    IF v_slots OR (p_first AND v_left = p_left) THEN
+                -- as all that it has: a call that meets it beside work of this kind ends there, so that the next one begins
+                -- with it; beside work of another kind, which this kind cannot make end, it is passed over.
+                IF v_first AND v_alone AND (v_slots OR NOT v_other) THEN
+                    IF v_slots OR (p_first AND NOT v_any AND v_left = p_left) THEN
                         suspect := v_row.seq;
                     END IF;
                     v_alone := false;

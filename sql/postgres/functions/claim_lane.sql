@@ -3,7 +3,7 @@
 -- params: those of claim, and p_lane integer
 -- returns, raises: as claim
 -- tables: lane, claim, message, request; whatever is not usual (a lane that is busy, held, given up, somebody else's or
---         piled with old versions, a repeated request, nothing there) is left to claim
+--         piled with old versions, a suspect that runs alone, a repeated request, nothing there) is left to claim
 -- locks: the lane (skip locked), then its claim
 CREATE OR REPLACE FUNCTION pawl.claim_lane(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
@@ -31,6 +31,7 @@ BEGIN
       INTO v_found
       FROM pawl.lane l, pawl.settings s, pawl.instance i
      WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance AND i.id = p_instance AND i.state = 1
+       AND (i.slots > 0 OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = 1 AND c.suspect = 2))
        AND s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)
        AND pg_stat_get_dead_tuples('pawl.lane'::regclass) <= 2000;
     IF FOUND AND v_found.lease_until_ms > v_found.now_ms THEN

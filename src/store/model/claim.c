@@ -23,7 +23,8 @@ struct claiming {
     size_t wanted, most; /* items still to be read, of how many */
     bool says_slots;     /* the instance does: a suspect may come with other work */
     bool may_suspect;
-    size_t lost_left; /* lost messages that it may have */
+    bool has_any, has_other; /* in flight when the call began: anything, of another kind */
+    size_t lost_left;        /* lost messages that it may have */
 };
 
 static void grants_add(struct grants *grants, struct record *record) {
@@ -44,16 +45,20 @@ static struct part *claim_new(struct claiming *c, struct lane *lane, enum record
 
 /* What an instance has in flight. */
 struct in_hand {
-    size_t suspects, lost;
+    size_t suspects, lost, claims, others;
+    bool begun; /* a suspect that has begun */
 };
 
-static struct in_hand in_hand_of(struct model *model, pawl_uuid instance) {
-    struct in_hand found = {0, 0};
+static struct in_hand in_hand_of(struct model *model, const struct messages_claim *in) {
+    struct in_hand found = {0};
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         for (int i = 0; i < model->settings.lane_count; i++) {
             for (struct part *part = model->lanes[kind][i].parts; part != NULL; part = part->next) {
-                if (!uuid_equal(part->instance, instance))
+                if (!uuid_equal(part->instance, in->instance))
                     continue;
+                found.claims++;
+                found.others += kind != (int)in->kind;
+                found.begun = found.begun || part->suspect == SUSPECT_BEGUN;
                 found.suspects += part->suspect != SUSPECT_NO;
                 found.lost += (size_t)part->lost;
             }
@@ -94,11 +99,13 @@ static struct stream **holds_due(const struct model *model, const struct lane *l
     return due;
 }
 
-/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that the
- * call gives: one that meets it later ends there, and begins with it the next time. */
+/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that it
+ * has: a call that meets it beside work of this kind ends there, so that the next one begins with it; beside
+ * work of another kind, which this kind cannot make end, it is passed over. */
 static bool take_suspect(struct claiming *c) {
-    const bool take = c->may_suspect && (c->says_slots || c->wanted == c->most);
-    if (c->may_suspect)
+    const bool may = c->may_suspect && (c->says_slots || !c->has_other);
+    const bool take = may && (c->says_slots || (!c->has_any && c->wanted == c->most));
+    if (may)
         c->wanted = c->says_slots ? c->wanted - 1 : 0;
     c->may_suspect = false;
     return take;
@@ -212,7 +219,7 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
         model_claims_expire_own(model, in->kind, in->instance);
         (void)model_lanes_drained(model, in->kind, in->instance);
     }
-    const struct in_hand has = in_hand_of(model, in->instance);
+    const struct in_hand has = in_hand_of(model, in);
     struct claiming c = {
         .model = model,
         .like =
@@ -232,9 +239,13 @@ void model_claim_make(struct model *model, const struct messages_claim *in, stru
         .most = (size_t)in->max,
         .says_slots = model_instance_find(model, in->instance)->slots > 0,
         .may_suspect = has.suspects == 0,
+        .has_any = has.claims > 0,
+        .has_other = has.others > 0,
         .lost_left = has.lost < PAWL_LOST_TOGETHER_MAX ? PAWL_LOST_TOGETHER_MAX - has.lost : 0,
     };
     size_t count = 0;
+    if (!c.says_slots && has.begun)
+        return; /* it runs alone */
     struct lane **lanes = lanes_to_visit(model, in, &count);
     for (size_t i = 0; i < count && c.wanted > 0; i++) {
         if (!lane_busy(model, lanes[i]) && !claim_held(&c, lanes[i]))

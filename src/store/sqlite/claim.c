@@ -41,7 +41,8 @@ struct claiming {
         bool known;      /* looked up when the first stream is met that is held */
         bool says_slots; /* a suspect may come with other work */
         bool may_suspect;
-        int64_t lost_left; /* lost messages that it may have */
+        bool has_any, has_other; /* in flight when the call began: anything, of another kind */
+        int64_t lost_left;       /* lost messages that it may have */
     } instance;
     size_t bytes;         /* of payload read */
     struct keyset flying; /* streams that are in flight on the lane being visited */
@@ -122,10 +123,13 @@ static pawl_status know_instance(struct claiming *c) {
         return PAWL_OK;
     struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_IN_HAND);
     bind_uuid(&s, c->in->instance);
+    bind_int(&s, c->in->kind);
     if (statement_next(&s)) {
         c->instance.may_suspect = column_int(&s, 0) == 0;
         c->instance.lost_left = PAWL_LOST_TOGETHER_MAX - column_int(&s, 1);
         c->instance.says_slots = column_int(&s, 2) > 0;
+        c->instance.has_any = column_int(&s, 3) > 0;
+        c->instance.has_other = column_int(&s, 4) > 0;
     }
     c->instance.known = true;
     return statement_end(&s);
@@ -139,11 +143,13 @@ struct held {
     int lost; /* of the picked */
 };
 
-/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that the
- * call gives: one that meets it later ends there, and begins with it the next time. */
+/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that it
+ * has: a call that meets it beside work of this kind ends there, so that the next one begins with it; beside
+ * work of another kind, which this kind cannot make end, it is passed over. */
 static bool take_suspect(struct claiming *c) {
-    const bool may = c->instance.may_suspect, says_slots = c->instance.says_slots;
-    const bool take = may && (says_slots || c->wanted == (size_t)c->in->max);
+    const bool says_slots = c->instance.says_slots;
+    const bool may = c->instance.may_suspect && (says_slots || !c->instance.has_other);
+    const bool take = may && (says_slots || (!c->instance.has_any && c->wanted == (size_t)c->in->max));
     if (may)
         c->wanted = says_slots ? c->wanted - 1 : 0;
     c->instance.may_suspect = false;
@@ -344,6 +350,18 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
     return statement_end(&s);
 }
 
+/* *lanes = 0 when the instance runs a suspect and does not say its slots: it gets nothing beside it. */
+static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
+    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_ALONE);
+    int64_t one = 0;
+    bool alone = false;
+    bind_uuid(&s, c->in->instance);
+    pawl_status status = statement_number(&s, &one, &alone);
+    if (alone)
+        *lanes = 0;
+    return status;
+}
+
 pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
                            struct item_list *out) {
     int64_t freed = 0;
@@ -358,6 +376,8 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
         status = no_memory(&c);
     int64_t token = -1, until_token = operation_last_token(op);
     size_t count = VISIT_LANES;
+    if (status == PAWL_OK)
+        status = runs_alone(&c, &count);
     while (status == PAWL_OK && count == VISIT_LANES && !is_full(&c)) {
         struct visit visits[VISIT_LANES];
         status = read_visits(&c, token, until_token, visits, &count);
