@@ -28,10 +28,10 @@ enum {
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
     ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
-    ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
-    ENGINE_PAUSED_MS = 2000,     /* how long a message that somebody has paused is left alone, at first */
-    ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others, at first */
-    ENGINE_PAUSED_MS_MAX = 600000,
+    ENGINE_CLAIM_AHEAD_MS = 250,  /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_PAUSED_MS = 2000,      /* how long a message that somebody has paused is left alone, at first */
+    ENGINE_NO_HANDLER_MS = 5000,  /* how long a message without a handler is left to others, at first */
+    ENGINE_PAUSED_MS_MAX = 60000, /* also how late a resume may be for what is given back while it happens */
     ENGINE_NO_HANDLER_MS_MAX = 60000,
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
 };

@@ -31,7 +31,8 @@ static struct stream *pop_stream(struct handler_queue *queue) {
 }
 
 /* For how long a message is given back: as long again as it has been there, within limits, so that what is
- * paused or unknown for long costs the others next to nothing. A resume makes it due at once. */
+ * paused or unknown for long costs the others little. A resume makes it due at once, but misses what a worker
+ * that has not heard of it yet gives back: the limit is how long that may wait. */
 static int64_t leave_alone_ms(const struct engine_core *core, const struct entry *entry) {
     int64_t most_ms = entry->delay_ms == ENGINE_PAUSED_MS       ? ENGINE_PAUSED_MS_MAX
                       : entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX
@@ -127,19 +128,31 @@ static bool is_suspect(const struct entry *entry) {
     return entry != NULL && entry->item->suspect && !entry->dropped;
 }
 
-/* The first suspect of a handler waits there until the store knows that it begins; nothing else of the
- * handler starts meanwhile, and a slot is kept. */
+/* Two calls that the store answers side by side may each give one. */
+static bool suspect_runs(const struct engine_core *core) {
+    for (int i = 0; i < core->config.slots; i++) {
+        if (core->slots[i].busy && core->slots[i].items[0]->suspect)
+            return true;
+    }
+    return false;
+}
+
+/* The first suspect of a handler waits there until no other runs and the store knows that it begins; nothing
+ * else of the handler starts meanwhile, and a slot is kept when it is about to begin. */
 static bool suspect_waits(struct engine_core *core, int handler) {
     const struct handler_queue *queue = &core->queues[handler];
     if (core->begins != NULL && core->begins->dropped)
         core->begins = NULL;
     if (core->begins == NULL) {
         struct entry *stream_head = queue->stream_head != NULL ? queue->stream_head->head : NULL;
-        core->begins = is_suspect(queue->free_head) ? queue->free_head
-                       : is_suspect(stream_head)    ? stream_head
-                                                    : NULL;
-        if (core->begins != NULL && !core->begins->claim->begun)
-            core->begins->claim->renew_at_ms = core->now_ms;
+        struct entry *first = is_suspect(queue->free_head) ? queue->free_head
+                              : is_suspect(stream_head)    ? stream_head
+                                                           : NULL;
+        if (first != NULL && suspect_runs(core))
+            return true;
+        core->begins = first;
+        if (first != NULL && !first->claim->begun)
+            first->claim->renew_at_ms = core->now_ms;
     }
     return core->begins != NULL && core->begins->handler == handler && !core->begins->claim->begun;
 }

@@ -82,6 +82,7 @@ struct runtime {
         enum { IDLE_UNSAID = 0, IDLE_BUSY, IDLE_IDLE } said; /* what the user was told last */
         enum { IDLE_LOOK = 0, IDLE_ASKED, IDLE_SETTLE } step;
         int64_t ask_ms, wait_ms; /* when to ask, not before; since when longer and longer */
+        int unanswered;          /* questions: only the answer to the last one counts */
         struct work_left left;
     } idle;
     pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */

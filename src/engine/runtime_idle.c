@@ -46,8 +46,9 @@ static void tell(struct runtime *runtime) {
 /* A store that does not answer says nothing: idle is only who knows. */
 void runtime_idle_answer(struct runtime *runtime, const struct call *call) {
     const struct runtime_config *config = &runtime->config;
-    if (runtime->idle.step != IDLE_ASKED)
-        return;
+    runtime->idle.unanswered--;
+    if (runtime->idle.step != IDLE_ASKED || runtime->idle.unanswered > 0)
+        return; /* asked before something interrupted: it knows nothing of that */
     runtime->idle.left = call->left;
     bool none = call->status == PAWL_OK && call->left.due == 0;
     runtime->idle.step = none ? IDLE_SETTLE : IDLE_LOOK;
@@ -77,6 +78,7 @@ void runtime_idle_sync(struct runtime *runtime) {
         tell(runtime);
     } else if (runtime->idle.step == IDLE_LOOK && clock_boot_ms() >= runtime->idle.ask_ms) {
         runtime->idle.step = IDLE_ASKED;
+        runtime->idle.unanswered++;
         runtime_ask_control(runtime, CALL_LEFT);
     }
 }
