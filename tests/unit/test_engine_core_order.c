@@ -180,8 +180,53 @@ static void test_after_a_fence_the_rest_is_renewed_by_name(void **state) {
     driver_free(&d);
 }
 
+static int busy_slots(const struct driver *d) {
+    int busy = 0;
+    for (int i = 0; i < 16; i++)
+        busy += d->runs[i].count > 0;
+    return busy;
+}
+
+/* Two calls that the store answers side by side may each give a suspect: they run one after the other. */
+static void test_a_suspect_waits_for_one_that_runs(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.slots = 3;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a")->suspect = true;
+    struct item *second = driver_item(&d, grant, "s2", "a");
+    second->suspect = true;
+    second->token = ++d.token;
+    int64_t token = second->token;
+    driver_answer(&d, grant);
+    driver_ready(&d);
+    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
+    assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].token, token - 1);
+    driver_answer_empty(&d);
+    assert_int_equal(busy_slots(&d), 1);
+    while (d.checking) { /* the second is neither said to begin nor started */
+        driver_ready(&d);
+        assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 0);
+        driver_answer_empty(&d);
+        assert_int_equal(busy_slots(&d), 1);
+    }
+    driver_done(&d, d.runs[0].count > 0 ? 0 : 1);
+    assert_int_equal(busy_slots(&d), 0);
+    if (!d.checking)
+        driver_wait(&d, 1000);
+    driver_ready(&d);
+    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
+    assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].token, token);
+    driver_answer_empty(&d);
+    assert_int_equal(busy_slots(&d), 1);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_suspect_waits_for_one_that_runs),
         cmocka_unit_test(test_an_instant_result_waits_for_the_one_before_it),
         cmocka_unit_test(test_results_that_waited_travel_in_order),
         cmocka_unit_test(test_what_is_behind_a_conflict_does_not_run),

@@ -85,43 +85,6 @@ static void test_a_suspect_that_is_gone_keeps_no_slot(void **state) {
     }
 }
 
-/* Two calls that the store answers side by side may each give a suspect: they run one after the other. */
-static void test_a_suspect_waits_for_one_that_runs(void **state) {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.slots = 3;
-    driver_up(&d);
-    struct driver_grant *grant = driver_grant_new(&d);
-    driver_item(&d, grant, "s1", "a")->suspect = true;
-    struct item *second = driver_item(&d, grant, "s2", "a");
-    second->suspect = true;
-    second->token = ++d.token;
-    int64_t token = second->token;
-    driver_answer(&d, grant);
-    driver_ready(&d);
-    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
-    assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].token, token - 1);
-    driver_answer_empty(&d);
-    assert_int_equal(busy_slots(&d), 1);
-    while (d.checking) { /* the second is neither said to begin nor started */
-        driver_ready(&d);
-        assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 0);
-        driver_answer_empty(&d);
-        assert_int_equal(busy_slots(&d), 1);
-    }
-    driver_done(&d, d.runs[0].count > 0 ? 0 : 1);
-    assert_int_equal(busy_slots(&d), 0);
-    if (!d.checking)
-        driver_wait(&d, 1000);
-    driver_ready(&d);
-    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
-    assert_int_equal(d.batch->renewals[KIND_OUTBOX][0].token, token);
-    driver_answer_empty(&d);
-    assert_int_equal(busy_slots(&d), 1);
-    driver_free(&d);
-}
-
 /* covers: J52 J55 */
 static void test_streams_run_in_order_and_beside_each_other(void **state) {
     (void)state;
@@ -695,7 +658,6 @@ int main(void) {
         cmocka_unit_test(test_a_claim_beside_is_repeated_until_its_fate_is_known),
         cmocka_unit_test(test_a_suspect_begins_when_the_store_knows),
         cmocka_unit_test(test_a_suspect_that_is_gone_keeps_no_slot),
-        cmocka_unit_test(test_a_suspect_waits_for_one_that_runs),
         cmocka_unit_test(test_streams_run_in_order_and_beside_each_other),
         cmocka_unit_test(test_only_acknowledged_results_are_cleared),
         cmocka_unit_test(test_instant_strategy_keeps_nothing),
