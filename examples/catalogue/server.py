@@ -51,7 +51,7 @@ class Catalogue(http.server.BaseHTTPRequestHandler):
                 shop.count("throttled")
                 self.answer(429, {"error": "too many at once"}, [("Retry-After", "1")])
                 return
-            if number == shop.options.crash_at and not shop.crashed.exists():
+            if number >= shop.options.crash_at > 0 and not shop.crashed.exists():
                 shop.crashed.touch()
                 os._exit(1)  # in the middle of an answer: the connection breaks
             if number % 11 == 0:
