@@ -82,7 +82,7 @@ class InputTest(ServerTest):
         self.problem(400, "must be text", "POST", "/v1/pauses", {"scope": "topic", "name": 7})
         self.problem(415, "application/json", "POST", "/v1/pauses", "a=b",
                      headers={"Content-Type": "application/x-www-form-urlencoded"})
-        self.assertEqual(self.get("/v1/messages?type=nothing.like.it"), {"items": [], "next": None})
+        self.assertEqual(self.get("/v1/messages?type=nothing.like.it"), {"items": [], "next": None, "more": False})
 
     def test_cursors_are_only_good_for_their_list(self):
         self.start_server()
