@@ -223,7 +223,7 @@ static void unblock(int fd) {
 pawl_status child_start(struct keeper *keeper, const struct child_request *request, struct child *child,
                         pawl_error *err) {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, error_pipe[2] = {-1, -1};
-    pawl_error none;
+    pawl_error none = {0};
     err = err != NULL ? err : &none;
     struct child made = {.pidfd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     pawl_status status = open_input(request, in, err);

@@ -117,8 +117,10 @@ def file_syncs(tap, program, directory):
         tap.skip("the directory of a new file is flushed", "strace is not installed")
         return
     trace = os.path.join(directory, "trace")
+    # The look for leaks does not work in a traced process.
+    env = dict(os.environ, ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
     subprocess.run(["strace", "-f", "-y", "-e", "trace=fsync", "-o", trace, program, "file", f"file:{directory}/", "only=publish",
-                    "to=fresh", "from=fresh"], check=True, capture_output=True, timeout=60)
+                    "to=fresh", "from=fresh"], env=env, check=True, capture_output=True, timeout=60)
     with open(trace, encoding="utf-8") as lines:
         flushed = [line.split("<", 1)[1].split(">", 1)[0] for line in lines if "fsync(" in line]
     new = [f"{directory}/fresh.jsonl", f"{directory}/fresh.jsonl.pawl.place.new"]
