@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 
 enum { SETTLE_ROUNDS_MAX = 100, BACKOFF_US_MIN = 500, BACKOFF_US_MAX = 16000 };
 

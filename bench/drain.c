@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "crew.h"
 
 static pawl_status fill(const struct bench_options *options, const struct side_ops *ops, double *seconds,

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "pg.h"
 #include "samples.h"

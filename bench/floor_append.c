@@ -3,8 +3,8 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "pg.h"
 
 enum { COLUMNS = 3, PARAMS = 5, ARRAY_HEADER_BYTES = 24, BUSY_MS = 60000 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "pg.h"
 #include "project.h"
 

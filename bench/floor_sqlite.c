@@ -2,10 +2,10 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/time/clock.h"
 #include "bench.h"
 
 enum floor_statement { FLOOR_BEGIN, FLOOR_COMMIT, FLOOR_PUT, FLOOR_READ, FLOOR_DELETE, FLOOR_STATEMENTS };

@@ -2,8 +2,8 @@
  * nothing. */
 #include <inttypes.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "shift.h"
 
 enum { WORKERS = 2 /* as many as Graphile Worker gets */ };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "feed.h"
 #include "samples.h"
 #include "shift.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "pg.h"
 #include "samples.h"
 

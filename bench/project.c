@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "crew.h"
 #include "pg.h"
 #include "shift.h"

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "crew.h"
 
 /* Puts until the time is over, or until the total is reached when there is no time limit. */

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/str.h"
-#include "domain/pipeline.h"
-#include "domain/schedule.h"
-#include "domain/schema.h"
+#include "base/time/clock.h"
+#include "domain/pipeline/pipeline.h"
+#include "domain/schema/schema.h"
+#include "domain/time/schedule.h"
 
 enum { ROUND_US = 500000 };
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "crew.h"
 #include "pg.h"
 

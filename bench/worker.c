@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "feed.h"
 #include "shift.h"
 

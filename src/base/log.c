@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/utf8.h"
 
 /* Stands between the fields while they are formatted: what a blank in the format means, a blank in a value

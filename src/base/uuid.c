@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 
 #define RAND_A_MAX UINT64_C(0xfff)
 #define RAND_B_MAX UINT64_C(0x3fffffffffffffff)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "base/url.h"
 
 /* Writes over the argument what may be shown of it; the rest of its place is emptied. */
 static void show_redacted(char *argument, pawl_str shown) {

@@ -2,7 +2,7 @@
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cli/command.h"
 
 struct arguments {

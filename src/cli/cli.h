@@ -3,7 +3,7 @@
 #define CLI_CLI_H
 
 #include "cli/arguments.h"
-#include "cli/output.h"
+#include "view/output/output.h"
 #include "work/put_spans.h"
 
 struct cli {

@@ -3,7 +3,7 @@
 #define CLI_COMMAND_H
 
 #include "base/limits.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "cli/flags.h"
 
 struct cli;

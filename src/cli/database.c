@@ -2,8 +2,8 @@
 #include "cli/database.h"
 
 #include "base/error.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "base/url.h"
 
 struct store_config database_config(const struct cli *cli) {
     const struct options *options = &cli->arguments.options;

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 
 #define MASK "***"

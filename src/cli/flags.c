@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 
 const struct flag_row flag_rows[FLAG_TOTAL] = {

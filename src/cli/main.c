@@ -10,7 +10,7 @@
 #include "cli/commands.h"
 #include "cli/database.h"
 #include "cli/fault.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 
 /* A list that is as long as it may be is probably not all; whoever asked for so many rows knows. */
 static void note_end(struct cli *cli) {

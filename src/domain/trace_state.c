@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/json/tree.h"
 #include "base/str.h"
-#include "base/tree.h"
 #include "domain/trace.h"
 
 enum { MEMBERS_MAX = 32, KEY_BYTES_MAX = 256, VALUE_BYTES_MAX = 256 };

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/trace_state.h"
-#include "work/message.h"
+#include "handler/message.h"
 
 static const char *text(struct arena *arena, pawl_str value) {
     return !str_absent(value) ? arena_copy(arena, value.ptr, value.len) : NULL;

@@ -5,12 +5,12 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/secret.h"
+#include "base/options/secret.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "handler/table.h"
 
 struct reader {

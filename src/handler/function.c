@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "work/message.h"
+#include "handler/message.h"
 
 enum { SNOOZE_MS_DEFAULT = 1000 };
 

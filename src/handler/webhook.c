@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 
 static const char prefix[] = "whsec_";
 

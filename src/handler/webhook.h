@@ -2,7 +2,7 @@
 #ifndef HANDLER_WEBHOOK_H
 #define HANDLER_WEBHOOK_H
 
-#include "handler/http.h"
+#include "http/http.h"
 
 enum { WEBHOOK_HEADERS_MAX = 16, WEBHOOK_SECRET_BYTES_MAX = 64, WEBHOOK_SECRET_BYTES_MIN = 16 };
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 
 enum { SHOWN_BYTES = 32 };
 

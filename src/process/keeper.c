@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/thread.h"
+#include "base/time/clock.h"
 #include "process/spawn.h"
 
 struct order {

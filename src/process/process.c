@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/utf8.h"
-#include "domain/errclass.h"
+#include "domain/failure/errclass.h"
 
 enum { READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
 

@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 enum { LOOK_MS = 50 };
 

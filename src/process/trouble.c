@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/time/clock.h"
 
 void trouble_init(struct trouble *trouble) {
     memset(trouble, 0, sizeof(*trouble));

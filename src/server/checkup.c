@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/call.h"
-#include "server/fields.h"
+#include "base/time/clock.h"
+#include "server/api/fields.h"
+#include "server/http/call.h"
 #include "server/server.h"
-#include "work/doctor.h"
+#include "work/doctor/doctor.h"
 
 enum checkup_state { CHECKUP_NEVER, CHECKUP_DONE, CHECKUP_FAILED };
 

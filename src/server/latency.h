@@ -2,7 +2,7 @@
 #ifndef SERVER_LATENCY_H
 #define SERVER_LATENCY_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "store/rollups.h"
 
 /* What the workers had counted at one moment. */

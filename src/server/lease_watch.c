@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/limits.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "server/server.h"
 #include "work/observe.h"

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
-#include "server/fields.h"
+#include "server/api/fields.h"
 #include "server/server.h"
 
 enum { STEP_ROWS = 200 };

@@ -2,7 +2,7 @@
 #ifndef SERVER_OPERATION_H
 #define SERVER_OPERATION_H
 
-#include "server/call.h"
+#include "server/http/call.h"
 #include "store/store.h"
 
 struct operations;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/str.h"
-#include "cli/names.h"
+#include "base/time/clock.h"
+#include "view/names.h"
 
 /* Queues for which there is no room of their own are one together: sums over all of them stay right. */
 static void add_queue(struct overview *made, const struct job_counts *counts) {

@@ -3,7 +3,7 @@
 #define SERVER_OVERVIEW_H
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/limits.h"
 #include "server/latency.h"
 #include "store/store.h"

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "server/call.h"
+#include "base/time/clock.h"
+#include "server/http/call.h"
+#include "server/http/stream.h"
 #include "server/overview.h"
 #include "server/server.h"
-#include "server/stream.h"
 
 enum { SAMPLES_KEPT = 300, SAMPLES_REPLAYED = 30, LOOK_MS = 1000, REST_MS = 5000, WANTED_MS = 15000 };
 

@@ -11,20 +11,20 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/thread.h"
+#include "base/time/clock.h"
+#include "server/access/sessions.h"
 #include "server/checkup.h"
-#include "server/exchange.h"
-#include "server/idempotency.h"
+#include "server/http/exchange.h"
+#include "server/http/idempotency.h"
+#include "server/http/stream.h"
 #include "server/lease_watch.h"
 #include "server/operation.h"
 #include "server/sampler.h"
-#include "server/sessions.h"
 #include "server/stats.h"
-#include "server/stream.h"
-#include "work/alert_watch.h"
+#include "work/alerts/watch.h"
 
 enum { TICK_MS = 500 };
 

@@ -5,9 +5,9 @@
 #include <pthread.h>
 
 #include "base/log.h"
-#include "server/auth.h"
+#include "server/access/auth.h"
+#include "server/access/redact.h"
 #include "server/desk.h"
-#include "server/redact.h"
 #include "store/store.h"
 
 struct MHD_Daemon;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "server/exchange.h"
+#include "base/time/clock.h"
+#include "server/http/exchange.h"
 
 const double stats_bounds[STATS_BUCKETS - 1] = {0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.3, 1, 5};
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"

@@ -6,11 +6,11 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/check_place.h"
+#include "store/check/place.h"
 #include "store/events.h"
 
 static bool name_character(char c) {

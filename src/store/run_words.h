@@ -2,7 +2,7 @@
 #ifndef STORE_RUN_WORDS_H
 #define STORE_RUN_WORDS_H
 
-#include "domain/runrule.h"
+#include "domain/run/rule.h"
 #include "store/runs.h"
 
 /* The jobs of a run, texts in the arena. PAWL_NO_MEMORY is the only failure. */

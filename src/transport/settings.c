@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/secret.h"
+#include "base/options/secret.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "base/url.h"
+#include "base/time/clock.h"
 #include "handler/pattern.h"
 
 enum section { SECTION_NONE = 0, SECTION_TRANSPORT, SECTION_ROUTE, SECTION_SUBSCRIBE, SECTION_SPINE };

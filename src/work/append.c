@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "pawl_events.h"
 #include "store/foreign.h"
 #include "work/send.h"

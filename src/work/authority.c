@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "domain/scope.h"
-#include "domain/scope_list.h"
-#include "work/pipeline_job.h"
+#include "domain/authority/scope.h"
+#include "domain/authority/scope_list.h"
+#include "work/pipeline/job.h"
 
 static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "agent", "out of memory");

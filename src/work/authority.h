@@ -2,9 +2,9 @@
 #ifndef WORK_AUTHORITY_H
 #define WORK_AUTHORITY_H
 
-#include "domain/pipeline.h"
-#include "domain/run_doc.h"
-#include "work/pipeline_run.h"
+#include "domain/pipeline/pipeline.h"
+#include "domain/run/doc.h"
+#include "work/pipeline/run.h"
 
 /* The scopes that something needs, each once, in the arena. */
 struct needs {

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "handler/message.h"
 #include "pawl_batch.h"
 #include "store/store.h"
-#include "work/message.h"
 #include "work/send.h"
 
 #define OP "pawl_process_work_batch"

@@ -3,8 +3,8 @@
 
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 
 enum {

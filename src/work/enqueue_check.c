@@ -1,10 +1,10 @@
 /* Whether jobs that are about to be enqueued could run at all. */
 #include "work/enqueue_check.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "work/pipeline_job.h"
+#include "base/time/clock.h"
+#include "work/pipeline/job.h"
 
 static pawl_status check_deadline(const struct job_new *job, int64_t now_ms, pawl_error *err) {
     int64_t due_ms = job->due_ms != 0 ? job->due_ms : now_ms + job->delay_ms;

@@ -2,13 +2,13 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "pawl_events.h"
 #include "store/store.h"
-#include "work/perspective_file.h"
+#include "work/perspective/file.h"
 #include "work/send.h"
 
 enum { ASK_MS_FIRST = 2, ASK_MS_LAST = 100 };

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
+#include "handler/message.h"
 #include "store/store.h"
-#include "work/message.h"
 
 enum { JOB_ID_BYTES = 24, FAILURES_WINDOW_MS = 1000, FAILURES_TOLD_MAX = 10 };
 

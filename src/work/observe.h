@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "domain/rollup.h"
 #include "handler/table.h"
-#include "handler/tracer.h"
 #include "store/jobs.h"
+#include "telemetry/tracer.h"
 
 /* What the threads of one worker share. NULL everywhere: nothing is noted. */
 struct observer {

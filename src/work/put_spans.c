@@ -8,7 +8,7 @@
 #include "base/uuid.h"
 #include "domain/trace.h"
 #include "domain/trace_state.h"
-#include "work/message.h"
+#include "handler/message.h"
 
 enum { ID_BYTES = UUID_TEXT_BYTES };
 

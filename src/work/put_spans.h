@@ -2,8 +2,8 @@
 #ifndef WORK_PUT_SPANS_H
 #define WORK_PUT_SPANS_H
 
-#include "handler/tracer.h"
 #include "store/store.h"
+#include "telemetry/tracer.h"
 
 /* Who puts. A tracer of NULL: the call goes to the store as it is. Whatever is put is given the traceparent
  * of its span; the one it came with, or else `parent`, is above that. */

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/civil.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "base/time/civil.h"
+#include "base/time/clock.h"
 
 /* So many digits as a number. */
 static bool digits(pawl_str text, size_t at, size_t count, int64_t max, int64_t *value) {

@@ -2,7 +2,7 @@
 #ifndef WORK_SCHEDULE_DUTY_H
 #define WORK_SCHEDULE_DUTY_H
 
-#include "domain/schedule.h"
+#include "domain/time/schedule.h"
 #include "store/store.h"
 
 enum { SCHEDULE_DUTY_MAX = 100 /* schedules of one round */ };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "domain/cron.h"
-#include "domain/zone.h"
+#include "domain/time/cron.h"
+#include "domain/time/zone.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/options.h"
+#include "base/options/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

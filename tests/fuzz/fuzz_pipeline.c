@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/condition.h"
-#include "domain/pipeline.h"
+#include "domain/pipeline/condition.h"
+#include "domain/pipeline/pipeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/hash.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "base/url.h"
+#include "base/time/clock.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "domain/fingerprint.h"
+#include "domain/failure/fingerprint.h"
 #include "domain/name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

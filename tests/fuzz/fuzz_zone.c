@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/zone.h"
-#include "domain/zone_rule.h"
+#include "domain/time/zone.h"
+#include "domain/time/zone_rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

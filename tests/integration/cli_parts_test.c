@@ -7,16 +7,16 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/options.h"
+#include "base/json/json.h"
+#include "base/options/options.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "cli/exit_codes.h"
 #include "cli/flags.h"
-#include "cli/grid.h"
-#include "cli/ndjson.h"
-#include "cli/output.h"
-#include "cli/why_story.h"
+#include "cli/messages/ndjson.h"
+#include "view/output/grid.h"
+#include "view/output/output.h"
+#include "view/why/story.h"
 
 TEST(test_line_keeps_the_payload) {
     struct arena *arena = arena_create(0);

@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "store/store.h"
 #include "support/pgserver.h"

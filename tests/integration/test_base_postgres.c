@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "support/pgserver.h"

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/limits.h"
-#include "domain/audit.h"
+#include "domain/authority/audit.h"
 #include "integration/postgres_fixture.h"
 #include "pawl_jobs.h"
 #include "pawl_pg.h"

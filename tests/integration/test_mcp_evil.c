@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/str.h"
-#include "handler/tools.h"
+#include "base/time/clock.h"
+#include "handler/tools/tools.h"
 
 enum { FINE = 1, FAILS, NEVER, CHANGED, DEADLINE_MS = 2500, LATE_MS = 3000, THREADS = 8, TEXT_BYTES = 1024 };
 

@@ -1,10 +1,10 @@
 /* A message of an append meets perspectives that are no longer what its thread last read of them. */
 #include "support/check.h"
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "support/sqlitefile.h"
-#include "work/perspective_int.h"
+#include "work/perspective/int.h"
 
 enum { INSTANCE = 1, BACKFILL_MAX = 100 };
 

@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "domain/fingerprint.h"
-#include "domain/retry.h"
+#include "domain/failure/fingerprint.h"
+#include "domain/failure/retry.h"
 #include "integration/postgres_fixture.h"
 
 /* One text parameter in, one text out. */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "conformance/pooler.h"
 #include "pawl_jobs.h"
 #include "support/beside.h"

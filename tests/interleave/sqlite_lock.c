@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "store/store.h"
 #include "support/check.h"

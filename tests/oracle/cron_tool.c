@@ -6,8 +6,8 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/cron.h"
-#include "domain/zone.h"
+#include "domain/time/cron.h"
+#include "domain/time/zone.h"
 
 enum { LINE_BYTES = 1024, TICKS_MAX = 100000, ZONES_MAX = 1024 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/schema.h"
+#include "domain/schema/schema.h"
 
 enum { DOCUMENTS_MAX = 200 };
 

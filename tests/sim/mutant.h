@@ -2,7 +2,7 @@
 #ifndef SIM_MUTANT_H
 #define SIM_MUTANT_H
 
-#include "engine/core.h"
+#include "engine/core/core.h"
 #include "store/store.h"
 
 struct world;

@@ -2,7 +2,7 @@
 #ifndef SIM_SWARM_H
 #define SIM_SWARM_H
 
-#include "engine/core.h"
+#include "engine/core/core.h"
 #include "rng.h"
 
 /* Everything that can go wrong, and some that is just life; each is counted when it really happens. */

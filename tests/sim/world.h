@@ -3,7 +3,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "engine/core.h"
+#include "engine/core/core.h"
 #include "history.h"
 #include "mutant.h"
 #include "queue.h"

@@ -21,9 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "transport/module.h"
 

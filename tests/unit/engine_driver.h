@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "engine/core.h"
+#include "engine/core/core.h"
 
 enum { DRIVER_ITEMS_MAX = 256, DRIVER_LOG_MAX = 4096, DRIVER_LEASE_MS = 30000 };
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 
 TEST(boot_time_goes_forward) {

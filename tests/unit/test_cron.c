@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/civil.h"
 #include "base/str.h"
-#include "domain/cron.h"
+#include "base/time/civil.h"
+#include "domain/time/cron.h"
 
 static struct cron parsed(const char *text) {
     struct cron cron;

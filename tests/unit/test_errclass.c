@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/str.h"
-#include "domain/errclass.h"
+#include "domain/failure/errclass.h"
 
 /* covers: J11 */
 TEST(by_name) {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "transport/address.h"
 #include "transport/event.h"
-#include "work/received.h"
+#include "work/broker/received.h"
 
 static struct arena *arena;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/fingerprint.h"
+#include "domain/failure/fingerprint.h"
 
 static void assert_pattern(const char *error, const char *expected) {
     char text[FINGERPRINT_TEXT_BYTES];

@@ -10,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/str.h"
-#include "handler/http.h"
+#include "base/time/clock.h"
 #include "handler/webhook.h"
+#include "http/http.h"
 
 /* What the server says to a path; the connection is closed behind it unless it hangs. */
 static const struct {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "engine/job_core.h"
+#include "engine/jobs/job_core.h"
 
 enum { LEASE_MS = 10000, POLL_MS = 1000, SLOTS = 2, BATCH = 8, JOBS_MAX = 8 };
 

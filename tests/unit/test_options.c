@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "base/options.h"
+#include "base/options/options.h"
 #include "base/str.h"
 
 /* An environment of name, value pairs that ends in NULL. */

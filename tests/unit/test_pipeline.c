@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/pipeline.h"
-#include "domain/schema.h"
+#include "domain/pipeline/pipeline.h"
+#include "domain/schema/schema.h"
 
 static struct arena *arena;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "process/run.h"
 
 enum { SOON_MS = 20000 }; /* far from the 600 s that the programs would sleep */

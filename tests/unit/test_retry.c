@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-#include "domain/retry.h"
+#include "domain/failure/retry.h"
 
 /* covers: J09 */
 TEST(doubles_up_to_the_limit) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/run_doc.h"
-#include "domain/run_gauge.h"
+#include "domain/run/doc.h"
+#include "domain/run/gauge.h"
 
 static struct arena *arena;
 

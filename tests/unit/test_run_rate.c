@@ -1,7 +1,7 @@
 /* Rate control toward a source: limits, complaints, recovery. */
 #include "support/check.h"
 
-#include "domain/run_rate.h"
+#include "domain/run/rate.h"
 
 TEST(so_many_at_once_and_no_more) {
     struct run_rate rate;

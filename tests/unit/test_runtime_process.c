@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/str.h"
-#include "engine/runtime.h"
+#include "base/time/clock.h"
+#include "engine/runtime/runtime.h"
 
 /* A worker that is stopped between the decision and the fork must not begin anything when it comes back.
  * covers: B4.14 */

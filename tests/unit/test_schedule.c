@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/schedule.h"
+#include "domain/time/schedule.h"
 
 static struct schedule *compiled(struct schedule_rule rule) {
     struct schedule *schedule = NULL;

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/regex.h"
-#include "domain/schema.h"
+#include "domain/schema/regex.h"
+#include "domain/schema/schema.h"
 
 static struct schema *compiled(const char *text) {
     struct schema *schema = NULL;

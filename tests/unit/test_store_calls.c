@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/uuid.h"
-#include "engine/store_thread.h"
+#include "engine/runtime/store_thread.h"
 #include "support/check.h"
 #include "support/sqlitefile.h"
 

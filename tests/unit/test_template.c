@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "domain/condition.h"
-#include "domain/scope.h"
-#include "domain/template.h"
+#include "domain/authority/scope.h"
+#include "domain/pipeline/condition.h"
+#include "domain/pipeline/template.h"
 
 static struct arena *arena;
 

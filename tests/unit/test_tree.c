@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
+#include "base/json/tree.h"
 #include "base/str.h"
-#include "base/tree.h"
 
 static struct arena *arena;
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "base/url.h"
 
 static void assert_redacted(const char *url, const char *expected) {
     struct buf buf;

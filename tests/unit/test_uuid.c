@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 
 /* covers: W31 */

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/tzdata.h"
-#include "domain/zone.h"
+#include "base/time/tzdata.h"
+#include "domain/time/zone.h"
 
 static struct zone *loaded(const char *name) {
     struct zone *zone = NULL;

@@ -1,4 +1,4 @@
--- audit_block_hash: the hash of a block, the same as src/domain/audit.h computes.
+-- audit_block_hash: the hash of a block, the same as src/domain/authority/audit.h computes.
 -- params: p_previous bytea: the hash of the block before; the fields of the block
 -- returns: SHA-256
 -- tables: none

@@ -1,7 +1,7 @@
 -- job_record: what one execution leaves behind, by the flags of its job: a task_run row and an event on the spine.
 -- params: p_job pawl.job, p_outcome smallint (1 succeeded, 2 failed, 3 dead, 4 cancelled, 5 lost), p_instance uuid, p_now,
 --         p_duration bigint, p_output json, p_error text, p_steps json, p_in text, p_out text, p_block bigint, p_place integer
--- returns: the entry of the row in its block (src/domain/audit.h has the same); NULL without the flag audit
+-- returns: the entry of the row in its block (src/domain/authority/audit.h has the same); NULL without the flag audit
 -- tables: task (read), task_run, spine (inserted)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_record(

@@ -1,4 +1,4 @@
--- run_hash: the hash of a task_run row, the same as src/domain/audit.h computes.
+-- run_hash: the hash of a task_run row, the same as src/domain/authority/audit.h computes.
 -- params: the fields of the row
 -- returns: SHA-256
 -- tables: none

@@ -1,6 +1,6 @@
 -- scope_missing: which scope an agent lacks.
 -- params: p_agent text (NULL: nobody's work needs no scopes), p_scopes text[]
--- A granted scope that ends in * covers what begins with the text before it (src/domain/scope.h).
+-- A granted scope that ends in * covers what begins with the text before it (src/domain/authority/scope.h).
 -- returns: the first missing scope in the order of the array; 'agent NAME' when it is missing or disabled; NULL when all is well
 -- tables: agent (read)
 -- locks: none

@@ -1,2 +1,2 @@
 -- event_row: PostgreSQL has a type for the events that a statement is given; here they are a table that needs no schema
--- (src/store/sqlite/event_table.c), so nothing changes.
+-- (src/store/sqlite/events/event_table.c), so nothing changes.

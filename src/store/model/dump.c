@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/model/runs.h"

@@ -3,9 +3,9 @@
 #ifndef MODEL_JOBS_H
 #define MODEL_JOBS_H
 
-#include "domain/audit.h"
+#include "domain/authority/audit.h"
 #include "domain/jobrule.h"
-#include "store/check_jobs.h"
+#include "store/check/jobs.h"
 #include "store/model/state.h"
 
 extern const struct store_jobs_ops model_jobs_ops;

@@ -8,8 +8,8 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "domain/fingerprint.h"
-#include "domain/retry.h"
+#include "domain/failure/fingerprint.h"
+#include "domain/failure/retry.h"
 #include "store/model/jobs.h"
 #include "store/model/runs.h"
 

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/scope_list.h"
+#include "domain/authority/scope_list.h"
 #include "store/model/jobs.h"
 
 struct task *model_task_find(struct model_jobs *jobs, pawl_str name) {

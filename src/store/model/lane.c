@@ -5,7 +5,7 @@
 
 #include "base/uuid.h"
 #include "domain/share.h"
-#include "store/check_place.h"
+#include "store/check/place.h"
 #include "store/model/aside.h"
 #include "store/model/instance.h"
 

@@ -5,7 +5,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/check_place.h"
+#include "store/check/place.h"
 #include "store/events.h"
 #include "store/model/claim.h"
 #include "store/model/view.h"

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "domain/fingerprint.h"
+#include "domain/failure/fingerprint.h"
 #include "store/model/state.h"
 
 static uint64_t stream_hash(enum store_kind kind, pawl_str key) {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "domain/retry.h"
+#include "domain/failure/retry.h"
 #include "domain/workstatus.h"
 #include "store/model/aside.h"
 #include "store/model/relay.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/runrule.h"
+#include "domain/run/rule.h"
 
 #define NONE ((pawl_str){NULL, 0})
 

@@ -3,7 +3,7 @@
 #define MODEL_RUNS_H
 
 #include "base/buf.h"
-#include "store/check_runs.h"
+#include "store/check/runs.h"
 #include "store/model/jobs.h"
 #include "store/run_words.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "store/model/runs.h"
 #include "store/model/view.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/check_place.h"
+#include "store/check/place.h"
 #include "store/model/jobs.h"
 #include "store/model/lane.h"
 #include "store/model/log.h"

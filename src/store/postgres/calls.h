@@ -4,7 +4,7 @@
 #define STORE_POSTGRES_CALLS_H
 
 #include "base/error.h"
-#include "store/postgres/pipeline.h"
+#include "store/postgres/wire/pipeline.h"
 
 /* The store behind the seam's pointer. */
 static inline struct postgres *postgres_of(struct store *store) { return (struct postgres *)(void *)store; }

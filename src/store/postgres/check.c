@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/wire/schema.h"
 
 enum { VIOLATIONS_MAX = 1000 };
 

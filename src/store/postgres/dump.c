@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/schema.h"
+#include "store/postgres/wire/schema.h"
 
 /* How one column is printed. */
 enum form { FORM_NUMBER, FORM_TEXT, FORM_LINE, FORM_UUID, FORM_UUIDS, FORM_FLAG, FORM_STATE, FORM_SOURCE };

@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/event_calls.h"
-#include "store/postgres/jobs.h"
-#include "store/postgres/runs.h"
+#include "store/postgres/events/event_calls.h"
+#include "store/postgres/jobs/jobs.h"
+#include "store/postgres/runs/runs.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "store/sqlite/view.h"
+#include "store/sqlite/messages/view.h"
 
 /* Enough to see what is wrong; a broken database may break every row. */
 enum { VIOLATIONS_MAX = 1000 };

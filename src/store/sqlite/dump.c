@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/sqlite/flight.h"
-#include "store/sqlite/view.h"
+#include "store/sqlite/claims/flight.h"
+#include "store/sqlite/messages/view.h"
 
 /*
  * How the columns of a dump query are written, one letter each: i number, u uuid, t text, e first line of a

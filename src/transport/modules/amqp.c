@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/modules/amqp_connection.h"
 
 static int send_one(struct transport *session, const struct transport_message *message) {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 
 static bool link_usable(pn_link_t *link) { return (pn_link_state(link) & PN_REMOTE_CLOSED) == 0; }
 

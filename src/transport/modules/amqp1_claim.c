@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/modules/amqp1.h"
 #include "transport/modules/amqp1_sas.h"
 

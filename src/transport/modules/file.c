@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/transport.h"
 
 enum {

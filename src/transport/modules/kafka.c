@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/modules/kafka.h"
 
 enum { POLL_MS = 100 };

@@ -1,9 +1,9 @@
 /* Kafka: reading a topic from the group's place, every partition by one reader. */
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/modules/kafka.h"
 
 enum { LOOK_MS = 30000 };

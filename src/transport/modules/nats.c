@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
 #include "base/thread.h"
 #include "transport/address.h"

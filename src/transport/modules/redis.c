@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/address.h"
 #include "transport/transport.h"
 #include "transport/wire.h"

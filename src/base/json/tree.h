@@ -1,0 +1,80 @@
+/* JSON values as a tree in an arena: numbers keep their text, every value knows its place in its document. */
+#ifndef BASE_JSON_TREE_H
+#define BASE_JSON_TREE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "pawl.h"
+
+enum tree_kind { TREE_NULL, TREE_FALSE, TREE_TRUE, TREE_NUMBER, TREE_STRING, TREE_ARRAY, TREE_OBJECT };
+
+/* Never changed once it is part of a tree, so trees share parts. Lives as long as its arena. */
+struct tree {
+    enum tree_kind kind;
+    uint32_t line, column; /* from 1, where the value starts; 0 = made, not read */
+    uint32_t depth;        /* levels: 0 for a scalar and for what is empty, 1 for [1] */
+    uint32_t nodes;        /* this value and all below it, as often as they would be written */
+    pawl_str text;         /* of a string (decoded) or a number (as it was written) */
+    pawl_str key;          /* of a member of an object; absent elsewhere */
+    size_t count;
+    const struct tree **items;  /* in the document's order */
+    const struct tree **sorted; /* objects: by key, in byte order */
+};
+
+/* What may be read. Zero means the limit of base/limits.h. */
+struct tree_limits {
+    size_t depth_max;
+    size_t nodes_max;
+    bool allow_nul; /* \u0000 in strings: no database takes it, but it is JSON */
+};
+
+/* Reads one JSON value (RFC 8259, UTF-8, no key twice in an object). limits may be NULL. PAWL_INVALID says
+ * line, column and why. */
+PAWL_MUSTCHECK pawl_status tree_parse(struct arena *arena, pawl_str text, const struct tree_limits *limits,
+                                      const struct tree **tree, pawl_error *err);
+
+/* The same for YAML (1.2 core schema, one document): docs/pipelines.md says what of YAML is accepted. */
+PAWL_MUSTCHECK pawl_status tree_parse_yaml(struct arena *arena, pawl_str text,
+                                           const struct tree_limits *limits, const struct tree **tree,
+                                           pawl_error *err);
+
+/* Appends the value as JSON without blanks. */
+void tree_write(struct buf *buf, const struct tree *tree);
+
+/* The member of an object, or NULL (also when tree is NULL or no object). */
+const struct tree *tree_get(const struct tree *tree, pawl_str key);
+const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
+
+/* The first member of an object whose key is none of keys (ends with NULL), or NULL. */
+const struct tree *tree_stray(const struct tree *tree, const char *const *keys);
+
+/* Where a key stands in sorted; count when it does not. tree is an object. */
+size_t tree_index(const struct tree *tree, pawl_str key);
+
+/* Equal as JSON values: the order of members does not matter, 1 equals 1.0. */
+bool tree_equal(const struct tree *a, const struct tree *b);
+
+/* "null", "boolean", "number", "string", "array", "object". */
+const char *tree_kind_name(enum tree_kind kind);
+
+/* Making trees: NULL when there is no memory. */
+struct tree *tree_scalar(struct arena *arena, enum tree_kind kind, pawl_str text);
+struct tree *tree_from_i64(struct arena *arena, int64_t value);
+/* Takes the items as they are; for an object every item carries its key. NULL also when a key comes twice. */
+struct tree *tree_array(struct arena *arena, const struct tree **items, size_t count);
+struct tree *tree_object(struct arena *arena, const struct tree **items, size_t count);
+/* The same value under another key: shares everything below. */
+struct tree *tree_with_key(struct arena *arena, const struct tree *tree, pawl_str key);
+
+/* A copy that shares nothing, not even with itself. NULL when there is no memory. */
+const struct tree *tree_copy(struct arena *arena, const struct tree *tree);
+
+/* Numbers, exactly: -1, 0, 1 as a is less, equal, greater. Both are texts of JSON numbers. */
+int tree_number_compare(pawl_str a, pawl_str b);
+bool tree_number_is_integer(pawl_str number); /* 1.0 and 1e2 are */
+/* Whether number is a multiple of divisor, exactly; divisor has at most 18 digits and is not 0. */
+bool tree_number_is_multiple(pawl_str number, pawl_str divisor);
+/* The whole number as int64_t; false when it has a fraction or does not fit. */
+PAWL_MUSTCHECK bool tree_to_i64(const struct tree *tree, int64_t *value);
+
+#endif

@@ -1,0 +1,304 @@
+/* Reads YAML into a tree: the part of YAML that means the same as JSON to everybody. */
+#include <assert.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/json/tree.h"
+#include "base/json/tree_build.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+enum { ANCHORS_MAX = 1000 };
+
+struct anchor {
+    pawl_str name;
+    const struct tree *value;
+};
+
+struct reader {
+    struct tree_build build;
+    yaml_parser_t parser;
+    struct anchor *anchors;
+    size_t anchors_count;
+};
+
+static pawl_status read_event(struct reader *reader, const yaml_event_t *event, size_t depth,
+                              struct tree **value);
+
+static pawl_status wrong(const struct reader *reader, const yaml_mark_t *mark, const char *why) {
+    return tree_build_wrong(&reader->build, mark->line + 1, mark->column + 1, "%s", why);
+}
+
+static pawl_status next_event(struct reader *reader, yaml_event_t *event) {
+    if (yaml_parser_parse(&reader->parser, event) != 0)
+        return PAWL_OK;
+    if (reader->parser.error == YAML_MEMORY_ERROR)
+        return tree_build_no_memory(&reader->build);
+    return wrong(reader, &reader->parser.problem_mark,
+                 reader->parser.problem != NULL ? reader->parser.problem : "this is not YAML");
+}
+
+static bool is_json_number(pawl_str text) {
+    size_t at = 0;
+    size_t digits = 0;
+    if (at < text.len && text.ptr[at] == '-')
+        at++;
+    size_t first = at;
+    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++)
+        digits++;
+    if (digits == 0 || (digits > 1 && text.ptr[first] == '0'))
+        return false;
+    if (at < text.len && text.ptr[at] == '.') {
+        size_t point = ++at;
+        while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9')
+            at++;
+        if (at == point)
+            return false;
+    }
+    if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
+        at++;
+        if (at < text.len && (text.ptr[at] == '+' || text.ptr[at] == '-'))
+            at++;
+        size_t exponent = at;
+        while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9')
+            at++;
+        if (at == exponent || at - exponent > 4)
+            return false;
+    }
+    return at == text.len && text.len <= PAWL_JSON_NUMBER_BYTES_MAX;
+}
+
+/* What a scalar without quotes means. Everything that JSON does not know is text: yes, 0x1F, 2026-01-01. */
+static enum tree_kind plain_kind(pawl_str text) {
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+    static const char *const trues[] = {"true", "True", "TRUE"};
+    static const char *const falses[] = {"false", "False", "FALSE"};
+    for (size_t i = 0; i < sizeof(nulls) / sizeof(nulls[0]); i++)
+        if (str_equal_cstr(text, nulls[i]))
+            return TREE_NULL;
+    for (size_t i = 0; i < sizeof(trues) / sizeof(trues[0]); i++) {
+        if (str_equal_cstr(text, trues[i]))
+            return TREE_TRUE;
+        if (str_equal_cstr(text, falses[i]))
+            return TREE_FALSE;
+    }
+    return is_json_number(text) ? TREE_NUMBER : TREE_STRING;
+}
+
+static pawl_str scalar_text(const yaml_event_t *event) {
+    return (pawl_str){(const char *)event->data.scalar.value, event->data.scalar.length};
+}
+
+static pawl_status check_text(const struct reader *reader, const yaml_event_t *event) {
+    pawl_str text = scalar_text(event);
+    if (memchr(text.ptr, '\0', text.len) != NULL && !reader->build.limits.allow_nul)
+        return wrong(reader, &event->start_mark, "a NUL character cannot be stored: leave it out");
+    return PAWL_OK;
+}
+
+static pawl_status read_scalar(struct reader *reader, const yaml_event_t *event, struct tree **value) {
+    const char *tag = (const char *)event->data.scalar.tag;
+    bool text_wanted = tag != NULL && strcmp(tag, YAML_STR_TAG) == 0;
+    if (tag != NULL && !text_wanted)
+        return wrong(reader, &event->start_mark, "tags are not supported, but for !!str");
+    pawl_status status = check_text(reader, event);
+    if (status != PAWL_OK)
+        return status;
+    bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !text_wanted;
+    enum tree_kind kind = plain ? plain_kind(scalar_text(event)) : TREE_STRING;
+    *value = tree_scalar(reader->build.arena, kind, scalar_text(event));
+    return *value == NULL ? tree_build_no_memory(&reader->build) : PAWL_OK;
+}
+
+static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pawl_str *key) {
+    if (event->type != YAML_SCALAR_EVENT)
+        return wrong(reader, &event->start_mark, "a key must be plain text");
+    if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
+        return wrong(reader, &event->start_mark, "a key has neither an anchor nor a tag");
+    pawl_str text = scalar_text(event);
+    if (str_equal_cstr(text, "<<"))
+        return wrong(reader, &event->start_mark, "merge keys (<<) are not supported: write the members out");
+    pawl_status status = check_text(reader, event);
+    if (status != PAWL_OK)
+        return status;
+    const char *copy = arena_copy(reader->build.arena, text.ptr, text.len);
+    if (copy == NULL)
+        return tree_build_no_memory(&reader->build);
+    *key = (pawl_str){copy, text.len};
+    return PAWL_OK;
+}
+
+/* Reads the value behind a key that was just read. */
+static pawl_status read_member(struct reader *reader, const yaml_event_t *key_event, size_t depth) {
+    pawl_str key = {NULL, 0};
+    struct tree *value = NULL;
+    yaml_event_t event;
+    pawl_status status = read_key(reader, key_event, &key);
+    if (status == PAWL_OK)
+        status = next_event(reader, &event);
+    if (status != PAWL_OK)
+        return status;
+    status = read_event(reader, &event, depth, &value);
+    yaml_event_delete(&event);
+    if (status != PAWL_OK)
+        return status;
+    assert(value != NULL); /* for the analyzer: only a refused event leaves it unset */
+    value->key = key;
+    value->line = (uint32_t)key_event->start_mark.line + 1; /* people look for the key */
+    value->column = (uint32_t)key_event->start_mark.column + 1;
+    return tree_build_push(&reader->build, value);
+}
+
+static pawl_status read_items(struct reader *reader, enum tree_kind kind, size_t depth) {
+    for (;;) {
+        yaml_event_t event;
+        struct tree *value = NULL;
+        pawl_status status = next_event(reader, &event);
+        if (status != PAWL_OK)
+            return status;
+        bool ended = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        if (!ended && kind == TREE_OBJECT) {
+            status = read_member(reader, &event, depth);
+        } else if (!ended) {
+            status = read_event(reader, &event, depth, &value);
+            if (status == PAWL_OK)
+                status = tree_build_push(&reader->build, value);
+        }
+        yaml_event_delete(&event);
+        if (status != PAWL_OK || ended)
+            return status;
+    }
+}
+
+static pawl_status read_container(struct reader *reader, const yaml_event_t *event, size_t depth,
+                                  struct tree **value) {
+    bool object = event->type == YAML_MAPPING_START_EVENT;
+    enum tree_kind kind = object ? TREE_OBJECT : TREE_ARRAY;
+    if ((object ? event->data.mapping_start.tag : event->data.sequence_start.tag) != NULL)
+        return wrong(reader, &event->start_mark, "tags are not supported, but for !!str");
+    if (depth >= reader->build.limits.depth_max)
+        return tree_build_wrong(&reader->build, event->start_mark.line + 1, event->start_mark.column + 1,
+                                "the document is nested more than %zu levels deep",
+                                reader->build.limits.depth_max);
+    size_t first = reader->build.open_count;
+    pawl_status status = read_items(reader, kind, depth + 1);
+    return status != PAWL_OK ? status : tree_build_close(&reader->build, kind, first, value);
+}
+
+/* The value an alias stands for, counted as if it were written out: that is what a bomb is made of. */
+static pawl_status read_alias(struct reader *reader, const yaml_event_t *event, size_t depth,
+                              struct tree **value) {
+    pawl_str name = str_from((const char *)event->data.alias.anchor);
+    for (size_t i = reader->anchors_count; i > 0; i--) {
+        const struct tree *found = reader->anchors[i - 1].value;
+        if (!str_equal(reader->anchors[i - 1].name, name))
+            continue;
+        if (depth + found->depth > reader->build.limits.depth_max)
+            return wrong(reader, &event->start_mark, "the alias makes the document too deep");
+        pawl_status status = tree_build_count(&reader->build, found->nodes, event->start_mark.line + 1,
+                                              event->start_mark.column + 1);
+        if (status != PAWL_OK)
+            return status;
+        *value = arena_copy(reader->build.arena, found, sizeof(*found));
+        return *value == NULL ? tree_build_no_memory(&reader->build) : PAWL_OK;
+    }
+    return wrong(reader, &event->start_mark, "the alias has no anchor before it");
+}
+
+static const char *anchor_of(const yaml_event_t *event) {
+    switch (event->type) {
+    case YAML_SCALAR_EVENT:
+        return (const char *)event->data.scalar.anchor;
+    case YAML_SEQUENCE_START_EVENT:
+        return (const char *)event->data.sequence_start.anchor;
+    case YAML_MAPPING_START_EVENT:
+        return (const char *)event->data.mapping_start.anchor;
+    default:
+        return NULL;
+    }
+}
+
+static pawl_status keep_anchor(struct reader *reader, const yaml_event_t *event, const struct tree *value) {
+    const char *anchor = anchor_of(event);
+    if (anchor == NULL)
+        return PAWL_OK;
+    if (reader->anchors == NULL)
+        reader->anchors = arena_array(reader->build.arena, ANCHORS_MAX, sizeof(*reader->anchors));
+    const char *name = arena_strdup(reader->build.arena, anchor);
+    if (reader->anchors == NULL || name == NULL)
+        return tree_build_no_memory(&reader->build);
+    if (reader->anchors_count == ANCHORS_MAX)
+        return wrong(reader, &event->start_mark, "there are more than 1000 anchors");
+    reader->anchors[reader->anchors_count++] = (struct anchor){str_from(name), value};
+    return PAWL_OK;
+}
+
+static pawl_status read_event(struct reader *reader, const yaml_event_t *event, size_t depth,
+                              struct tree **value) {
+    pawl_status status = PAWL_OK;
+    if (event->type == YAML_ALIAS_EVENT) {
+        status = read_alias(reader, event, depth, value);
+    } else {
+        status =
+            tree_build_count(&reader->build, 1, event->start_mark.line + 1, event->start_mark.column + 1);
+        if (status == PAWL_OK)
+            status = event->type == YAML_SCALAR_EVENT ? read_scalar(reader, event, value)
+                                                      : read_container(reader, event, depth, value);
+    }
+    if (status != PAWL_OK || *value == NULL)
+        return status;
+    (*value)->line = (uint32_t)event->start_mark.line + 1;
+    (*value)->column = (uint32_t)event->start_mark.column + 1;
+    (*value)->key = (pawl_str){NULL, 0};
+    return event->type == YAML_ALIAS_EVENT ? PAWL_OK : keep_anchor(reader, event, *value);
+}
+
+/* Stream and document starts, one value, and nothing behind it. */
+static pawl_status read_stream(struct reader *reader, struct tree **value) {
+    bool done = false;
+    while (!done) {
+        yaml_event_t event;
+        pawl_status status = next_event(reader, &event);
+        if (status != PAWL_OK)
+            return status;
+        switch (event.type) {
+        case YAML_STREAM_START_EVENT:
+        case YAML_DOCUMENT_END_EVENT:
+            break;
+        case YAML_DOCUMENT_START_EVENT:
+            if (*value != NULL)
+                status = wrong(reader, &event.start_mark, "there is more than one document");
+            break;
+        case YAML_STREAM_END_EVENT:
+            if (*value == NULL)
+                status = wrong(reader, &event.start_mark, "the document is empty");
+            done = true;
+            break;
+        default:
+            status = read_event(reader, &event, 0, value);
+            break;
+        }
+        yaml_event_delete(&event);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+pawl_status tree_parse_yaml(struct arena *arena, pawl_str text, const struct tree_limits *limits,
+                            const struct tree **tree, pawl_error *err) {
+    struct reader reader = {0};
+    struct tree *value = NULL;
+    tree_build_init(&reader.build, arena, limits, "tree_parse_yaml", err);
+    if (yaml_parser_initialize(&reader.parser) == 0)
+        return tree_build_no_memory(&reader.build);
+    yaml_parser_set_input_string(&reader.parser, (const unsigned char *)(text.ptr != NULL ? text.ptr : ""),
+                                 text.len);
+    yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
+    pawl_status status = read_stream(&reader, &value);
+    if (status == PAWL_OK)
+        *tree = value;
+    yaml_parser_delete(&reader.parser);
+    tree_build_free(&reader.build);
+    return status;
+}

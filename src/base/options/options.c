@@ -1,0 +1,326 @@
+/* Configuration: flags, environment, file and defaults, in this order of strength. */
+#include "base/options/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/options/options_parts.h"
+#include "base/str.h"
+
+#define SUGGEST_BYTES_MAX 40
+
+struct parser {
+    struct arena *arena;
+    const struct options_input *input;
+    struct options *options;
+    pawl_error *err;
+};
+
+char *options_flag(const struct option_row *row, char text[static OPTION_FLAG_BYTES]) {
+    snprintf(text, OPTION_FLAG_BYTES, "--%s", row->name);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '_')
+            *c = '-';
+    return text;
+}
+
+/* Edits (insert, delete, replace) that turn a into b; one row of the table at a time. */
+static size_t edit_distance(const char *a, const char *b) {
+    size_t row[SUGGEST_BYTES_MAX + 1];
+    size_t a_len = strlen(a);
+    size_t b_len = strlen(b);
+    if (a_len > SUGGEST_BYTES_MAX || b_len > SUGGEST_BYTES_MAX)
+        return SUGGEST_BYTES_MAX;
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            size_t shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
+            diagonal = row[j];
+            row[j] = replaced < shorter + 1 ? replaced : shorter + 1;
+        }
+    }
+    return row[b_len];
+}
+
+const char *options_suggest(const char *typed, const char *const *names, size_t count) {
+    const char *best = NULL;
+    size_t best_distance = strlen(typed) / 3 + 2; /* at most a third of the word wrong, and one edit always */
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(typed, names[i]);
+        if (distance < best_distance) {
+            best = names[i];
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+/* What follows PAWL_ or WORKER_; NULL for every other name. */
+static const char *own_part(const char *name) {
+    return strncmp(name, "PAWL_", 5) == 0 ? name + 5 : strncmp(name, "WORKER_", 7) == 0 ? name + 7 : NULL;
+}
+
+/* Whether whole goes on after part with another word. */
+static bool goes_on(const char *whole, const char *part) {
+    size_t len = strlen(part);
+    return strncmp(whole, part, len) == 0 && whole[len] == '_';
+}
+
+/* What a cluster makes for a service whose name begins like ours: …_SERVICE_HOST, …_SERVICE_PORT[_NAME],
+ * …_PORT, …_PORT_80_TCP[_ADDR]. */
+static bool variable_of_cluster(const char *name) {
+    const char *host = strstr(name, "_SERVICE_HOST"), *port = strstr(name, "_SERVICE_PORT");
+    if ((host != NULL && host[13] == '\0') || (port != NULL && (port[13] == '\0' || port[13] == '_')))
+        return true;
+    for (port = strstr(name, "_PORT"); port != NULL; port = strstr(port + 1, "_PORT")) {
+        size_t digits = port[5] == '_' ? strspn(port + 6, "0123456789") : 0;
+        const char *rest = port + 6 + digits;
+        if (port[5] == '\0' ||
+            (digits > 0 && (strncmp(rest, "_TCP", 4) == 0 || strncmp(rest, "_UDP", 4) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* What pawl itself puts into an environment, or reads without a row. */
+static bool variable_given(const char *part) {
+    static const char *const given[] = {"ACTOR",    "ATTEMPT",       "ID",          "IDEMPOTENCY_KEY",
+                                        "JOB_ID",   "KIND",          "PERSPECTIVE", "QUEUE",
+                                        "RECEPTOR", "REPLAY",        "RUN",         "SEQ",
+                                        "STREAM",   "TASK",          "TOKEN",       "TOOL",
+                                        "TOPIC",    "TYPE",          "TRACEPARENT", "TRANSPORT_DIR",
+                                        "VERSION",  "WEBHOOK_SECRET"};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (strcmp(part, given[i]) == 0)
+            return true;
+    return goes_on(part, "TEST");
+}
+
+bool options_variable_unknown(const char *name, const char **meant) {
+    const char *part = own_part(name), *best = NULL;
+    size_t best_distance = part != NULL ? strlen(part) / 4 + 2 : 0;
+    if (part == NULL || variable_of_cluster(name) || (name[0] == 'P' && variable_given(part)))
+        return false;
+    for (size_t i = 0; i < 2 * (size_t)OPTION_COUNT; i++) {
+        const struct option_row *row = &option_rows[i / 2];
+        const char *known = i % 2 == 0 ? row->environment : row->alias;
+        const char *known_part = known != NULL ? own_part(known) : NULL;
+        if (known_part == NULL)
+            continue;
+        if (strcmp(known, name) == 0)
+            return false;
+        size_t distance = edit_distance(part, known_part);
+        if (goes_on(part, known_part) || goes_on(known_part, part))
+            distance = 1;
+        distance += known[0] != name[0]; /* rather the one with the same beginning */
+        if (distance < best_distance || (best != NULL && distance == best_distance && known[0] == name[0])) {
+            best = known;
+            best_distance = distance;
+        }
+    }
+    *meant = best;
+    return true;
+}
+
+/* Rows are numbered through: first the global ones, then the command's own. */
+static size_t row_count(const struct parser *parser) { return OPTION_COUNT + parser->input->extra_count; }
+
+static const struct option_row *row_at(const struct parser *parser, size_t index) {
+    return index < OPTION_COUNT ? &option_rows[index] : &parser->input->extra[index - OPTION_COUNT];
+}
+
+static struct option_value *value_at(const struct parser *parser, size_t index) {
+    return index < OPTION_COUNT ? &parser->options->values[index]
+                                : &parser->options->extra[index - OPTION_COUNT];
+}
+
+/* Whether the flag of a row is name (no dashes in front, len bytes). */
+static bool is_flag(const struct option_row *row, const char *name, size_t len) {
+    if (strlen(row->name) != len)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        char c = row->name[i] == '_' ? '-' : row->name[i];
+        if (c != name[i])
+            return false;
+    }
+    return true;
+}
+
+/* The row that an argument names, or row_count. *attached is the value that is part of the argument, or NULL.
+ */
+static size_t find_flag(const struct parser *parser, const char *argument, const char **attached) {
+    size_t count = row_count(parser);
+    bool is_long = argument[1] == '-';
+    const char *name = argument + (is_long ? 2 : 1);
+    size_t len = is_long ? strcspn(name, "=") : 1;
+    *attached = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = row_at(parser, i);
+        if (is_long ? !is_flag(row, name, len) : row->letter == '\0' || row->letter != name[0])
+            continue;
+        if (name[len] != '\0')
+            *attached = name + len + (name[len] == '=' ? 1 : 0);
+        return i;
+    }
+    return count;
+}
+
+static bool looks_like_flag(const char *argument) { return argument[0] == '-' && argument[1] != '\0'; }
+
+static pawl_status refuse_flag(const struct parser *parser, const char *argument) {
+    size_t count = row_count(parser);
+    const char **names = arena_array(parser->arena, count, sizeof *names);
+    for (size_t i = 0; names != NULL && i < count; i++) {
+        char flag[OPTION_FLAG_BYTES];
+        names[i] = arena_strdup(parser->arena, options_flag(row_at(parser, i), flag));
+        if (names[i] == NULL)
+            names = NULL;
+    }
+    char typed[OPTION_FLAG_BYTES];
+    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argument, "="), argument);
+    const char *close = names != NULL ? options_suggest(typed, names, count) : NULL;
+    if (close != NULL)
+        return error_set(parser->err, PAWL_INVALID, "options", "unknown option %s; did you mean %s?", typed,
+                         close);
+    return error_set(parser->err, PAWL_INVALID, "options", "unknown option %s; --help lists the options",
+                     typed);
+}
+
+/* Takes the flag at argv[*at] and, when it needs one, the value behind it. */
+static pawl_status take_flag(const struct parser *parser, int *at) {
+    const char *argument = parser->input->argv[*at];
+    const char *text = NULL;
+    size_t index = find_flag(parser, argument, &text);
+    if (index == row_count(parser))
+        return refuse_flag(parser, argument);
+    const struct option_row *row = row_at(parser, index);
+    char label[OPTION_FLAG_BYTES];
+    options_flag(row, label);
+    if (text == NULL && row->type == OPTION_BOOL)
+        text = "true";
+    if (text == NULL) {
+        if (*at + 1 >= parser->input->argc)
+            return error_set(parser->err, PAWL_INVALID, "options", "%s needs a value behind it", label);
+        text = parser->input->argv[++*at];
+    }
+    struct option_value *value = value_at(parser, index);
+    if (value->source == OPTION_FROM_FLAG && row->type != OPTION_BOOL)
+        return error_set(parser->err, PAWL_INVALID, "options", "%s is given twice; keep one", label);
+    struct option_place place = {OPTION_FROM_FLAG, label, false};
+    return option_value_parse(row, str_from(text), &place, value, parser->err);
+}
+
+static pawl_status take_arguments(const struct parser *parser) {
+    struct options *options = parser->options;
+    bool flags_ended = false;
+    for (int at = 1; at < parser->input->argc; at++) {
+        const char *argument = parser->input->argv[at];
+        if (!flags_ended && strcmp(argument, "--") == 0) {
+            flags_ended = true;
+        } else if (!flags_ended && looks_like_flag(argument)) {
+            pawl_status status = take_flag(parser, &at);
+            if (status != PAWL_OK)
+                return status;
+        } else {
+            options->positional[options->positional_count++] = argument;
+        }
+    }
+    return PAWL_OK;
+}
+
+static const char *read_variable(const struct options_input *input, const char *name) {
+    if (name == NULL)
+        return NULL;
+    const char *text = input->getenv != NULL ? input->getenv(input->self, name) : getenv(name);
+    return text != NULL && text[0] != '\0' ? text : NULL; /* set to nothing means not set */
+}
+
+/* The value of the environment, for rows that no flag has set. */
+static pawl_status take_variable(const struct parser *parser, size_t index) {
+    const struct option_row *row = row_at(parser, index);
+    struct option_place place = {OPTION_FROM_ENVIRONMENT, row->environment, false};
+    const char *text = read_variable(parser->input, row->environment);
+    if (text == NULL) {
+        place = (struct option_place){OPTION_FROM_ENVIRONMENT, row->alias, true};
+        text = read_variable(parser->input, row->alias);
+    }
+    if (text == NULL || value_at(parser, index)->source == OPTION_FROM_FLAG)
+        return PAWL_OK;
+    const char *copy = arena_strdup(parser->arena, text); /* the environment may change */
+    if (copy == NULL)
+        return error_set(parser->err, PAWL_NO_MEMORY, "options", "no memory for %s", place.label);
+    return option_value_parse(row, str_from(copy), &place, value_at(parser, index), parser->err);
+}
+
+static pawl_status take_fallback(const struct parser *parser, size_t index) {
+    const struct option_row *row = row_at(parser, index);
+    struct option_value *value = value_at(parser, index);
+    if (value->set || row->fallback == NULL)
+        return PAWL_OK;
+    struct option_place place = {OPTION_FROM_DEFAULT, row->name, false};
+    return option_value_parse(row, str_from(row->fallback), &place, value, parser->err);
+}
+
+static pawl_status take_each(const struct parser *parser,
+                             pawl_status (*take)(const struct parser *, size_t)) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < row_count(parser); i++)
+        status = take(parser, i);
+    return status;
+}
+
+pawl_status options_parse(struct arena *arena, const struct options_input *input, struct options *options,
+                          pawl_error *err) {
+    struct options parsed = {.positional_count = 0};
+    struct parser parser = {arena, input, &parsed, err};
+    if (input->argc < 0 || input->argc > PAWL_ARGUMENTS_MAX)
+        return error_set(err, PAWL_INVALID, "options", "more than %d arguments", PAWL_ARGUMENTS_MAX);
+    parsed.positional = arena_array(arena, (size_t)input->argc + 1, sizeof *parsed.positional);
+    parsed.extra = arena_array(arena, input->extra_count, sizeof *parsed.extra);
+    if (parsed.positional == NULL || parsed.extra == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "options", "no memory for the arguments");
+
+    pawl_status status = take_arguments(&parser);
+    /* Help must be there when the configuration is what is wrong. */
+    bool only_asking = parsed.values[OPTION_HELP].number != 0 || parsed.values[OPTION_VERSION].number != 0;
+    if (status == PAWL_OK && !only_asking)
+        status = take_each(&parser, take_variable);
+    if (status == PAWL_OK && !only_asking && parsed.values[OPTION_CONFIG].set)
+        status = options_file_read(arena, parsed.values[OPTION_CONFIG].text.ptr, &parsed, err);
+    if (status == PAWL_OK)
+        status = take_each(&parser, take_fallback);
+    if (status == PAWL_OK)
+        *options = parsed;
+    return status;
+}
+
+int options_command_index(int argc, char **argv) {
+    struct options_input input = {.argc = argc, .argv = argv};
+    struct parser parser = {.input = &input};
+    for (int at = 1; at < argc; at++) {
+        if (!looks_like_flag(argv[at]) || strcmp(argv[at], "--") == 0)
+            return looks_like_flag(argv[at]) ? 0 : at;
+        const char *attached = NULL;
+        size_t index = find_flag(&parser, argv[at], &attached);
+        if (index < OPTION_COUNT && attached == NULL && option_rows[index].type != OPTION_BOOL)
+            at++;
+    }
+    return 0;
+}
+
+pawl_str options_text(const struct options *options, enum option_id id) { return options->values[id].text; }
+
+int64_t options_number(const struct options *options, enum option_id id) {
+    return options->values[id].number;
+}
+
+bool options_bool(const struct options *options, enum option_id id) {
+    return options->values[id].number != 0;
+}

@@ -1,0 +1,53 @@
+/* Time: monotonic for durations, wall only for people, virtual for tests. */
+#ifndef BASE_TIME_CLOCK_H
+#define BASE_TIME_CLOCK_H
+
+#include <time.h>
+
+#include "pawl.h"
+
+/* Since boot, counting suspend (CLOCK_BOOTTIME): the clock for durations and leases of one machine. */
+int64_t clock_boot_ms(void);
+int64_t clock_boot_us(void);
+
+/* So long from now, as pthread_cond_timedwait wants it of a condition on CLOCK_MONOTONIC; at least now. */
+struct timespec clock_monotonic_after(int64_t wait_ms);
+
+/* Since 1970 UTC; may jump. For display and logs, never for a decision. */
+int64_t clock_wall_ms(void);
+int64_t clock_wall_us(void);
+
+/* A clock that can be replaced. self is passed back to now_ms. */
+struct clock {
+    int64_t (*now_ms)(void *self);
+    void *self;
+};
+
+/* The boot-time clock as a struct clock. */
+struct clock clock_real(void);
+
+static inline int64_t clock_now_ms(const struct clock *clock) { return clock->now_ms(clock->self); }
+
+/* A clock that stands still until it is told to move; not thread-safe. */
+struct clock_virtual {
+    int64_t now_ms;
+};
+
+struct clock clock_virtual(struct clock_virtual *state);
+void clock_virtual_advance(struct clock_virtual *state, int64_t by_ms);
+
+/* The id of this boot of the machine: boot-time values of another boot mean nothing. */
+PAWL_MUSTCHECK pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err);
+
+/* 2026-01-02T03:04:05.678Z; years 0000 to 9999, anything else is clamped. Returns text. */
+enum { CLOCK_ISO_BYTES = 25 };
+char *clock_format_iso(int64_t wall_ms, char text[static CLOCK_ISO_BYTES]);
+
+/* "500ms", "30s", "5m", "2h", "7d" or a plain "0" to milliseconds; decimals as in "1.5s" are allowed. */
+PAWL_MUSTCHECK bool clock_parse_duration(pawl_str text, int64_t *duration_ms);
+
+/* The shortest exact form that clock_parse_duration reads back: "5m", "1500ms". Returns text. */
+enum { CLOCK_DURATION_BYTES = 24 };
+char *clock_format_duration(int64_t duration_ms, char text[static CLOCK_DURATION_BYTES]);
+
+#endif

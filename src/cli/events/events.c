@@ -1,0 +1,299 @@
+/* pawl events: append to streams, read them, follow them. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/json/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/messages/ndjson.h"
+#include "view/event.h"
+#include "view/names.h"
+
+enum { TAIL_MS = 100, TAIL_ROWS = 500 };
+
+/* The events of --ndjson, or the one that the words describe. */
+static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t *count, pawl_error *err) {
+    FILE *file = NULL;
+    struct buf line;
+    bool more = true;
+    size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
+    pawl_status status = input_open(cli_flag(cli, FLAG_NDJSON)->text.ptr, &file, err);
+    if (status != PAWL_OK)
+        return status;
+    buf_init(&line, bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
+    for (int64_t number = 1; status == PAWL_OK && more; number++) {
+        pawl_error inner = {0};
+        struct message_new message = {.payload = STR("{}")};
+        pawl_str text = {NULL, 0};
+        status = input_line(file, &line, &more, &inner);
+        if (status == PAWL_OK && (!more || str_trim(buf_str(&line)).len == 0))
+            continue;
+        if (status == PAWL_OK && *count == PAWL_APPEND_MAX)
+            status = error_set(&inner, PAWL_INVALID, "append", "one append has at most %d events",
+                               PAWL_APPEND_MAX);
+        if (status == PAWL_OK)
+            status = str_dup(cli->arena, buf_str(&line), &text, &inner);
+        if (status == PAWL_OK)
+            status = ndjson_event(cli->arena, text, &message, &inner);
+        if (status == PAWL_OK && !str_absent(message.stream) &&
+            !str_equal_cstr(message.stream, cli->arguments.words[0]))
+            status = error_set(&inner, PAWL_INVALID, "append",
+                               "the stream is \"%.*s\": all events of one append go to one stream",
+                               STR_ARG(message.stream));
+        if (status != PAWL_OK) {
+            status = error_set(err, status, "append", "line %" PRId64 ": %s", number, inner.text);
+            break;
+        }
+        events[(*count)++] = (struct event_new){.id = message.id,
+                                                .type = message.type,
+                                                .payload = message.payload,
+                                                .metadata = message.headers,
+                                                .correlation_id = message.correlation_id,
+                                                .causation_id = message.causation_id,
+                                                .traceparent = message.traceparent,
+                                                .publish = cli_flag(cli, FLAG_PUBLISH)->set,
+                                                .topic = message.topic};
+    }
+    buf_free(&line);
+    input_close(file);
+    return status;
+}
+
+static pawl_status read_words(struct cli *cli, struct event_new *event, pawl_error *err) {
+    const char *word = cli->arguments.word_count > 2 ? cli->arguments.words[2] : "{}";
+    size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
+    *event = (struct event_new){.id = cli_flag(cli, FLAG_ID)->uuid,
+                                .type = str_from(cli->arguments.words[1]),
+                                .payload = str_from(word),
+                                .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
+                                .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
+                                .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,
+                                .publish = cli_flag(cli, FLAG_PUBLISH)->set,
+                                .topic = cli_flag(cli, FLAG_TOPIC)->text};
+    if (strcmp(word, "-") == 0)
+        return input_read(cli->arena, word, bytes_max, &event->payload, err);
+    return word[0] == '@' ? input_read(cli->arena, word + 1, bytes_max, &event->payload, err) : PAWL_OK;
+}
+
+static pawl_status check_append_words(struct cli *cli, pawl_error *err) {
+    bool ndjson = cli_flag(cli, FLAG_NDJSON)->set;
+    if (ndjson && cli->arguments.word_count > 1)
+        return error_set(err, PAWL_INVALID, "append", "with --ndjson the lines have the types and payloads");
+    if (!ndjson && cli->arguments.word_count < 2)
+        return error_set(err, PAWL_INVALID, "append",
+                         "it needs a type: pawl events append STREAM TYPE [PAYLOAD]");
+    return PAWL_OK;
+}
+
+static pawl_status append(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "stream", .type = CELL_TEXT},
+                                            {.key = "answer", .type = CELL_TEXT},
+                                            {.key = "first_version", .type = CELL_INT},
+                                            {.key = "version", .type = CELL_INT},
+                                            {.key = "id", .type = CELL_UUID}};
+    const struct flag_value *expect = cli_flag(cli, FLAG_EXPECT);
+    struct event_new *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
+    size_t count = 0;
+    struct append_result result;
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "append", "no memory for the events");
+    pawl_status status = PAWL_OK;
+    if (cli_flag(cli, FLAG_NDJSON)->set)
+        status = read_lines(cli, events, &count, err);
+    else
+        status = read_words(cli, &events[count++], err);
+    struct events_append in = {
+        .stream = str_from(cli->arguments.words[0]),
+        .expected = expect->set ? expect->number : EXPECT_ANY,
+        .events = events,
+        .count = count,
+        .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)};
+    struct putter putter = cli_putter(cli, cli->arena);
+    if (status == PAWL_OK)
+        status = traced_append(&putter, &in, &result, err);
+    if (status != PAWL_OK)
+        return status;
+    if (result.answer == ANSWER_CONFLICT) {
+        if (!result.id_known)
+            cli->hint = "Read what is new, decide again, and append behind it.";
+        return append_refused("append", &in, &result, err);
+    }
+    struct cell cells[] = {cell_text(in.stream), cell_cstr(answer_name(result.answer)),
+                           cell_int(result.first_version), cell_int(result.version),
+                           cell_uuid(result.ids[0])};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+static pawl_status read_as_of(struct cli *cli, struct events_query *query, pawl_error *err) {
+    const struct flag_value *flag = cli_flag(cli, FLAG_AS_OF);
+    if (!flag->set || uuid_parse(flag->text, &query->as_of_event))
+        return PAWL_OK;
+    if (!str_to_i64(flag->text, 1, INT64_MAX, &query->as_of_ms))
+        return error_set(err, PAWL_INVALID, "events",
+                         "--as-of is \"%.*s\": write the id of an event or milliseconds since 1970",
+                         STR_ARG(flag->text));
+    return PAWL_OK;
+}
+
+static pawl_status stamp(struct cli *cli, pawl_error *err) {
+    struct stamp_result stamped = {.stamped = 1};
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && stamped.stamped > 0)
+        status = cli->store->ops->events.events_stamp(cli->store, PAWL_STAMP_MAX, &stamped, err);
+    return status;
+}
+
+static pawl_status show(struct cli *cli, const struct events_query *query, pawl_error *err) {
+    struct event_list list;
+    pawl_status status = str_absent(query->stream) ? stamp(cli, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = cli->store->ops->events.events_read(cli->store, query, cli->arena, &list, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, event_columns, EVENT_COLUMNS);
+    for (size_t i = 0; i < list.count; i++) {
+        struct cell cells[EVENT_COLUMNS];
+        event_cells(&list.events[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no events", err);
+}
+
+static struct events_query query_from(const struct cli *cli, const char *stream) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
+    return (struct events_query){.stream = str_from(stream),
+                                 .from = cli_flag(cli, FLAG_FROM)->number,
+                                 .backward = cli_flag(cli, FLAG_BACKWARD)->set,
+                                 .limit = (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX)};
+}
+
+static pawl_status read_stream(struct cli *cli, pawl_error *err) {
+    struct events_query query = query_from(cli, cli->arguments.words[0]);
+    pawl_status status = read_as_of(cli, &query, err);
+    return status == PAWL_OK ? show(cli, &query, err) : status;
+}
+
+static pawl_status read_all(struct cli *cli, pawl_error *err) {
+    struct events_query query = query_from(cli, NULL);
+    return show(cli, &query, err);
+}
+
+static void print_event(struct cli *cli, const struct stored_event *event) {
+    struct cell cells[EVENT_COLUMNS];
+    struct buf line;
+    event_cells(event, cells);
+    buf_init(&line, 0);
+    output_cells_json(&line, event_columns, EVENT_COLUMNS, cells);
+    buf_append_char(&line, '\n');
+    fwrite(line.ptr, 1, line.len, cli->output.file);
+    fflush(cli->output.file);
+    buf_free(&line);
+}
+
+/* The next events, printed; *from moves behind them. */
+static pawl_status tail_some(struct cli *cli, struct events_query *query, size_t *count, pawl_error *err) {
+    struct event_list list;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tail", "no memory for the events");
+    pawl_status status = str_absent(query->stream) ? stamp(cli, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = cli->store->ops->events.events_read(cli->store, query, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
+        print_event(cli, &list.events[i]);
+        query->from = (str_absent(query->stream) ? list.events[i].position : list.events[i].version) + 1;
+    }
+    if (status == PAWL_OK)
+        *count = list.count;
+    arena_free(arena);
+    return status;
+}
+
+static pawl_status tail(struct cli *cli, pawl_error *err) {
+    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
+    const char *stream = cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL;
+    struct events_query query = query_from(cli, stream);
+    int64_t until_ms = timeout->set ? clock_boot_ms() + timeout->number : INT64_MAX;
+    int64_t left = cli_flag(cli, FLAG_LIMIT)->set ? cli_flag(cli, FLAG_LIMIT)->number : INT64_MAX;
+    pawl_status status = PAWL_OK;
+    if (query.from == 0)
+        query.from = 1;
+    while (status == PAWL_OK && left > 0) {
+        size_t count = 0;
+        query.limit = (int)(left < TAIL_ROWS ? left : TAIL_ROWS);
+        status = tail_some(cli, &query, &count, err);
+        left -= (int64_t)count;
+        if (count > 0)
+            continue;
+        if (clock_boot_ms() >= until_ms || ferror(cli->output.file) != 0)
+            break;
+        nanosleep(&(struct timespec){0, TAIL_MS * 1000000L}, NULL);
+    }
+    return status;
+}
+
+const struct command command_events_append = {
+    .path = "events append",
+    .summary = "Append events to a stream",
+    .arguments = "STREAM [TYPE [PAYLOAD]]",
+    .arguments_min = 1,
+    .arguments_max = 3,
+    .flags = FLAG_BIT(FLAG_EXPECT) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_PUBLISH) |
+             FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
+             FLAG_BIT(FLAG_TRACEPARENT),
+    .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
+    .check = check_append_words,
+    .database = DATABASE_MAKE,
+    .writes = true,
+    .details =
+        "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
+        "standard input, @FILE a file. With --expect the stream must be at that version, else nothing "
+        "is written. Repeating a call with the same ids answers duplicate. A line of --ndjson has type, "
+        "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
+    .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
+               "pawl events append order-1 --ndjson events.ndjson",
+    .run = append,
+};
+
+const struct command command_events_read = {
+    .path = "events read",
+    .summary = "Show the events of a stream",
+    .arguments = "STREAM",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_AS_OF) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .example = "pawl events read order-1 --backward --limit 10",
+    .run = read_stream,
+};
+
+const struct command command_events_all = {
+    .path = "events all",
+    .summary = "Show the events of all streams, by position",
+    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "Who remembers the last position and goes on behind it skips nothing, whatever commits late.",
+    .run = read_all,
+};
+
+const struct command command_events_tail = {
+    .path = "events tail",
+    .summary = "Follow a stream, or everything, as JSON lines",
+    .arguments = "[STREAM]",
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT),
+    .limit_other = true,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "Goes on until it is interrupted, --limit events were shown, or --timeout is over.",
+    .run = tail,
+};

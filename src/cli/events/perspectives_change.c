@@ -1,0 +1,244 @@
+/* pawl perspectives: reset, skip, pause, rebuild, switch and wait. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "view/names.h"
+#include "work/perspective/file.h"
+
+enum { WAIT_MS_DEFAULT = 30000 };
+
+static pawl_status say_answer(struct cli *cli, enum store_answer answer, pawl_error *err) {
+    if (answer == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective %s here",
+                         cli->arguments.words[0]);
+    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
+                                            {.key = "answer", .type = CELL_TEXT}};
+    struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_cstr(answer_name(answer))};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+static pawl_status change(struct cli *cli, enum perspective_action action, pawl_error *err) {
+    enum store_answer answer;
+    pawl_status status = cli->store->ops->events.perspective_change(
+        cli->store, str_from(cli->arguments.words[0]), action, &answer, err);
+    return status == PAWL_OK ? say_answer(cli, answer, err) : status;
+}
+
+static pawl_status pause_it(struct cli *cli, pawl_error *err) { return change(cli, PERSPECTIVE_PAUSE, err); }
+static pawl_status resume_it(struct cli *cli, pawl_error *err) {
+    return change(cli, PERSPECTIVE_RESUME, err);
+}
+
+static pawl_status remove_it(struct cli *cli, pawl_error *err) {
+    pawl_status status = cli_confirm(cli, "Stop feeding this perspective", err);
+    return status == PAWL_OK ? change(cli, PERSPECTIVE_REMOVE, err) : status;
+}
+
+static pawl_status again(struct cli *cli, enum reset_mode mode, pawl_error *err) {
+    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
+                                            {.key = "checkpoints", .type = CELL_INT}};
+    size_t count = (size_t)cli->arguments.word_count - 1;
+    pawl_str *streams = arena_array(cli->arena, count + 1, sizeof *streams);
+    int64_t changed = 0;
+    if (streams == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspectives", "no memory for the streams");
+    for (size_t i = 0; i < count; i++)
+        streams[i] = str_from(cli->arguments.words[i + 1]);
+    struct perspective_reset in = {str_from(cli->arguments.words[0]), mode, streams, count};
+    pawl_status status = cli->store->ops->events.perspective_reset(cli->store, &in, &changed, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_int(changed)};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+static pawl_status reset(struct cli *cli, pawl_error *err) { return again(cli, RESET_FAILED, err); }
+
+static pawl_status rebuild(struct cli *cli, pawl_error *err) {
+    pawl_status status = cli_confirm(cli, "Empty the model and build it from the first event again", err);
+    return status == PAWL_OK ? again(cli, RESET_REBUILD, err) : status;
+}
+
+static pawl_status skip(struct cli *cli, pawl_error *err) {
+    enum store_answer answer;
+    struct checkpoint_skip in = {.perspective = str_from(cli->arguments.words[0]),
+                                 .stream = str_from(cli->arguments.words[1]),
+                                 .reason = cli_flag(cli, FLAG_REASON)->text};
+    if (!str_to_i64(str_from(cli->arguments.words[2]), 1, INT64_MAX, &in.version))
+        return error_set(err, PAWL_INVALID, "skip", "the version is \"%s\"; write a number from 1",
+                         cli->arguments.words[2]);
+    pawl_status status = cli->store->ops->events.checkpoint_skip(cli->store, &in, &answer, err);
+    if (status != PAWL_OK)
+        return status;
+    if (answer == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "skip",
+                         "there is no such event, or the perspective has passed it already");
+    return say_answer(cli, answer, err);
+}
+
+static pawl_status switch_to(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
+                                            {.key = "answer", .type = CELL_TEXT},
+                                            {.key = "behind", .type = CELL_INT},
+                                            {.key = "digest_old", .type = CELL_TEXT},
+                                            {.key = "digest_new", .type = CELL_TEXT}};
+    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
+    int64_t version = 0;
+    struct switch_result result;
+    if (!str_to_i64(str_from(cli->arguments.words[1]), 1, PAWL_PERSPECTIVE_VERSION_MAX, &version))
+        return error_set(err, PAWL_INVALID, "switch", "the version is \"%s\"; write a number from 1",
+                         cli->arguments.words[1]);
+    struct perspective_switch in = {.name = str_from(cli->arguments.words[0]),
+                                    .version = (int)version,
+                                    .wait_ms = timeout->set && timeout->number < PAWL_SWITCH_WAIT_MS_MAX
+                                                   ? timeout->number
+                                               : timeout->set ? PAWL_SWITCH_WAIT_MS_MAX
+                                                              : 0,
+                                    .digest_old = cli_flag(cli, FLAG_DIGEST_OLD)->text,
+                                    .digest_new = cli_flag(cli, FLAG_DIGEST_NEW)->text};
+    pawl_status status =
+        cli->store->ops->events.perspective_switch(cli->store, &in, cli->arena, &result, err);
+    if (status != PAWL_OK)
+        return status;
+    if (result.answer == ANSWER_CONFLICT && result.behind > 0)
+        return error_set(err, PAWL_CONFLICT, "switch",
+                         "%" PRId64 " streams are behind; wait until it has caught up and try again",
+                         result.behind);
+    if (result.answer == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "switch", "the digests differ: old %.*s, new %.*s",
+                         STR_ARG(result.digest_old), STR_ARG(result.digest_new));
+    struct cell cells[] = {cell_text(in.name), cell_cstr(answer_name(result.answer)), cell_int(result.behind),
+                           cell_text(result.digest_old), cell_text(result.digest_new)};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+static pawl_status check_wait(struct cli *cli, pawl_error *err) {
+    bool stream = cli_flag(cli, FLAG_STREAM)->set, version = cli_flag(cli, FLAG_AT_VERSION)->set;
+    if (stream != version || stream == cli_flag(cli, FLAG_POSITION)->set)
+        return error_set(err, PAWL_INVALID, "wait",
+                         "it needs --stream and --at-version, or --position, and not both");
+    return PAWL_OK;
+}
+
+static pawl_status wait_for(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
+                                            {.key = "reached", .type = CELL_INT}};
+    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
+    int64_t at = 0;
+    struct perspective_target target = {.perspective = str_from(cli->arguments.words[0]),
+                                        .stream = cli_flag(cli, FLAG_STREAM)->text,
+                                        .version = cli_flag(cli, FLAG_AT_VERSION)->number,
+                                        .position = cli_flag(cli, FLAG_POSITION)->number};
+    pawl_status status =
+        perspective_wait(cli->store, &target, timeout->set ? timeout->number : WAIT_MS_DEFAULT, &at, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_int(at)};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+const struct command command_perspectives_pause = {
+    .path = "perspectives pause",
+    .summary = "Stop applying events to a perspective for now",
+    .arguments = "NAME@VERSION",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = pause_it,
+};
+
+const struct command command_perspectives_resume = {
+    .path = "perspectives resume",
+    .summary = "Go on with a paused perspective",
+    .arguments = "NAME@VERSION",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = resume_it,
+};
+
+const struct command command_perspectives_remove = {
+    .path = "perspectives remove",
+    .summary = "Feed a perspective no more; its checkpoints and tables stay",
+    .arguments = "NAME@VERSION",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_YES),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = remove_it,
+};
+
+const struct command command_perspectives_reset = {
+    .path = "perspectives reset",
+    .summary = "Try failed streams of a perspective again at once",
+    .arguments = "NAME@VERSION [STREAM...]",
+    .arguments_min = 1,
+    .arguments_max = 1000,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = reset,
+};
+
+const struct command command_perspectives_rebuild = {
+    .path = "perspectives rebuild",
+    .summary = "Build a perspective from the first event again, in place",
+    .arguments = "NAME@VERSION [STREAM...]",
+    .arguments_min = 1,
+    .arguments_max = 1000,
+    .flags = FLAG_BIT(FLAG_YES),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "Its clear statement and the checkpoints' return to the start are one transaction. Readers see the "
+        "model fill up; to avoid that, register a further version and switch to it.",
+    .run = rebuild,
+};
+
+const struct command command_perspectives_skip = {
+    .path = "perspectives skip",
+    .summary = "Leave one event out of a perspective, with a reason",
+    .arguments = "NAME@VERSION STREAM VERSION",
+    .arguments_min = 3,
+    .arguments_max = 3,
+    .flags = FLAG_BIT(FLAG_REASON),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'",
+    .run = skip,
+};
+
+const struct command command_perspectives_switch = {
+    .path = "perspectives switch",
+    .summary = "Make a filled version of a perspective the live one",
+    .arguments = "NAME VERSION",
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .flags = FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_DIGEST_OLD) | FLAG_BIT(FLAG_DIGEST_NEW),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "In one transaction, when the version has applied everything; appends wait meanwhile, at most "
+               "--timeout. With digests both versions are compared first.",
+    .run = switch_to,
+};
+
+const struct command command_perspectives_wait = {
+    .path = "perspectives wait",
+    .summary = "Wait until a perspective has applied what was written",
+    .arguments = "NAME[@VERSION]",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_AT_VERSION) | FLAG_BIT(FLAG_POSITION) |
+             FLAG_BIT(FLAG_TIMEOUT),
+    .check = check_wait,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
+    .run = wait_for,
+};

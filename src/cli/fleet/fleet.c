@@ -1,0 +1,378 @@
+/* pawl workers, cleanup, rebalance and queue: the fleet and its queue under the words that people know from
+ * other systems. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "cli/audit.h"
+#include "cli/commands.h"
+#include "view/fleet.h"
+#include "view/message.h"
+#include "view/queue.h"
+#include "view/work.h"
+
+enum {
+    MINUTE_MS = 60000,
+    WORKERS_MINUTES_DEFAULT = 5,
+    STALE_MINUTES_DEFAULT = 10,
+    MAX_LEASES_DEFAULT = 5,
+    EXECUTIONS_SHOWN = 20,
+    EXECUTIONS_PAGE = 1000,
+    LEASES_PAGE = 1000
+};
+
+static int64_t flag_or(const struct cli *cli, enum flag_id id, int64_t fallback) {
+    return cli_flag(cli, id)->set ? cli_flag(cli, id)->number : fallback;
+}
+
+/* ---- Workers */
+
+static const struct column worker_columns[] = {
+    {.key = "worker_id", .type = CELL_UUID},
+    {.key = "service", .type = CELL_TEXT, .cut = true, .drop = 2},
+    {.key = "host", .type = CELL_TEXT, .cut = true, .drop = 3},
+    {.key = "pid", .type = CELL_INT, .drop = 4},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "seconds_since_heartbeat", .type = CELL_INT},
+    {.key = "last_seen", .type = CELL_TIME, .drop = 1},
+    {.key = "leases", .type = CELL_INT},
+    {.key = "in_flight", .type = CELL_INT},
+    {.key = "jobs", .type = CELL_INT},
+    {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
+};
+
+enum { WORKER_COLUMNS = sizeof worker_columns / sizeof *worker_columns };
+
+/* A claim of messages is one lease; each job has its own. */
+static int64_t leases_of(const struct instance_row *row) { return (int64_t)row->claims + row->jobs; }
+
+static void worker_cells(const struct instance_row *row, int64_t now_ms,
+                         struct cell cells[static WORKER_COLUMNS]) {
+    const struct cell made[WORKER_COLUMNS] = {cell_uuid(row->id),
+                                              cell_text(row->service),
+                                              cell_text(row->host),
+                                              cell_int(row->pid),
+                                              cell_cstr(instance_state_name(row, now_ms)),
+                                              cell_int(row->beat_age_ms / 1000),
+                                              cell_time(row->beat_ms),
+                                              cell_int(leases_of(row)),
+                                              cell_int(row->in_flight),
+                                              cell_int(row->jobs),
+                                              cell_time(row->started_ms)};
+    for (size_t i = 0; i < WORKER_COLUMNS; i++)
+        cells[i] = made[i];
+}
+
+struct lease_list {
+    struct cli *cli;
+    pawl_uuid id;
+    struct buf *out;
+    const struct column *columns;
+};
+
+static void write_lease_cells(struct lease_list *list, const struct cell *cells) {
+    if (list->out->len > 1)
+        buf_append_char(list->out, ',');
+    output_cells_json(list->out, list->columns, 4, cells);
+}
+
+static pawl_status write_lease(void *self, const struct message_row *row, pawl_error *err) {
+    (void)err;
+    struct lease_list *list = self;
+    char id[UUID_TEXT_BYTES];
+    if (uuid_equal(row->claimed_by, list->id))
+        write_lease_cells(list,
+                          (struct cell[]){cell_cstr("message"), cell_cstr(uuid_format(row->item.id, id)),
+                                          cell_text(row->item.type), cell_time(row->item.lease_until_ms)});
+    return PAWL_OK;
+}
+
+static void write_job_lease(struct lease_list *list, const struct job_row *row) {
+    char id[24];
+    if (!uuid_equal(row->instance, list->id))
+        return;
+    snprintf(id, sizeof id, "%" PRId64, row->job.id);
+    write_lease_cells(list, (struct cell[]){cell_cstr("job"), cell_cstr(id), cell_text(row->job.type),
+                                            cell_time(row->job.lease_until_ms)});
+}
+
+/* What one worker holds, as JSON: messages and jobs with the end of their leases. */
+static pawl_status write_leases(struct cli *cli, pawl_uuid id, struct buf *out, pawl_error *err) {
+    static const struct column columns[] = {{.key = "kind", .type = CELL_TEXT},
+                                            {.key = "id", .type = CELL_TEXT},
+                                            {.key = "type", .type = CELL_TEXT},
+                                            {.key = "lease_until", .type = CELL_TIME}};
+    struct lease_list list = {.cli = cli, .id = id, .out = out, .columns = columns};
+    struct message_filter leased = {.state = STATE_LEASED, .lane = -1};
+    struct job_filter running = {.state = JOB_RUNNING, .limit = LEASES_PAGE};
+    buf_append_char(out, '[');
+    pawl_status status = messages_visit(cli->store, leased, 0, write_lease, &list, err);
+    do {
+        struct job_rows jobs = {.count = 0};
+        if (status == PAWL_OK)
+            status = cli->store->ops->jobs->jobs(cli->store, &running, cli->arena, &jobs, err);
+        for (size_t i = 0; status == PAWL_OK && i < jobs.count; i++)
+            write_job_lease(&list, &jobs.rows[i]);
+        running.after_id = jobs.next_id;
+    } while (status == PAWL_OK && running.after_id > 0);
+    buf_append_char(out, ']');
+    return status == PAWL_OK ? buf_status(out, "workers", err) : status;
+}
+
+/* Its latest executions as JSON. */
+static pawl_status write_executions(struct cli *cli, const struct instance_row *row, struct buf *out,
+                                    pawl_error *err) {
+    struct run_filter filter = {.since_ms = row->started_ms, .limit = EXECUTIONS_PAGE};
+    int shown = 0;
+    pawl_status status = PAWL_OK;
+    buf_append_char(out, '[');
+    do {
+        struct task_run_list found = {.count = 0};
+        status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
+        for (size_t i = 0; status == PAWL_OK && i < found.count && shown < EXECUTIONS_SHOWN; i++) {
+            struct cell cells[EXECUTION_COLUMNS];
+            if (!uuid_equal(found.runs[i].instance, row->id))
+                continue;
+            execution_cells(&found.runs[i], cells);
+            if (shown++ > 0)
+                buf_append_char(out, ',');
+            output_cells_json(out, execution_columns, EXECUTION_COLUMNS, cells);
+        }
+        filter.before_id = found.next_id;
+    } while (status == PAWL_OK && filter.before_id > 0 && shown < EXECUTIONS_SHOWN);
+    buf_append_char(out, ']');
+    return status == PAWL_OK ? buf_status(out, "workers", err) : status;
+}
+
+static pawl_status print_worker(struct cli *cli, const struct instance_row *row, pawl_error *err) {
+    static const struct column more[] = {
+        {.key = "tasks_processed", .type = CELL_INT}, {.key = "tasks_succeeded", .type = CELL_INT},
+        {.key = "tasks_failed", .type = CELL_INT},    {.key = "avg_duration_ms", .type = CELL_INT},
+        {.key = "current_leases", .type = CELL_JSON}, {.key = "recent_executions", .type = CELL_JSON}};
+    enum { MORE = sizeof more / sizeof *more };
+    struct column columns[WORKER_COLUMNS + MORE];
+    struct cell cells[WORKER_COLUMNS + MORE];
+    struct buf leases, executions;
+    struct run_sums sums = {0};
+    buf_init(&leases, 0);
+    buf_init(&executions, 0);
+    pawl_status status = write_leases(cli, row->id, &leases, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->jobs->run_sums(cli->store, row->started_ms, row->id, &sums, err);
+    if (status == PAWL_OK && sums.runs > 0)
+        status = write_executions(cli, row, &executions, err);
+    else if (status == PAWL_OK)
+        buf_append_cstr(&executions, "[]");
+    worker_cells(row, cli->output.now_ms, cells);
+    const struct cell values[MORE] = {cell_int(sums.runs),
+                                      cell_int(sums.succeeded),
+                                      cell_int(sums.runs - sums.succeeded),
+                                      sums.runs > 0 ? cell_int(sums.duration_ms / sums.runs) : cell_none(),
+                                      cell_text(buf_str(&leases)),
+                                      cell_text(buf_str(&executions))};
+    for (size_t i = 0; i < WORKER_COLUMNS + MORE; i++) {
+        columns[i] = i < WORKER_COLUMNS ? worker_columns[i] : more[i - WORKER_COLUMNS];
+        if (i >= WORKER_COLUMNS)
+            cells[i] = values[i - WORKER_COLUMNS];
+    }
+    if (status == PAWL_OK)
+        status = output_record(&cli->output, columns, WORKER_COLUMNS + MORE, cells, err);
+    buf_free(&leases);
+    buf_free(&executions);
+    return status;
+}
+
+static pawl_status workers(struct cli *cli, pawl_error *err) {
+    pawl_str wanted = options_text(&cli->arguments.options, OPTION_WORKER_ID);
+    int64_t since_ms = flag_or(cli, FLAG_MINUTES, WORKERS_MINUTES_DEFAULT) * MINUTE_MS;
+    struct instance_rows rows;
+    pawl_uuid id;
+    if (wanted.len > 0 && !uuid_parse(wanted, &id))
+        return error_set(err, PAWL_INVALID, "workers", "--worker-id: \"%.*s\" is not a UUID",
+                         STR_ARG(wanted));
+    pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; wanted.len > 0 && i < rows.count; i++) {
+        if (uuid_equal(rows.rows[i].id, id))
+            return print_worker(cli, &rows.rows[i], err);
+    }
+    if (wanted.len > 0)
+        return error_set(err, PAWL_NOT_FOUND, "workers", "there is no worker %.*s", STR_ARG(wanted));
+    output_list_begin(&cli->output, worker_columns, WORKER_COLUMNS);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[WORKER_COLUMNS];
+        if (rows.rows[i].beat_age_ms > since_ms)
+            continue;
+        worker_cells(&rows.rows[i], cli->output.now_ms, cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no workers", err);
+}
+
+/* ---- Cleanup */
+
+static pawl_status cleanup(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "workers_evicted", .type = CELL_INT},
+                                            {.key = "leases_released", .type = CELL_INT},
+                                            {.key = "leases_expired", .type = CELL_INT},
+                                            {.key = "dry_run", .type = CELL_BOOL}};
+    int64_t stale_ms = flag_or(cli, FLAG_STALE_MINUTES, STALE_MINUTES_DEFAULT) * MINUTE_MS;
+    bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
+    int64_t evicted = 0, leases = 0;
+    struct maintain_in in = {.rows_max = PAWL_BATCH_MAX};
+    struct maintain_result done = {0};
+    struct jobs_maintain_result jobs = {0};
+    struct instance_rows rows;
+    pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct instance_row *row = &rows.rows[i];
+        bool silent = row->state == INSTANCE_ACTIVE && row->lease_until_ms <= cli->output.now_ms;
+        if (!silent || row->beat_age_ms < stale_ms)
+            continue;
+        if (!dry)
+            status = cli->store->ops->core.instance_evict(cli->store, row->id, err);
+        evicted++;
+        leases += leases_of(row);
+    }
+    if (status == PAWL_OK && !dry)
+        status = cli->store->ops->core.maintain(cli->store, &in, &done, err);
+    if (status == PAWL_OK && !dry)
+        status = cli->store->ops->jobs->maintain(cli->store, PAWL_BATCH_MAX, &jobs, err);
+    if (status == PAWL_OK && !dry && evicted > 0)
+        status =
+            audit_note(cli, "cleanup", arena_printf(cli->arena, "%" PRId64 " workers evicted", evicted), err);
+    struct cell cells[] = {cell_int(evicted), cell_int(leases),
+                           cell_int(done.claims_expired + jobs.leases_expired), cell_bool(dry)};
+    return status == PAWL_OK ? output_record(&cli->output, columns, 4, cells, err) : status;
+}
+
+/* ---- Rebalance */
+
+static pawl_status rebalance(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "worker_id", .type = CELL_UUID},
+                                            {.key = "leases", .type = CELL_INT},
+                                            {.key = "lanes_given", .type = CELL_INT},
+                                            {.key = "lanes_taken", .type = CELL_INT}};
+    int64_t most = flag_or(cli, FLAG_MAX_LEASES, MAX_LEASES_DEFAULT);
+    struct instance_rows rows;
+    pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, columns, 4);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct instance_row *row = &rows.rows[i];
+        struct beat_result beat = {0}, sum = {0};
+        bool live = row->state == INSTANCE_ACTIVE && row->lease_until_ms > cli->output.now_ms;
+        if (!live || row->claims <= most)
+            continue;
+        for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++) {
+            if ((row->kinds & KIND_BIT(kind)) == 0 || cli_flag(cli, FLAG_DRY_RUN)->set)
+                continue;
+            status =
+                cli->store->ops->core.lanes_rebalance(cli->store, row->id, (enum store_kind)kind, &beat, err);
+            sum.lanes_given += beat.lanes_given;
+            sum.lanes_taken += beat.lanes_taken;
+        }
+        /* It went away while we looked: its peers see to its lanes. */
+        status = status == PAWL_STALE ? PAWL_OK : status;
+        struct cell cells[] = {cell_uuid(row->id), cell_int(row->claims), cell_int(sum.lanes_given),
+                               cell_int(sum.lanes_taken)};
+        output_list_row(&cli->output, cells);
+    }
+    pawl_status ended = output_list_end(&cli->output, "nobody holds more leases than that", err);
+    return status == PAWL_OK ? ended : status;
+}
+
+/* ---- Queue */
+
+static pawl_status queue(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "total_pending", .type = CELL_INT},
+                                            {.key = "ready_now", .type = CELL_INT},
+                                            {.key = "currently_leased", .type = CELL_INT},
+                                            {.key = "expired_leases", .type = CELL_INT},
+                                            {.key = "dead", .type = CELL_INT},
+                                            {.key = "oldest_age_seconds", .type = CELL_INT},
+                                            {.key = "total_runs", .type = CELL_INT},
+                                            {.key = "successful_runs", .type = CELL_INT},
+                                            {.key = "avg_duration_ms", .type = CELL_INT},
+                                            {.key = "active_workers", .type = CELL_INT},
+                                            {.key = "priority_distribution", .type = CELL_JSON},
+                                            {.key = "priority_complete", .type = CELL_BOOL}};
+    struct queue_stats stats;
+    pawl_status status = queue_stats_read(cli->store, cli->arena, &stats, err);
+    struct cell cells[] = {cell_int(stats.total_pending),
+                           cell_int(stats.ready_now),
+                           cell_int(stats.currently_leased),
+                           cell_int(stats.expired_leases),
+                           cell_int(stats.dead),
+                           cell_int(stats.oldest_age_ms / 1000),
+                           cell_int(stats.total_runs),
+                           cell_int(stats.successful_runs),
+                           stats.total_runs > 0 ? cell_int(stats.duration_ms / stats.total_runs)
+                                                : cell_none(),
+                           cell_int(stats.active_workers),
+                           cell_text(buf_str(&stats.priorities)),
+                           cell_bool(stats.priorities_all)};
+    if (status == PAWL_OK)
+        status = output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    queue_stats_free(&stats);
+    return status;
+}
+
+const struct command command_workers = {
+    .path = "workers",
+    .summary = "List the workers that were heard lately, or look at one of them",
+    .flags = FLAG_BIT(FLAG_MINUTES),
+    .options = OPTION_BIT(OPTION_WORKER_ID),
+    .database = DATABASE_OPEN,
+    .details =
+        "Those whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds and until "
+        "when, the executions that it ended, how they went and the latest of them, as far as they are "
+        "audited.",
+    .example = "pawl workers --minutes 60\n"
+               "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
+    .run = workers,
+};
+
+const struct command command_cleanup = {
+    .path = "cleanup",
+    .summary = "Evict workers that have been silent for long, and end leases that are over",
+    .flags = FLAG_BIT(FLAG_STALE_MINUTES) | FLAG_BIT(FLAG_DRY_RUN),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "Silent means that its lease is over: a live worker is never touched, however long --stale-minutes "
+        "(10) says. Workers do the same by themselves; this is for when none is there.",
+    .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run",
+    .run = cleanup,
+};
+
+const struct command command_rebalance = {
+    .path = "rebalance",
+    .summary = "Ask workers that hold many leases to give up the lanes above their fair share",
+    .flags = FLAG_BIT(FLAG_MAX_LEASES) | FLAG_BIT(FLAG_DRY_RUN),
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "Those with more than --max-leases (5) claims of messages; jobs have no lanes. Nothing is taken "
+        "away: a lane without work in flight "
+        "is free at once, another moves when its last claim ends. Workers do the same with every heartbeat.",
+    .example = "pawl rebalance --max-leases 3",
+    .run = rebalance,
+};
+
+const struct command command_queue = {
+    .path = "queue",
+    .summary = "Show the jobs in numbers: what waits, by priority, and how the last hour went",
+    .database = DATABASE_OPEN,
+    .details =
+        "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and as many "
+        "that are not due or wait for a signal; where there may be more, priority_complete is false. Runs "
+        "are "
+        "the audited executions of the last hour, all of them.",
+    .example = "pawl queue | jq '.priority_distribution'",
+    .run = queue,
+};

@@ -1,0 +1,137 @@
+/* pawl pause, resume, pauses and actions: what people hold up, and what they did. */
+#include "base/error.h"
+#include "base/str.h"
+#include "cli/audit.h"
+#include "cli/commands.h"
+#include "view/note.h"
+
+static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
+    int found = choice_find(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
+    /* A message is cancelled, not paused; only that can be taken back here. */
+    bool pausing = cli->arguments.command != &command_resume;
+    if (found >= 0 && !(pausing && found == PAUSE_MESSAGE - PAUSE_TOPIC)) {
+        *scope = (enum pause_scope)(PAUSE_TOPIC + found);
+        return PAWL_OK;
+    }
+    return error_set(err, PAWL_INVALID, "pause",
+                     "\"%s\" cannot be paused: name a topic, a stream or a handler", cli->arguments.words[0]);
+}
+
+static pawl_status check(struct cli *cli, pawl_error *err) {
+    enum pause_scope scope;
+    return scope_of(cli, &scope, err);
+}
+
+static pawl_status note(struct cli *cli, const char *action, pawl_error *err) {
+    const char *detail = arena_printf(cli->arena, "%s %s", cli->arguments.words[0], cli->arguments.words[1]);
+    return audit_note_reason(cli, action, detail, err);
+}
+
+static pawl_status set_pause(struct cli *cli, pawl_error *err) {
+    const struct flag_value *reason = cli_flag(cli, FLAG_REASON);
+    struct pause_row row = {.name = str_from(cli->arguments.words[1]), .actor = audit_actor(cli)};
+    if (reason->set)
+        row.reason = reason->text;
+    pawl_status status = scope_of(cli, &row.scope, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->relay->pause_set(cli->store, &row, err);
+    if (status == PAWL_OK)
+        status = note(cli, "pause", err);
+    if (status == PAWL_OK)
+        output_say(&cli->output, "paused; workers are woken to see it");
+    return status;
+}
+
+static pawl_status clear_pause(struct cli *cli, pawl_error *err) {
+    enum pause_scope scope;
+    pawl_status status = scope_of(cli, &scope, err);
+    if (status == PAWL_OK)
+        status =
+            cli->store->ops->relay->pause_clear(cli->store, scope, str_from(cli->arguments.words[1]), err);
+    if (status == PAWL_OK)
+        status = note(cli, "resume", err);
+    if (status == PAWL_OK)
+        output_say(&cli->output, "goes on");
+    return status;
+}
+
+static pawl_status list_pauses(struct cli *cli, pawl_error *err) {
+    struct pause_rows found;
+    pawl_status status = cli->store->ops->relay->pauses(cli->store, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, pause_columns, PAUSE_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[PAUSE_COLUMNS];
+        pause_cells(&found.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "nothing is paused", err);
+}
+
+static pawl_status list_audit(struct cli *cli, pawl_error *err) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    struct audit_rows found;
+    pawl_status status = cli->store->ops->relay->audits(
+        cli->store, 0, limit->set ? (int)limit->number : PAWL_LIST_DEFAULT, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, action_columns, ACTION_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[ACTION_COLUMNS];
+        action_cells(&found.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "nothing was done yet", err);
+}
+
+const struct command command_pause = {
+    .path = "pause",
+    .summary = "Let the messages of a topic, of a stream or for a handler wait",
+    .arguments = "topic|stream|handler NAME",
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .flags = FLAG_BIT(FLAG_REASON),
+    .check = check,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "Workers are woken and see it at once (where nobody can be woken, with their next heartbeat): "
+               "messages are given back without an attempt and "
+               "looked at again "
+               "less and less often, and a resume makes them due at once; a subscription whose topic it is "
+               "stops reading. A message without a topic "
+               "goes by "
+               "its type; a handler is named by its pattern. What runs already may end.",
+    .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'",
+    .run = set_pause,
+};
+
+const struct command command_resume = {
+    .path = "resume",
+    .summary = "Let what was paused go on",
+    .arguments = "topic|stream|handler|message NAME",
+    .arguments_min = 2,
+    .arguments_max = 2,
+    .check = check,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
+    .example = "pawl resume stream order-1",
+    .run = clear_pause,
+};
+
+const struct command command_pauses = {
+    .path = "pauses",
+    .summary = "List what is paused",
+    .database = DATABASE_OPEN,
+    .run = list_pauses,
+};
+
+const struct command command_actions = {
+    .path = "actions",
+    .summary = "List what people did: redrives, discards, replays, pauses; the latest first",
+    .flags = FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .details = "The actor is PAWL_ACTOR, else the login name.",
+    .run = list_audit,
+};

@@ -1,0 +1,274 @@
+/* pawl status: how much waits, how old it is, how fast it moves, and who works on it. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/time/clock.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "view/names.h"
+#include "view/queue.h"
+
+static const struct column columns[] = {
+    {.key = "kind", .type = CELL_TEXT},
+    {.key = "ready", .type = CELL_INT},
+    {.key = "leased", .type = CELL_INT},
+    {.key = "aside", .type = CELL_INT},
+    {.key = "dead", .type = CELL_INT},
+    {.key = "oldest_ready", .type = CELL_TIME, .drop = 1},
+    {.key = "lanes_free", .type = CELL_INT, .drop = 2},
+    {.key = "claims_active", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "claims_overdue", .type = CELL_INT, .drop = 3},
+    {.key = "put", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "done", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "failed", .type = CELL_INT},
+    {.key = "stale", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "duplicate", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "redriven", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "discarded", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "put_per_s", .type = CELL_INT, .drop = 4},
+    {.key = "done_per_s", .type = CELL_INT, .drop = 4},
+    {.key = "failed_per_s", .type = CELL_INT, .drop = 5},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], RATES = 3 /* the last */, CLOCK_AHEAD_MS_SAID = 1000 };
+
+static const struct column worker_columns[] = {
+    {.key = "worker", .type = CELL_UUID},
+    {.key = "service", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {.key = "host", .type = CELL_TEXT, .cut = true, .drop = 3},
+    {.key = "pid", .type = CELL_INT, .drop = 2},
+    {.key = "state", .type = CELL_TEXT},
+    {.key = "beat_age", .type = CELL_DURATION},
+    {.key = "lanes", .type = CELL_INT},
+    {.key = "in_flight", .type = CELL_INT},
+};
+
+enum { WORKER_COLUMNS = sizeof worker_columns / sizeof worker_columns[0] };
+
+/* What the command shows. */
+struct view {
+    struct counts counts;
+    struct counts before; /* some time ago, when rates were asked for */
+    bool rates;
+    struct instance_rows rows;
+    struct queue_stats queue;
+    int64_t instances[3];   /* active, silent, evicted */
+    int64_t clock_ahead_ms; /* this machine's clock against the database's; negative: behind */
+};
+
+static int instance_standing(const struct view *view, const struct instance_row *row) {
+    return row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= view->counts.now_ms;
+}
+
+static void worker_cells(const struct view *view, const struct instance_row *row,
+                         struct cell cells[static WORKER_COLUMNS]) {
+    static const char *const standings[] = {"active", "silent", "evicted"};
+    int lanes = 0;
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+        lanes += row->lanes[kind];
+    const struct cell values[WORKER_COLUMNS] = {
+        cell_uuid(row->id),
+        cell_text(row->service),
+        cell_text(row->host),
+        cell_int(row->pid),
+        cell_cstr(standings[instance_standing(view, row)]),
+        cell_duration(row->beat_age_ms),
+        cell_int(lanes),
+        cell_int(row->in_flight),
+    };
+    for (size_t i = 0; i < WORKER_COLUMNS; i++)
+        cells[i] = values[i];
+}
+
+/* The half of the question's way counts as ours: a slow network is not a wrong clock. */
+static pawl_status clock_compare(struct cli *cli, struct view *view, pawl_error *err) {
+    int64_t database_ms = 0;
+    int64_t before_ms = clock_wall_ms();
+    pawl_status status = cli->store->ops->core.clock_read(cli->store, &database_ms, err);
+    view->clock_ahead_ms = before_ms + (clock_wall_ms() - before_ms) / 2 - database_ms;
+    return status;
+}
+
+/* Per second, rounded; absent when nobody asked. */
+static struct cell rate_cell(const struct view *view, int64_t now, int64_t before) {
+    int64_t span_ms = view->counts.now_ms - view->before.now_ms;
+    if (!view->rates || span_ms <= 0)
+        return cell_none();
+    return cell_int(((now - before) * 1000 + span_ms / 2) / span_ms);
+}
+
+static void kind_cells(enum store_kind kind, const struct view *view, struct cell cells[static COLUMNS]) {
+    const struct kind_counts *counts = &view->counts.kind[kind];
+    const struct kind_counts *before = &view->before.kind[kind];
+    const struct cell values[COLUMNS] = {
+        cell_cstr(kind_name(kind)),
+        cell_int(counts->ready),
+        cell_int(counts->leased),
+        cell_int(counts->aside),
+        cell_int(counts->dead),
+        cell_time(counts->oldest_ready_ms),
+        cell_int(counts->lanes_free),
+        cell_int(counts->claims_active),
+        cell_int(counts->claims_overdue),
+        cell_int(counts->put),
+        cell_int(counts->done),
+        cell_int(counts->failed),
+        cell_int(counts->stale),
+        cell_int(counts->duplicate),
+        cell_int(counts->redriven),
+        cell_int(counts->discarded),
+        rate_cell(view, counts->put, before->put),
+        rate_cell(view, counts->done, before->done),
+        rate_cell(view, counts->failed, before->failed),
+    };
+    for (size_t i = 0; i < COLUMNS; i++)
+        cells[i] = values[i];
+}
+
+/* JSON is one object: {"now", "clock_ahead_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */
+static pawl_status print_json(struct cli *cli, const struct view *view, pawl_error *err) {
+    static const struct column outer[] = {{.key = "now", .type = CELL_TIME},
+                                          {.key = "clock_ahead_ms", .type = CELL_INT},
+                                          {.key = "instances_active", .type = CELL_INT},
+                                          {.key = "instances_silent", .type = CELL_INT},
+                                          {.key = "instances_evicted", .type = CELL_INT},
+                                          {.key = "kinds", .type = CELL_JSON},
+                                          {.key = "workers", .type = CELL_JSON},
+                                          {.key = "jobs_ready", .type = CELL_INT},
+                                          {.key = "jobs_running", .type = CELL_INT},
+                                          {.key = "jobs_dead", .type = CELL_INT},
+                                          {.key = "priority_distribution", .type = CELL_JSON},
+                                          {.key = "priority_complete", .type = CELL_BOOL},
+                                          {.key = "total_runs", .type = CELL_INT},
+                                          {.key = "successful_runs", .type = CELL_INT}};
+    struct buf kinds, workers;
+    buf_init(&kinds, 0);
+    buf_init(&workers, 0);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        struct cell cells[COLUMNS];
+        kind_cells((enum store_kind)kind, view, cells);
+        buf_append_char(&kinds, kind == KIND_OUTBOX ? '[' : ',');
+        output_cells_json(&kinds, columns, COLUMNS, cells);
+    }
+    buf_append_char(&kinds, ']');
+    buf_append_char(&workers, '[');
+    for (size_t i = 0; i < view->rows.count; i++) {
+        struct cell cells[WORKER_COLUMNS];
+        worker_cells(view, &view->rows.rows[i], cells);
+        if (i > 0)
+            buf_append_char(&workers, ',');
+        output_cells_json(&workers, worker_columns, WORKER_COLUMNS, cells);
+    }
+    buf_append_char(&workers, ']');
+    struct cell cells[] = {cell_time(view->counts.now_ms),
+                           cell_int(view->clock_ahead_ms),
+                           cell_int(view->instances[0]),
+                           cell_int(view->instances[1]),
+                           cell_int(view->instances[2]),
+                           cell_text(buf_str(&kinds)),
+                           cell_text(buf_str(&workers)),
+                           cell_int(view->queue.ready_now),
+                           cell_int(view->queue.currently_leased),
+                           cell_int(view->queue.dead),
+                           cell_text(buf_str(&view->queue.priorities)),
+                           cell_bool(view->queue.priorities_all),
+                           cell_int(view->queue.total_runs),
+                           cell_int(view->queue.successful_runs)};
+    pawl_status status = buf_status(&kinds, "status", err);
+    if (status == PAWL_OK)
+        status = buf_status(&workers, "status", err);
+    if (status == PAWL_OK)
+        status = output_record(&cli->output, outer, sizeof outer / sizeof *outer, cells, err);
+    buf_free(&kinds);
+    buf_free(&workers);
+    return status;
+}
+
+/* Rates are shown to whoever asked for them, and then before anything that can be left out. */
+static void shown_columns(bool rates, struct column shown[static COLUMNS]) {
+    memcpy(shown, columns, sizeof columns);
+    for (size_t i = COLUMNS - RATES; i < COLUMNS; i++) {
+        shown[i].drop = 0;
+        shown[i].show = rates ? SHOW_ALWAYS : SHOW_WIDE;
+    }
+}
+
+static pawl_status print_table(struct cli *cli, const struct view *view, pawl_error *err) {
+    output_say(&cli->output, "instances: %" PRId64 " active, %" PRId64 " silent, %" PRId64 " evicted\n",
+               view->instances[0], view->instances[1], view->instances[2]);
+    if (view->clock_ahead_ms >= CLOCK_AHEAD_MS_SAID || view->clock_ahead_ms <= -CLOCK_AHEAD_MS_SAID)
+        output_say(&cli->output, "clock: this machine is %" PRId64 " ms %s the database\n",
+                   view->clock_ahead_ms > 0 ? view->clock_ahead_ms : -view->clock_ahead_ms,
+                   view->clock_ahead_ms > 0 ? "ahead of" : "behind");
+    if (view->queue.total_pending > 0 || view->queue.total_runs > 0 || view->queue.dead > 0)
+        output_say(&cli->output,
+                   "jobs: %" PRId64 " ready, %" PRId64 " running, %" PRId64 " later or waiting, %" PRId64
+                   " dead; by priority %s%s; last hour %" PRId64 " of %" PRId64 " executions succeeded\n",
+                   view->queue.ready_now, view->queue.currently_leased,
+                   view->queue.total_pending - view->queue.ready_now - view->queue.currently_leased,
+                   view->queue.dead, view->queue.priorities.ptr,
+                   view->queue.priorities_all ? "" : " (not all are counted)", view->queue.successful_runs,
+                   view->queue.total_runs);
+    struct column shown[COLUMNS];
+    shown_columns(view->rates, shown);
+    output_list_begin(&cli->output, shown, COLUMNS);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        struct cell cells[COLUMNS];
+        kind_cells((enum store_kind)kind, view, cells);
+        output_list_row(&cli->output, cells);
+    }
+    pawl_status status = output_list_end(&cli->output, "", err);
+    if (status != PAWL_OK || view->rows.count == 0)
+        return status;
+    output_say(&cli->output, "%s", "");
+    output_list_begin(&cli->output, worker_columns, WORKER_COLUMNS);
+    for (size_t i = 0; i < view->rows.count; i++) {
+        struct cell cells[WORKER_COLUMNS];
+        worker_cells(view, &view->rows.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "", err);
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    struct view view = {.rates = cli_flag(cli, FLAG_RATES)->set};
+    const struct store_view_ops *ops = &cli->store->ops->view;
+    pawl_status status = PAWL_OK;
+    if (view.rates) {
+        int64_t span_ms = cli_flag(cli, FLAG_RATES)->number;
+        status = ops->counts(cli->store, &view.before, err);
+        nanosleep(&(struct timespec){span_ms / 1000, span_ms % 1000 * 1000000}, NULL);
+    }
+    if (status == PAWL_OK)
+        status = ops->counts(cli->store, &view.counts, err);
+    if (status == PAWL_OK)
+        status = clock_compare(cli, &view, err);
+    if (status == PAWL_OK)
+        status = ops->instances(cli->store, cli->arena, &view.rows, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < view.rows.count; i++)
+        view.instances[instance_standing(&view, &view.rows.rows[i])]++;
+    status = queue_stats_read(cli->store, cli->arena, &view.queue, err);
+    if (status == PAWL_OK)
+        status = output_is_json(&cli->output) ? print_json(cli, &view, err) : print_table(cli, &view, err);
+    queue_stats_free(&view.queue);
+    return status;
+}
+
+const struct command command_status = {
+    .path = "status",
+    .summary = "Show the backlog, its age, failures, dead letters, and the workers",
+    .flags = FLAG_BIT(FLAG_RATES),
+    .database = DATABASE_OPEN,
+    .details =
+        "ready waits for its lane's owner, leased is in flight, aside waits for another attempt or "
+        "behind such "
+        "a message, dead is given up until redriven. With --rates the numbers are read twice, so far "
+        "apart, and the rates are those of that time. clock_ahead_ms compares this machine's clock with the "
+        "database's, which is the one that counts.",
+    .example = "pawl status\n"
+               "pawl status --rates 2s",
+    .run = run,
+};

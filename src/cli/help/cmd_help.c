@@ -1,0 +1,94 @@
+/* pawl help: the overview, one command, or a topic. */
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/help/completion.h"
+#include "cli/help/help.h"
+#include "cli/help/man.h"
+
+static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_error *err) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    append(&buf);
+    pawl_status status = buf_status(&buf, "help", err);
+    if (status == PAWL_OK)
+        fwrite(buf.ptr, 1, buf.len, cli->output.file);
+    buf_free(&buf);
+    return status;
+}
+
+static void append_options(struct buf *buf) { options_help(buf, option_rows, OPTION_COUNT); }
+
+static pawl_status show_completion(struct cli *cli, const char *shell, pawl_error *err) {
+    const struct completion *completion = shell != NULL ? completion_find(shell) : NULL;
+    if (completion != NULL)
+        return show_buf(cli, completion->append, err);
+    cli->usage = true;
+    if (shell == NULL)
+        return error_set(err, PAWL_INVALID, "help", "pawl help completion needs a shell: bash, zsh or fish");
+    return error_set(err, PAWL_INVALID, "help",
+                     "there is no completion for the shell \"%s\". There is one for bash, zsh and fish",
+                     shell);
+}
+
+static pawl_status run(struct cli *cli, pawl_error *err) {
+    const char **words = cli->arguments.words;
+    int count = cli->arguments.word_count;
+    if (count == 0)
+        return help_show(cli, NULL, err);
+    if (count == 1 && strcmp(words[0], "exit-codes") == 0)
+        return help_exit_codes(cli, err);
+    if (count == 1 && strcmp(words[0], "options") == 0)
+        return show_buf(cli, append_options, err);
+    if (count == 1 && strcmp(words[0], "markdown") == 0)
+        return show_buf(cli, help_markdown, err);
+    if (count == 1 && strcmp(words[0], "man") == 0)
+        return show_buf(cli, man_page, err);
+    if (strcmp(words[0], "completion") == 0)
+        return show_completion(cli, count > 1 ? words[1] : NULL, err);
+    cli->usage = true; /* only the words can be wrong here */
+    const struct command *command = NULL;
+    int used = 0;
+    pawl_status status = command_find(words, count, &command, &used, err);
+    /* Not every group has a command of its own name. */
+    if (status != PAWL_OK && count == 1 && command_is_group(words[0]))
+        status = PAWL_OK;
+    else if (status != PAWL_OK)
+        return status;
+    else if (used < count)
+        return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help lists them all",
+                         words[0], words[1]);
+    /* A group's name shows all of its commands. */
+    size_t len = strlen(words[0]);
+    bool first = true;
+    for (size_t i = 0; i < commands_count && status == PAWL_OK; i++) {
+        const char *path = commands[i]->path;
+        bool in_group = count == 1 && strncmp(path, words[0], len) == 0 &&
+                        (path[len] == ' ' || path[len] == '\0');
+        if (commands[i] != command && !in_group)
+            continue;
+        if (!first)
+            fputc('\n', cli->output.file);
+        first = false;
+        status = help_show(cli, commands[i], err);
+    }
+    return status;
+}
+
+const struct command command_help = {
+    .path = "help",
+    .summary = "Show the commands, one of them, or a topic",
+    .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
+    .arguments_max = 2,
+    .details =
+        "pawl help options lists every option with its environment variable and default. pawl help markdown "
+        "prints the reference of docs/cli.md, pawl help man the manual page in roff, and pawl help "
+        "completion "
+        "bash, zsh or fish what makes that shell complete pawl's words; make install puts these where man "
+        "and "
+        "the shells look for them.",
+    .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
+    .run = run,
+};

@@ -1,0 +1,226 @@
+/* Help made from the tables of commands, flags and options. */
+#include "cli/help/help.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/exit_codes.h"
+
+enum { HELP_WIDTH = 80 };
+
+/* Appends text broken at blanks, every line indented; an empty line stays an empty line. */
+static void wrap(struct buf *buf, const char *text, int indent) {
+    while (*text != '\0') {
+        size_t room = (size_t)(HELP_WIDTH - indent);
+        size_t len = strcspn(text, "\n");
+        size_t used = len;
+        if (len > room) {
+            used = room;
+            while (used > 0 && text[used] != ' ')
+                used--;
+            if (used == 0)
+                used = len; /* one long word */
+        }
+        if (used > 0)
+            buf_printf(buf, "%*s%.*s", indent, "", (int)used, text);
+        buf_append_char(buf, '\n');
+        text += used;
+        if (*text == '\n' || *text == ' ')
+            text++;
+    }
+}
+
+void help_usage(struct buf *buf, const struct command *command) {
+    buf_printf(buf, "pawl %s", command->path);
+    if (command->arguments != NULL)
+        buf_printf(buf, " %s", command->arguments);
+    if (command->flags != 0 || command->options != 0)
+        buf_append_cstr(buf, " [OPTION]...");
+}
+
+void help_flag_name(struct buf *buf, const struct flag_row *row) {
+    buf_printf(buf, "--%s", row->name);
+    if (row->value != NULL)
+        buf_printf(buf, " %s", row->value);
+}
+
+static const char *option_value_name(const struct option_row *row) {
+    switch (row->type) {
+    case OPTION_STRING:
+        return " TEXT";
+    case OPTION_INT:
+        return " N";
+    case OPTION_DURATION:
+        return " DURATION";
+    case OPTION_SIZE:
+        return " SIZE";
+    case OPTION_CHOICE:
+        return " CHOICE";
+    case OPTION_BOOL:
+        break;
+    }
+    return "";
+}
+
+void help_option_name(struct buf *buf, const struct option_row *row) {
+    char flag[OPTION_FLAG_BYTES];
+    if (row->letter != 0)
+        buf_printf(buf, "-%c, ", row->letter);
+    buf_printf(buf, "%s%s", options_flag(row, flag), option_value_name(row));
+}
+
+void help_option_text(struct buf *buf, const struct option_row *row) {
+    buf_append_cstr(buf, row->help);
+    if (row->choices != NULL)
+        buf_printf(buf, " One of %s.", row->choices);
+    if (row->environment != NULL)
+        buf_printf(buf, " Environment: %s.", row->environment);
+    if (row->fallback != NULL && row->type != OPTION_BOOL)
+        buf_printf(buf, " Default: %s.", row->fallback);
+}
+
+static void append_options(struct buf *buf, uint64_t options) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_row *row = &option_rows[id];
+        if ((options & OPTION_BIT(id)) == 0)
+            continue;
+        buf_append_cstr(buf, "  ");
+        help_option_name(buf, row);
+        buf_append_char(buf, '\n');
+        struct buf text;
+        buf_init(&text, 0);
+        help_option_text(&text, row);
+        wrap(buf, text.ptr, 6);
+        buf_free(&text);
+    }
+}
+
+static void append_command(struct buf *buf, const struct command *command) {
+    buf_append_cstr(buf, "Usage: ");
+    help_usage(buf, command);
+    buf_printf(buf, "\n\n%s.\n", command->summary);
+    if (command->alias != NULL)
+        buf_printf(buf, "pawl %s is the same.\n", command->alias);
+    if (command->details != NULL) {
+        buf_append_char(buf, '\n');
+        wrap(buf, command->details, 0);
+    }
+    if (command->flags != 0 || command->options != 0)
+        buf_append_cstr(buf, "\nOptions:\n");
+    for (int id = 0; id < FLAG_TOTAL; id++) {
+        if ((command->flags & FLAG_BIT(id)) == 0)
+            continue;
+        buf_append_cstr(buf, "  ");
+        help_flag_name(buf, &flag_rows[id]);
+        buf_append_char(buf, '\n');
+        wrap(buf, flag_rows[id].help, 6);
+    }
+    append_options(buf, command->options);
+    buf_append_cstr(buf, "\nOptions of every command:\n");
+    append_options(buf, OPTION_BITS_COMMON);
+    if (command->example != NULL) {
+        buf_append_cstr(buf, "\nExamples:\n");
+        wrap(buf, command->example, 2);
+    }
+}
+
+static void append_overview(struct buf *buf) {
+    buf_append_cstr(buf, "pawl coordinates durable work on SQLite and PostgreSQL.\n\n"
+                         "Usage: pawl COMMAND [WORD]... [OPTION]...\n\nCommands:\n");
+    int width = 0;
+    for (size_t i = 0; i < commands_count; i++)
+        width = (int)strlen(commands[i]->path) > width ? (int)strlen(commands[i]->path) : width;
+    for (size_t i = 0; i < commands_count; i++)
+        buf_printf(buf, "  %-*s  %s\n", width, commands[i]->path, commands[i]->summary);
+    buf_append_cstr(buf, "\n");
+    wrap(buf,
+         "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the current "
+         "directory. "
+         "Output is a table on a terminal and JSON elsewhere; -o table|wide|json|ndjson decides. Try:\n"
+         "\n"
+         "  pawl send order.created '{\"id\": 1}' --stream order-1\n"
+         "  pawl messages list\n"
+         "\n"
+         "pawl help COMMAND tells more about a command, pawl help options about the options and their "
+         "environment "
+         "variables, pawl help exit-codes about how the program ends.",
+         0);
+}
+
+/* Help is for people: it is text also where answers are JSON. */
+static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
+    pawl_status status = buf_status(buf, "help", err);
+    if (status == PAWL_OK)
+        fwrite(buf->ptr, 1, buf->len, cli->output.file);
+    return status;
+}
+
+pawl_status help_show(struct cli *cli, const struct command *command, pawl_error *err) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    if (command != NULL)
+        append_command(&buf, command);
+    else
+        append_overview(&buf);
+    pawl_status status = show(cli, &buf, err);
+    buf_free(&buf);
+    return status;
+}
+
+pawl_status help_exit_codes(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "exit_code", .type = CELL_INT},
+                                            {.key = "status", .type = CELL_TEXT},
+                                            {.key = "meaning", .type = CELL_TEXT, .cut = true}};
+    output_list_begin(&cli->output, columns, 3);
+    for (size_t i = 0; i < exit_codes_count; i++) {
+        struct cell cells[] = {cell_int(exit_codes[i].code), cell_cstr(exit_codes[i].name),
+                               cell_cstr(exit_codes[i].meaning)};
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "", err);
+}
+
+static void markdown_options(struct buf *buf, uint64_t options) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if ((options & OPTION_BIT(id)) == 0)
+            continue;
+        buf_append_cstr(buf, "- `");
+        help_option_name(buf, &option_rows[id]);
+        buf_append_cstr(buf, "`: ");
+        help_option_text(buf, &option_rows[id]);
+        buf_append_char(buf, '\n');
+    }
+}
+
+static void markdown_command(struct buf *buf, const struct command *command) {
+    buf_printf(buf, "### pawl %s\n\n`", command->path);
+    help_usage(buf, command);
+    buf_printf(buf, "`\n\n%s.", command->summary);
+    if (command->alias != NULL)
+        buf_printf(buf, " `pawl %s` is the same.", command->alias);
+    if (command->details != NULL)
+        buf_printf(buf, "\n\n%s", command->details);
+    buf_append_cstr(buf, command->flags != 0 || command->options != 0 ? "\n\n" : "\n");
+    for (int id = 0; id < FLAG_TOTAL; id++) {
+        if ((command->flags & FLAG_BIT(id)) == 0)
+            continue;
+        buf_append_cstr(buf, "- `");
+        help_flag_name(buf, &flag_rows[id]);
+        buf_printf(buf, "`: %s\n", flag_rows[id].help);
+    }
+    markdown_options(buf, command->options);
+    if (command->example != NULL)
+        buf_printf(buf, "\n```sh\n%s\n```\n", command->example);
+    buf_append_char(buf, '\n');
+}
+
+void help_markdown(struct buf *buf) {
+    buf_append_cstr(buf, "## Exit codes\n\n| code | status | meaning |\n|--:|---|---|\n");
+    for (size_t i = 0; i < exit_codes_count; i++)
+        buf_printf(buf, "| %d | %s | %s |\n", exit_codes[i].code, exit_codes[i].name, exit_codes[i].meaning);
+    buf_append_cstr(buf, "\n## Options of every command\n\n");
+    markdown_options(buf, OPTION_BITS_COMMON);
+    buf_append_cstr(buf, "\n## Commands\n\n");
+    for (size_t i = 0; i < commands_count; i++)
+        markdown_command(buf, commands[i]);
+}

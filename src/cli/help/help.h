@@ -1,0 +1,23 @@
+/* Help made from the tables of commands, flags and options. */
+#ifndef CLI_HELP_HELP_H
+#define CLI_HELP_HELP_H
+
+#include "cli/cli.h"
+
+/* The help of one command, or the overview when command is NULL; always text. */
+PAWL_MUSTCHECK pawl_status help_show(struct cli *cli, const struct command *command, pawl_error *err);
+
+/* The table of exit codes. */
+PAWL_MUSTCHECK pawl_status help_exit_codes(struct cli *cli, pawl_error *err);
+
+/* The reference part of docs/cli.md; a test compares the two. */
+void help_markdown(struct buf *buf);
+
+/* Pieces of the help that the manual page uses as well. */
+void help_usage(struct buf *buf, const struct command *command);
+void help_flag_name(struct buf *buf, const struct flag_row *row);
+void help_option_name(struct buf *buf, const struct option_row *row);
+/* The option's text with where else it comes from and what it is when nobody says. */
+void help_option_text(struct buf *buf, const struct option_row *row);
+
+#endif

@@ -1,0 +1,111 @@
+/* pawl agent: who may have which tools used, and what was refused. */
+#include "base/error.h"
+#include "base/json/json.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "domain/authority/scope.h"
+#include "view/work.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    struct agent_list found = {0};
+    pawl_status status = cli->store->ops->jobs->agents(cli->store, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, agent_columns, AGENT_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[AGENT_COLUMNS];
+        agent_cells(&found.agents[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no agents", err);
+}
+
+static pawl_status write_agent(struct cli *cli, bool disabled, pawl_error *err) {
+    struct buf scopes;
+    pawl_status status = PAWL_OK;
+    buf_init(&scopes, 0);
+    buf_append_char(&scopes, '[');
+    for (int i = 1; status == PAWL_OK && i < cli->arguments.word_count; i++) {
+        pawl_str scope = str_from(cli->arguments.words[i]);
+        status = scope_check_name(scope, true, err);
+        if (i > 1)
+            buf_append_char(&scopes, ',');
+        json_quote(&scopes, scope);
+    }
+    buf_append_char(&scopes, ']');
+    if (status == PAWL_OK)
+        status = buf_status(&scopes, "agent", err);
+    struct agent agent = {
+        .name = str_from(cli->arguments.words[0]), .scopes = buf_str(&scopes), .disabled = disabled};
+    if (status == PAWL_OK)
+        status = cli->store->ops->jobs->agent_put(cli->store, &agent, err);
+    struct cell cells[] = {cell_text(agent.name), cell_bool(disabled), cell_text(agent.scopes)};
+    if (status == PAWL_OK)
+        status = output_record(&cli->output, agent_columns, 3, cells, err);
+    buf_free(&scopes);
+    return status;
+}
+
+static pawl_status set(struct cli *cli, pawl_error *err) { return write_agent(cli, false, err); }
+
+static pawl_status disable(struct cli *cli, pawl_error *err) {
+    struct agent_list found = {0};
+    pawl_str name = str_from(cli->arguments.words[0]);
+    pawl_status status = cli->store->ops->jobs->agents(cli->store, cli->arena, &found, err);
+    bool known = false;
+    for (size_t i = 0; i < found.count; i++)
+        known = known || str_equal(found.agents[i].name, name);
+    if (status == PAWL_OK && !known)
+        status = error_set(err, PAWL_NOT_FOUND, "agent", "there is no agent '%.*s'", STR_ARG(name));
+    return status == PAWL_OK ? write_agent(cli, true, err) : status;
+}
+
+static pawl_status refusals(struct cli *cli, pawl_error *err) {
+    int most = cli_limit(cli);
+    struct refusal_list found = {0};
+    pawl_status status = cli->store->ops->jobs->refusals(cli->store, most, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, refusal_columns, REFUSAL_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[REFUSAL_COLUMNS];
+        refusal_cells(&found.refusals[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "nothing was refused", err);
+}
+
+const struct command command_agent_list = {.path = "agent list",
+                                           .alias = "agent",
+                                           .summary = "List agents with their scopes",
+                                           .database = DATABASE_OPEN,
+                                           .run = list};
+const struct command command_agent_set = {
+    .path = "agent set",
+    .summary = "Make an agent, or give it other scopes",
+    .arguments = "NAME [SCOPE...]",
+    .arguments_min = 1,
+    .arguments_max = PAWL_ARGUMENTS_MAX,
+    .database = DATABASE_MAKE,
+    .writes = true,
+    .details =
+        "A scope may end in *: tool:files.* covers every tool of the server "
+        "files that names no scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that "
+        "type, and statement:NAME lets its runs use that statement.",
+    .example = "pawl agent set reporter 'tool:files.*' mail",
+    .run = set};
+const struct command command_agent_disable = {
+    .path = "agent disable",
+    .summary = "Take all scopes from an agent: its tasks are refused",
+    .arguments = "NAME",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = disable};
+const struct command command_agent_refusals = {.path = "agent refusals",
+                                               .summary = "Show what was refused for want of a scope",
+                                               .flags = FLAG_BIT(FLAG_LIMIT),
+                                               .database = DATABASE_OPEN,
+                                               .run = refusals};

@@ -1,0 +1,97 @@
+/* pawl audit: what was executed, and whether anybody has changed the record of it. */
+#include "base/error.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "view/work.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    struct run_filter filter = {.task = cli_flag(cli, FLAG_TASK)->text,
+                                .before_id = cli_flag(cli, FLAG_AFTER)->number,
+                                .limit = cli_limit(cli)};
+    struct task_run_list found = {0};
+    pawl_status status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, execution_columns, EXECUTION_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[EXECUTION_COLUMNS];
+        execution_cells(&found.runs[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "nothing was executed", err);
+}
+
+static pawl_status verify(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {
+        {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
+        {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
+        {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
+        {.key = "fault", .type = CELL_TEXT}, {.key = "note", .type = CELL_TEXT}};
+    pawl_str expect = cli_flag(cli, FLAG_HEAD)->text;
+    struct audit_report report = {0};
+    pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, expect, cli->arena, &report, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_bool(report.sound),
+                           cell_int(report.chains),
+                           cell_int(report.blocks),
+                           cell_int(report.anchors),
+                           cell_int(report.rows),
+                           cell_int(report.removed),
+                           cell_text(report.fault),
+                           report.sound && report.anchors == 0 && str_absent(expect)
+                               ? cell_cstr("sound as far as it goes; nothing anchors it: give --head")
+                               : cell_none()};
+    if (!report.sound)
+        cli->exit_code = error_exit_code(PAWL_CONFLICT);
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+static pawl_status head(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "number", .type = CELL_INT},
+                                            {.key = "made_at", .type = CELL_TIME},
+                                            {.key = "hash", .type = CELL_TEXT}};
+    struct audit_head last = {0};
+    pawl_status status = cli->store->ops->jobs->audit_anchor(cli->store, 0, &last, err);
+    if (status != PAWL_OK)
+        return status;
+    if (last.number == 0)
+        return error_set(err, PAWL_NOT_FOUND, "audit",
+                         "nothing was executed that is audited, so there is no head");
+    struct cell cells[] = {cell_int(last.number), cell_time(last.made_ms), cell_text(str_from(last.hash))};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+const struct command command_audit_list = {
+    .path = "audit list",
+    .alias = "audit",
+    .summary = "List executions of jobs, the newest first",
+    .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details = "Give the last id to --after for older ones.",
+    .run = list,
+};
+
+const struct command command_audit_verify = {
+    .path = "audit verify",
+    .summary = "Recompute the hashes of the audit and say whether a row was changed or removed",
+    .flags = FLAG_BIT(FLAG_HEAD),
+    .database = DATABASE_OPEN,
+    .details =
+        "The exit code is 73 when something does not fit. Rows that retention took are counted as removed; a "
+        "row that is gone before its time is a fault. Who may write everything in the database can also "
+        "compute every hash anew: --head with a hash that pawl audit head, the log or /metrics showed "
+        "earlier finds that as well.",
+    .run = verify,
+};
+
+const struct command command_audit_head = {
+    .path = "audit head",
+    .summary = "Anchor the audit: one hash over everything that was executed so far, to be kept elsewhere",
+    .database = DATABASE_OPEN,
+    .details =
+        "Workers do the same with their housekeeping and when they stop, and log the hash. Give it to pawl "
+        "audit verify --head later.",
+    .run = head,
+};

@@ -1,0 +1,78 @@
+/* pawl pipeline: is a document right, and what does it do. */
+#include "base/str.h"
+#include "cli/commands.h"
+#include "cli/jobs/pipeline_input.h"
+
+static pawl_status check(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "file", .type = CELL_TEXT},
+                                            {.key = "ok", .type = CELL_BOOL},
+                                            {.key = "steps", .type = CELL_INT},
+                                            {.key = "scopes", .type = CELL_JSON}};
+    struct pipeline_input in = {0};
+    const char *path = cli->arguments.words[0];
+    pawl_status status = pipeline_input_read(cli, path, false, &in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_cstr(path), cell_bool(true), cell_int((int64_t)in.pipeline->steps_count),
+                           cell_text(in.scopes)};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {
+        {.key = "step", .type = CELL_TEXT},           {.key = "uses", .type = CELL_TEXT},
+        {.key = "needs", .type = CELL_TEXT},          {.key = "timeout", .type = CELL_DURATION},
+        {.key = "attempts", .type = CELL_INT},        {.key = "foreach", .type = CELL_BOOL, .drop = 1},
+        {.key = "if", .type = CELL_TEXT, .cut = true}};
+    struct pipeline_input in = {0};
+    pawl_status status = pipeline_input_read(cli, cli->arguments.words[0], false, &in, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; status == PAWL_OK && i < in.pipeline->steps_count; i++) {
+        const struct pipeline_step *step = &in.pipeline->steps[i];
+        struct buf needs;
+        pawl_str needs_text = {NULL, 0};
+        buf_init(&needs, 0);
+        for (size_t k = 0; k < step->needs_count; k++)
+            buf_printf(&needs, "%s%.*s", k > 0 ? " " : "",
+                       STR_ARG(in.pipeline->steps[step->needs[k].step].id));
+        status = buf_status(&needs, "pipeline", err);
+        if (status == PAWL_OK && needs.len > 0)
+            status = str_dup(cli->arena, buf_str(&needs), &needs_text, err);
+        buf_free(&needs);
+        struct cell cells[] = {cell_text(step->id),       cell_text(step->uses),
+                               cell_text(needs_text),     cell_duration(step->timeout_ms),
+                               cell_int(step->attempts),  cell_bool(step->foreach != NULL),
+                               cell_text(step->condition)};
+        if (status == PAWL_OK)
+            output_list_row(&cli->output, cells);
+    }
+    return status == PAWL_OK ? output_list_end(&cli->output, "no steps", err) : status;
+}
+
+const struct command command_pipeline_check = {
+    .path = "pipeline check",
+    .summary = "Check a pipeline: its form, its tools, their arguments",
+    .arguments = "FILE",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_PARAMS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
+    .details = "A file that ends in .yaml or .yml is YAML, any other is JSON. With --params the parameters "
+               "are checked "
+               "as well, and everything that depends on them. Nothing is stored.",
+    .example = "pawl pipeline check report.yaml --params '{\"day\":\"2026-01-02\"}' --tools tools.json",
+    .run = check,
+};
+
+const struct command command_pipeline_show = {
+    .path = "pipeline show",
+    .summary = "Show the steps of a pipeline and what each waits for",
+    .arguments = "FILE",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_PARAMS),
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
+    .run = show,
+};

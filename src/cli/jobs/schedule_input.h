@@ -1,0 +1,22 @@
+/* Schedules from the command line. */
+#ifndef CLI_JOBS_SCHEDULE_INPUT_H
+#define CLI_JOBS_SCHEDULE_INPUT_H
+
+#include "cli/cli.h"
+#include "work/schedule_duty.h"
+
+#define SCHEDULE_FLAGS                                                                                       \
+    (FLAG_BIT(FLAG_CRON) | FLAG_BIT(FLAG_EVERY) | FLAG_BIT(FLAG_AT) | FLAG_BIT(FLAG_ZONE) |                  \
+     FLAG_BIT(FLAG_MISSED) | FLAG_BIT(FLAG_OVERLAP) | FLAG_BIT(FLAG_JITTER) | FLAG_BIT(FLAG_START) |         \
+     FLAG_BIT(FLAG_END))
+
+/* What the flags say; *given is false when there is none of --cron, --every and --at. PAWL_INVALID says what
+ * is wrong: the expression, the zone, a time. */
+PAWL_MUSTCHECK pawl_status schedule_input_read(struct cli *cli, struct job_schedule *schedule, bool *given,
+                                               pawl_error *err);
+
+/* Stores it, with its next instant from now on (none while it is paused). */
+PAWL_MUSTCHECK pawl_status schedule_input_put(struct cli *cli, struct job_schedule *schedule,
+                                              pawl_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* pawl task: what is done again and again, and when. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "cli/commands.h"
+#include "cli/jobs/pipeline_input.h"
+#include "cli/jobs/schedule_input.h"
+#include "view/work.h"
+#include "work/pipeline/job.h"
+#include "work/pipeline/run.h"
+
+static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err) {
+    struct put_answer answer = {0};
+    pawl_status status = cli->store->ops->jobs->task_put(cli->store, task, cli->arena, &answer, err);
+    if (status != PAWL_OK)
+        return status;
+    if (answer.answer == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "task", "there is no agent '%.*s'; make it with pawl agent set",
+                         STR_ARG(task->agent));
+    if (answer.answer == ANSWER_REFUSED)
+        return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
+                         STR_ARG(task->agent), STR_ARG(answer.missing));
+    if (answer.answer != ANSWER_APPLIED)
+        return error_set(err, PAWL_CONFLICT, "task", "somebody else has changed the task meanwhile");
+    return PAWL_OK;
+}
+
+static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
+    struct task_list tasks = {0};
+    pawl_str name = str_from(cli->arguments.words[0]);
+    pawl_status status =
+        cli->store->ops->jobs->tasks(cli->store, name, (pawl_str){NULL, 0}, 1, cli->arena, &tasks, err);
+    if (status == PAWL_OK && tasks.count == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
+    if (status == PAWL_OK)
+        *task = tasks.tasks[0];
+    return status;
+}
+
+static pawl_status print(struct cli *cli, const struct task *task, pawl_error *err) {
+    struct cell cells[TASK_COLUMNS];
+    task_cells(task, cells);
+    return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
+}
+
+static pawl_status create(struct cli *cli, pawl_error *err) {
+    struct pipeline_input in = {0};
+    struct job_schedule schedule = {0};
+    const struct flag_value *file = cli_flag(cli, FLAG_PIPELINE);
+    bool scheduled = false;
+    if (!file->set)
+        return error_set(err, PAWL_INVALID, "task", "a task needs --pipeline FILE");
+    struct task task = {.name = str_from(cli->arguments.words[0]),
+                        .agent = cli_flag(cli, FLAG_AGENT)->text,
+                        .type = STR(PIPELINE_JOB_TYPE),
+                        .queue = cli_flag(cli, FLAG_QUEUE)->text,
+                        .key = cli_flag(cli, FLAG_KEY)->text,
+                        .priority = (int)cli_flag(cli, FLAG_PRIORITY)->number,
+                        .timeout_ms = cli_flag(cli, FLAG_TIMEOUT)->number,
+                        .flags = JOB_AUDIT | JOB_EVENTS};
+    if (cli->arguments.options.values[OPTION_MAX_ATTEMPTS].source != OPTION_FROM_DEFAULT)
+        task.max_attempts = (int)options_number(&cli->arguments.options, OPTION_MAX_ATTEMPTS);
+    pawl_status status = schedule_input_read(cli, &schedule, &scheduled, err);
+    if (status == PAWL_OK)
+        status = pipeline_input_read(cli, file->text.ptr, scheduled, &in, err);
+    if (status == PAWL_OK)
+        status = pipeline_input_params(cli, &task.params, err);
+    if (status != PAWL_OK)
+        return status;
+    char *spec = arena_printf(cli->arena, "{\"pipeline\":%.*s}", STR_ARG(in.document));
+    if (spec == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "task", "out of memory");
+    task.spec = str_from(spec);
+    task.scopes = in.scopes;
+    schedule.name = task.name;
+    schedule.task = task.name;
+    status = put(cli, &task, err);
+    if (status == PAWL_OK && scheduled)
+        status = schedule_input_put(cli, &schedule, err);
+    /* As the store has it, with its version. */
+    if (status == PAWL_OK)
+        status = find(cli, &task, err);
+    return status == PAWL_OK ? print(cli, &task, err) : status;
+}
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    struct task_list tasks;
+    pawl_str none = {NULL, 0}, after = none;
+    output_list_begin(&cli->output, task_columns, TASK_COLUMNS);
+    do {
+        tasks = (struct task_list){0};
+        pawl_status status =
+            cli->store->ops->jobs->tasks(cli->store, none, after, PAWL_LIST_MAX, cli->arena, &tasks, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < tasks.count; i++) {
+            struct cell cells[TASK_COLUMNS];
+            task_cells(&tasks.tasks[i], cells);
+            output_list_row(&cli->output, cells);
+            after = tasks.tasks[i].name;
+        }
+    } while (tasks.count == PAWL_LIST_MAX);
+    return output_list_end(&cli->output, "no tasks", err);
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) {
+    struct task task;
+    pawl_status status = find(cli, &task, err);
+    return status == PAWL_OK ? print(cli, &task, err) : status;
+}
+
+/* The task that is named, and its schedules. */
+static pawl_status find_with_schedules(struct cli *cli, struct task *task,
+                                       struct job_schedule_list *schedules, pawl_error *err) {
+    pawl_status status = find(cli, task, err);
+    if (status != PAWL_OK)
+        return status;
+    struct schedule_filter filter = {.task = task->name, .limit = PAWL_LIST_MAX};
+    return cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, schedules, err);
+}
+
+/* Its schedules stop or go on; a schedule that goes on does not make up for the pause. */
+static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
+    static const struct column columns[] = {{.key = "schedule", .type = CELL_TEXT},
+                                            {.key = "paused", .type = CELL_BOOL}};
+    struct task task;
+    struct job_schedule_list found = {0};
+    pawl_status status = find_with_schedules(cli, &task, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, columns, 2);
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
+        found.schedules[i].paused = paused;
+        status = schedule_input_put(cli, &found.schedules[i], err);
+        struct cell cells[] = {cell_text(found.schedules[i].name), cell_bool(paused)};
+        if (status == PAWL_OK)
+            output_list_row(&cli->output, cells);
+    }
+    return status == PAWL_OK ? output_list_end(&cli->output, "the task has no schedule", err) : status;
+}
+
+static pawl_status pause_task(struct cli *cli, pawl_error *err) { return set_paused(cli, true, err); }
+static pawl_status resume(struct cli *cli, pawl_error *err) { return set_paused(cli, false, err); }
+
+static pawl_status run_now(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "id", .type = CELL_INT},
+                                            {.key = "answer", .type = CELL_TEXT}};
+    struct job_new job = {.task = str_from(cli->arguments.words[0])};
+    struct jobs_enqueue in = {.jobs = &job, .count = 1};
+    struct enqueue_result out = {0};
+    pawl_status status = pipeline_input_params(cli, &job.payload, err);
+    if (status == PAWL_OK)
+        status = pipeline_task_check(cli->store, job.task, job.payload, cli->arena, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->jobs->enqueue(cli->store, &in, cli->arena, &out, err);
+    if (status != PAWL_OK)
+        return status;
+    if (out.answers[0] == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(job.task));
+    if (out.answers[0] == ANSWER_REFUSED)
+        return error_set(err, PAWL_CONFLICT, "task",
+                         "refused: its agent lacks a scope; pawl agent refusals says which");
+    struct cell cells[] = {cell_int(out.ids[0]), cell_cstr("enqueued")};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+static pawl_status delete_task(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
+                                            {.key = "state", .type = CELL_TEXT}};
+    struct task task;
+    struct job_schedule_list found = {0};
+    pawl_status status = find_with_schedules(cli, &task, &found, err);
+    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
+        status = cli->store->ops->jobs->schedule_remove(cli->store, found.schedules[i].name, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->jobs->task_remove(cli->store, task.name, err);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_text(task.name), cell_cstr("deleted")};
+    return output_record(&cli->output, columns, 2, cells, err);
+}
+
+#define NAME_ONLY .arguments = "NAME", .arguments_min = 1, .arguments_max = 1
+
+const struct command command_task_create = {
+    .path = "task create",
+    .summary = "Make a task, or a new version of one: a pipeline, and when it runs",
+    NAME_ONLY,
+    .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
+             FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
+    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV) |
+               OPTION_BIT(OPTION_MAX_ATTEMPTS),
+    .database = DATABASE_MAKE,
+    .writes = true,
+    .details = "With --cron, --every or --at it gets a schedule of the same name. A task of an agent may use "
+               "only tools "
+               "whose scopes the agent has: that is checked here, when a job is enqueued, and when it runs.",
+    .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
+               "--tools tools.json",
+    .run = create,
+};
+const struct command command_task_list = {
+    .path = "task list", .alias = "task", .summary = "List tasks", .database = DATABASE_OPEN, .run = list};
+const struct command command_task_show = {.path = "task show",
+                                          .summary = "Show a task with its pipeline",
+                                          NAME_ONLY,
+                                          .database = DATABASE_OPEN,
+                                          .run = show};
+const struct command command_task_pause = {.path = "task pause",
+                                           .summary = "Stop the schedules of a task",
+                                           NAME_ONLY,
+                                           .database = DATABASE_OPEN,
+                                           .writes = true,
+                                           .details = "Jobs that exist already go on.",
+                                           .run = pause_task};
+const struct command command_task_resume = {
+    .path = "task resume",
+    .summary = "Let the schedules of a task go on",
+    NAME_ONLY,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "From now on: what fell into the pause is not made up for.",
+    .run = resume};
+const struct command command_task_run = {.path = "task run",
+                                         .summary = "Enqueue a job of a task now",
+                                         NAME_ONLY,
+                                         .flags = FLAG_BIT(FLAG_PARAMS),
+                                         .database = DATABASE_OPEN,
+                                         .writes = true,
+                                         .run = run_now};
+const struct command command_task_delete = {.path = "task delete",
+                                            .summary = "Delete a task with its schedules",
+                                            NAME_ONLY,
+                                            .database = DATABASE_OPEN,
+                                            .writes = true,
+                                            .details = "What its jobs did stays in the audit.",
+                                            .run = delete_task};

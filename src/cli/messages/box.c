@@ -1,0 +1,241 @@
+/* pawl outbox and pawl inbox: the messages of one kind, and sending finished ones again. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/uuid.h"
+#include "cli/audit.h"
+#include "cli/commands.h"
+#include "view/message.h"
+#include "view/names.h"
+
+static void choose(struct cli *cli, enum store_kind kind) {
+    cli->arguments.flags[FLAG_KIND] = (struct flag_value){.set = true, .number = (int64_t)kind - 1};
+}
+
+static pawl_status list_outbox(struct cli *cli, pawl_error *err) {
+    choose(cli, KIND_OUTBOX);
+    return messages_list(cli, 0, "the outbox is empty", err);
+}
+
+static pawl_status list_inbox(struct cli *cli, pawl_error *err) {
+    choose(cli, KIND_INBOX);
+    return messages_list(cli, 0, "the inbox is empty", err);
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) { return messages_show(cli, 0, "message", err); }
+
+/* The finished message of that kind with the id. */
+static pawl_status find_done(struct cli *cli, const char *word, enum store_kind kind, struct message_row *row,
+                             pawl_error *err) {
+    pawl_uuid id;
+    struct message_rows rows;
+    pawl_status status = cli_uuid(word, &id, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.rows[i].state == STATE_DONE && rows.rows[i].item.kind == kind) {
+            *row = rows.rows[i];
+            return PAWL_OK;
+        }
+    }
+    cli->hint = "Finished messages are kept only with pawl settings set history=7d, or by a worker with "
+                "--debug; dead letters go on with pawl dead redrive.";
+    return error_set(err, PAWL_NOT_FOUND, "replay", "there is no finished message %s in the %s", word,
+                     kind_name(kind));
+}
+
+/* Again from the outbox with the same id, so that readers can filter it; in the inbox under a new one, caused
+ * by the old, because the old one is known there. */
+static pawl_status replay_one(struct cli *cli, const struct item *item, pawl_uuid *id, pawl_error *err) {
+    bool inbox = item->kind == KIND_INBOX;
+    struct message_new message = {.id = inbox ? uuid_nil() : item->id,
+                                  .stream = item->stream,
+                                  .topic = item->topic,
+                                  .type = item->type,
+                                  .payload = item->payload,
+                                  .headers = item->headers,
+                                  .correlation_id = item->correlation_id,
+                                  .causation_id = inbox ? item->id : item->causation_id,
+                                  .traceparent = item->traceparent};
+    if (inbox) {
+        pawl_status status = uuid_next(&message.id, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    struct messages_put put = {.kind = item->kind,
+                               .messages = &message,
+                               .count = 1,
+                               .consumer = item->consumer,
+                               .payload_bytes_max = PAWL_PAYLOAD_BYTES_MAX};
+    struct put_result result;
+    pawl_status status = cli->store->ops->core.messages_put(cli->store, &put, cli->arena, &result, err);
+    *id = message.id;
+    return status;
+}
+
+static pawl_status replay(struct cli *cli, enum store_kind kind, pawl_error *err) {
+    static const struct column columns[] = {{.key = "id", .type = CELL_UUID},
+                                            {.key = "replayed", .type = CELL_UUID}};
+    bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
+    pawl_status status = PAWL_OK;
+    output_list_begin(&cli->output, columns, 2);
+    for (int i = 0; i < cli->arguments.word_count && status == PAWL_OK; i++) {
+        struct message_row row = {0};
+        pawl_uuid id = uuid_nil();
+        status = find_done(cli, cli->arguments.words[i], kind, &row, err);
+        if (status == PAWL_OK && !dry)
+            status = replay_one(cli, &row.item, &id, err);
+        if (status == PAWL_OK && !dry)
+            status = audit_note(cli, kind == KIND_INBOX ? "inbox replay" : "outbox replay",
+                                cli->arguments.words[i], err);
+        if (status == PAWL_OK)
+            output_list_row(&cli->output, (struct cell[]){cell_uuid(row.item.id), cell_uuid(id)});
+    }
+    pawl_status ended = output_list_end(&cli->output, "nothing was replayed", status == PAWL_OK ? err : NULL);
+    return status == PAWL_OK ? ended : status;
+}
+
+static pawl_status replay_outbox(struct cli *cli, pawl_error *err) { return replay(cli, KIND_OUTBOX, err); }
+static pawl_status replay_inbox(struct cli *cli, pawl_error *err) { return replay(cli, KIND_INBOX, err); }
+
+/* The dead letter that a stream waits for is given up, so that the stream goes on. */
+static pawl_status skip(struct cli *cli, enum store_kind kind, pawl_error *err) {
+    pawl_uuid id;
+    struct message_rows rows;
+    pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
+    struct dead_ref ref = {0};
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        if (rows.rows[i].state == STATE_DEAD && rows.rows[i].item.kind == kind)
+            ref = (struct dead_ref){kind, rows.rows[i].item.seq};
+    }
+    if (status == PAWL_OK && ref.seq == 0)
+        return error_set(
+            err, PAWL_CONFLICT, "skip",
+            "message %s is not a dead letter of the %s: only what failed for good can be skipped",
+            cli->arguments.words[0], kind_name(kind));
+    if (status == PAWL_OK)
+        status = cli_confirm(cli, "skip this message (it is lost)", err);
+    struct answer_list answers;
+    if (status == PAWL_OK)
+        status = cli->store->ops->core.dead_discard(cli->store, &ref, 1, cli->arena, &answers, err);
+    if (status == PAWL_OK && answers.answers[0] != ANSWER_APPLIED)
+        return error_set(err, PAWL_CONFLICT, "skip", "it waits behind another dead letter: skip that one");
+    if (status == PAWL_OK)
+        status =
+            audit_note(cli, kind == KIND_INBOX ? "inbox skip" : "outbox skip", cli->arguments.words[0], err);
+    if (status == PAWL_OK)
+        output_say(&cli->output, "skipped; its stream goes on");
+    return status;
+}
+
+static pawl_status skip_outbox(struct cli *cli, pawl_error *err) { return skip(cli, KIND_OUTBOX, err); }
+static pawl_status skip_inbox(struct cli *cli, pawl_error *err) { return skip(cli, KIND_INBOX, err); }
+
+#define LIST_FLAGS                                                                                           \
+    (FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |             \
+     FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER))
+#define REPLAY_DETAILS                                                                                       \
+    "Takes ids of finished messages, which are kept only with pawl settings set history=7d or by a worker "  \
+    "with --debug. The message is handled again behind what its stream has now. From the outbox it goes "    \
+    "out "                                                                                                   \
+    "with the same id, so that readers can filter it; in the inbox it gets a new id and names the old one "  \
+    "as "                                                                                                    \
+    "its cause."
+
+const struct command command_outbox_list = {
+    .path = "outbox list",
+    .alias = "outbox",
+    .summary = "List messages that are to be published",
+    .flags = LIST_FLAGS,
+    .database = DATABASE_OPEN,
+    .run = list_outbox,
+};
+
+const struct command command_outbox_show = {
+    .path = "outbox show",
+    .summary = "Show one message with its payload",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .run = show,
+};
+
+const struct command command_outbox_replay = {
+    .path = "outbox replay",
+    .summary = "Publish finished messages once more",
+    .arguments = "ID...",
+    .arguments_min = 1,
+    .arguments_max = PAWL_ARGUMENTS_MAX,
+    .flags = FLAG_BIT(FLAG_DRY_RUN),
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = REPLAY_DETAILS,
+    .run = replay_outbox,
+};
+
+const struct command command_outbox_skip = {
+    .path = "outbox skip",
+    .summary = "Give up the dead letter that a stream waits for",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_YES),
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = skip_outbox,
+};
+
+const struct command command_inbox_list = {
+    .path = "inbox list",
+    .alias = "inbox",
+    .summary = "List messages that were received and are not finished",
+    .flags = LIST_FLAGS,
+    .database = DATABASE_OPEN,
+    .run = list_inbox,
+};
+
+const struct command command_inbox_show = {
+    .path = "inbox show",
+    .summary = "Show one message with its payload",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .run = show,
+};
+
+const struct command command_inbox_replay = {
+    .path = "inbox replay",
+    .summary = "Handle finished messages once more",
+    .arguments = "ID...",
+    .arguments_min = 1,
+    .arguments_max = PAWL_ARGUMENTS_MAX,
+    .flags = FLAG_BIT(FLAG_DRY_RUN),
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = REPLAY_DETAILS,
+    .run = replay_inbox,
+};
+
+const struct command command_inbox_skip = {
+    .path = "inbox skip",
+    .summary = "Give up the dead letter that a stream waits for",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_YES),
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .run = skip_inbox,
+};

@@ -1,0 +1,64 @@
+/* pawl messages cancel: a message that waits or runs is ended. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "cli/audit.h"
+#include "cli/commands.h"
+#include "view/message.h"
+
+static pawl_status check_state(struct cli *cli, pawl_uuid id, pawl_error *err) {
+    struct message_rows rows;
+    pawl_status status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    if (rows.count == 0)
+        return error_set(err, PAWL_NOT_FOUND, "cancel", "there is no message with id %s",
+                         cli->arguments.words[0]);
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.rows[i].state != STATE_DONE && rows.rows[i].state != STATE_DEAD)
+            return PAWL_OK;
+    }
+    return error_set(err, PAWL_CONFLICT, "cancel", "message %s has ended already", cli->arguments.words[0]);
+}
+
+static pawl_status cancel(struct cli *cli, pawl_error *err) {
+    const struct flag_value *reason = cli_flag(cli, FLAG_REASON);
+    char text[UUID_TEXT_BYTES];
+    pawl_uuid id;
+    pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
+    if (status == PAWL_OK)
+        status = check_state(cli, id, err);
+    if (status != PAWL_OK)
+        return status;
+    struct pause_row row = {
+        .scope = PAUSE_MESSAGE, .name = str_from(uuid_format(id, text)), .actor = audit_actor(cli)};
+    if (reason->set)
+        row.reason = reason->text;
+    status = cli->store->ops->relay->pause_set(cli->store, &row, err);
+    if (status == PAWL_OK)
+        status = audit_note_reason(cli, "cancel", text, err);
+    if (status == PAWL_OK)
+        output_say(&cli->output, "cancelled; its worker is woken to see it");
+    return status;
+}
+
+const struct command command_messages_cancel = {
+    .path = "messages cancel",
+    .summary = "End a message that waits or runs: it becomes a dead letter",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_REASON),
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "The worker that has it is woken and sees it at once (where nobody can be woken, with its next "
+        "heartbeat): a program gets SIGTERM and two seconds "
+        "later SIGKILL, a call of an endpoint is broken off, pawl_cancelled says true to a C function. A "
+        "message that waits ends when it is claimed, without running. It is then a dead letter, and the "
+        "policy of its stream is applied; one that was done first is done. pawl resume message ID takes "
+        "it back as long as nobody has seen it.",
+    .example = "pawl messages cancel 01890a5d-ac96-774b-bcce-b302099a8057 --reason 'wrong address'",
+    .run = cancel,
+};

@@ -1,0 +1,77 @@
+/* pawl dead: what failed for good, looked at. */
+#include "cli/commands.h"
+#include "view/message.h"
+#include "view/names.h"
+#include "view/note.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    return messages_list(cli, STATE_DEAD, "no dead letters", err);
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) {
+    return messages_show(cli, STATE_DEAD, "dead letter", err);
+}
+
+static pawl_status groups(struct cli *cli, pawl_error *err) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int64_t limit_rows = limit->set && limit->number < PAWL_LIST_MAX ? limit->number : PAWL_LIST_MAX;
+    int first = (int)cli_kind(cli, KIND_OUTBOX);
+    int last = (int)cli_kind(cli, KIND_COUNT);
+    bool cut = false;
+    output_list_begin(&cli->output, group_columns, GROUP_COLUMNS);
+    for (int kind = first; kind <= last; kind++) {
+        struct dead_groups found;
+        pawl_status status = cli->store->ops->view.dead_groups(cli->store, (enum store_kind)kind,
+                                                               (int)limit_rows, cli->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        cut = cut || found.count == (size_t)limit_rows;
+        for (size_t i = 0; i < found.count; i++) {
+            struct cell cells[GROUP_COLUMNS];
+            group_cells(&found.groups[i], cells);
+            output_list_row(&cli->output, cells);
+        }
+    }
+    pawl_status status = output_list_end(&cli->output, "no dead letters", err);
+    cli->list_said = true;
+    if (status == PAWL_OK && cut && !limit->set)
+        cli_note(cli, "the first %d groups of a kind; there may be more", PAWL_LIST_MAX);
+    return status;
+}
+
+const struct command command_dead_list = {
+    .path = "dead list",
+    .alias = "dead",
+    .summary = "List dead letters: messages that failed for good",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
+             FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details =
+        "The reason is attempts (the last attempt failed), permanent (the handler said that no attempt can "
+        "succeed), killed (its worker died with it too often), cancelled (a person ended it; the error says "
+        "who "
+        "and why) or parked (it waits behind a dead letter of its stream, and is redriven with that one).",
+    .example = "pawl dead list --type order.created",
+    .run = list,
+};
+
+const struct command command_dead_show = {
+    .path = "dead show",
+    .summary = "Show one dead letter with its payload and its error",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .run = show,
+};
+
+const struct command command_dead_groups = {
+    .path = "dead groups",
+    .summary = "Count dead letters by what went wrong",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .details = "Errors that differ only in numbers and names have the same fingerprint; pawl dead redrive "
+               "--fingerprint takes it.",
+    .run = groups,
+};

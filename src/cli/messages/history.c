@@ -1,0 +1,190 @@
+/* pawl history: done messages, looked at and archived. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "view/message.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    return messages_list(cli, STATE_DONE, "no history: nothing was done, or none of it is kept", err);
+}
+
+/* Rows are removed only after their lines are on disk, so at most this many are written twice after a crash.
+ */
+enum { ARCHIVE_ROWS = 500, ARCHIVE_BYTES = 16777216 };
+
+struct archive {
+    struct cli *cli;
+    int fd;
+    const char *path;
+    off_t size; /* up to which the file is whole */
+    struct buf lines;
+    struct dead_ref refs[ARCHIVE_ROWS];
+    size_t count;
+    int64_t archived, removed;
+};
+
+/* A new file is only there for good when its directory says so. */
+static pawl_status sync_directory(const char *path, pawl_error *err) {
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "history", "no memory for the path");
+    int dir = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    pawl_status status = PAWL_OK;
+    if (dir < 0 || fsync(dir) != 0)
+        status =
+            error_errno(err, PAWL_UNAVAILABLE, "history", errno, "cannot sync the directory of %s", path);
+    if (dir >= 0)
+        (void)close(dir); /* nothing was written through it */
+    return status;
+}
+
+/* The file must be a regular one of whole lines, and nobody else's at the moment. */
+static pawl_status archive_open(struct archive *archive, pawl_error *err) {
+    struct stat info;
+    char last = '\n';
+    archive->fd = open(archive->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0640);
+    if (archive->fd < 0)
+        return error_errno(err, PAWL_INVALID, "history", errno, "cannot write to %s", archive->path);
+    if (fstat(archive->fd, &info) != 0)
+        return error_errno(err, PAWL_UNAVAILABLE, "history", errno, "cannot look at %s", archive->path);
+    if (!S_ISREG(info.st_mode))
+        return error_set(err, PAWL_INVALID, "history",
+                         "%s is not a regular file, so it cannot be made durable", archive->path);
+    if (flock(archive->fd, LOCK_EX | LOCK_NB) != 0)
+        return error_set(err, PAWL_BUSY, "history", "another pawl is writing to %s", archive->path);
+    if (info.st_size > 0 && pread(archive->fd, &last, 1, info.st_size - 1) != 1)
+        return error_errno(err, PAWL_UNAVAILABLE, "history", errno, "cannot read %s", archive->path);
+    if (last != '\n') {
+        archive->cli->hint =
+            "Its messages are still in the database: remove that line, or name another file.";
+        return error_set(err, PAWL_CONFLICT, "history", "%s ends in half a line, as after a crash",
+                         archive->path);
+    }
+    archive->size = info.st_size;
+    return sync_directory(archive->path, err);
+}
+
+static pawl_status write_lines(struct archive *archive, pawl_error *err) {
+    pawl_status status = buf_status(&archive->lines, "history", err);
+    size_t at = 0;
+    while (status == PAWL_OK && at < archive->lines.len) {
+        ssize_t len = write(archive->fd, archive->lines.ptr + at, archive->lines.len - at);
+        if (len < 0 && errno == EINTR)
+            continue;
+        if (len < 0)
+            status =
+                error_errno(err, PAWL_UNAVAILABLE, "history", errno, "cannot write to %s", archive->path);
+        else
+            at += (size_t)len;
+    }
+    if (status == PAWL_OK && fsync(archive->fd) != 0)
+        status = error_errno(err, PAWL_UNAVAILABLE, "history", errno, "cannot sync %s", archive->path);
+    if (status == PAWL_OK)
+        archive->size += (off_t)archive->lines.len;
+    else if (ftruncate(archive->fd, archive->size) != 0)
+        archive->cli->hint = "The file may end in half a line; nothing of it was removed from the database.";
+    return status;
+}
+
+/* Lines to disk, then rows out of the database: in this order nothing is ever lost. */
+static pawl_status archive_flush(struct archive *archive, pawl_error *err) {
+    struct store *store = archive->cli->store;
+    int64_t removed = 0;
+    if (archive->count == 0)
+        return PAWL_OK;
+    pawl_status status = write_lines(archive, err);
+    if (status != PAWL_OK)
+        return status;
+    archive->archived += (int64_t)archive->count;
+    status = store->ops->core.history_remove(store, archive->refs, archive->count, &removed, err);
+    if (status == PAWL_OK)
+        archive->removed += removed;
+    archive->count = 0;
+    buf_reset(&archive->lines);
+    return status;
+}
+
+static pawl_status archive_row(void *self, const struct message_row *row, pawl_error *err) {
+    struct archive *archive = self;
+    struct cell cells[MESSAGE_COLUMNS];
+    message_cells(row, cells);
+    output_cells_json(&archive->lines, message_columns, MESSAGE_COLUMNS, cells);
+    buf_append_char(&archive->lines, '\n');
+    archive->refs[archive->count++] = (struct dead_ref){.kind = row->item.kind, .seq = row->item.seq};
+    if (archive->count == ARCHIVE_ROWS || archive->lines.len >= ARCHIVE_BYTES)
+        return archive_flush(archive, err);
+    return PAWL_OK;
+}
+
+static pawl_status check_archive(struct cli *cli, pawl_error *err) {
+    if (!cli_flag(cli, FLAG_BEFORE)->set || !cli_flag(cli, FLAG_TO)->set)
+        return error_set(err, PAWL_INVALID, "history", "it needs --before DURATION and --to FILE");
+    return PAWL_OK;
+}
+
+static pawl_status run_archive(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "file", .type = CELL_TEXT},
+                                            {.key = "before", .type = CELL_TIME},
+                                            {.key = "archived", .type = CELL_INT},
+                                            {.key = "removed", .type = CELL_INT}};
+    struct archive *archive = arena_alloc(cli->arena, sizeof *archive);
+    if (archive == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "history", "no memory for the archive");
+    archive->cli = cli;
+    archive->path = cli_flag(cli, FLAG_TO)->text.ptr;
+    buf_init(&archive->lines, 0);
+    struct message_filter filter = message_filter_of(cli);
+    filter.state = STATE_DONE;
+    filter.before_ms = cli->output.now_ms - cli_flag(cli, FLAG_BEFORE)->number;
+    pawl_status status = archive_open(archive, err);
+    if (status == PAWL_OK)
+        status = messages_visit(cli->store, filter, 0, archive_row, archive, err);
+    if (status == PAWL_OK)
+        status = archive_flush(archive, err);
+    if (archive->fd >= 0)
+        (void)close(archive->fd); /* every line was synced before */
+    buf_free(&archive->lines);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[] = {cell_cstr(archive->path), cell_time(filter.before_ms), cell_int(archive->archived),
+                           cell_int(archive->removed)};
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+}
+
+const struct command command_history_list = {
+    .path = "history list",
+    .alias = "history",
+    .summary = "List done messages, as long as they are kept",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
+             FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details = "How long they are kept is the setting history (pawl settings).",
+    .run = list,
+};
+
+const struct command command_history_archive = {
+    .path = "history archive",
+    .summary = "Move old done messages into a file of JSON lines",
+    .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
+             FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
+    .check = check_archive,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details =
+        "The lines are appended and synced to disk first, then their rows are removed, in steps of 500. "
+        "After a "
+        "crash in between, some lines may be there twice; none is lost. Each line is what pawl messages show "
+        "prints.",
+    .example = "pawl history archive --before 30d --to done-2026.ndjson",
+    .run = run_archive,
+};

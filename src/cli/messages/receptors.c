@@ -1,0 +1,37 @@
+/* pawl inbox receptors: how far the receptors of one message have come. */
+#include "base/uuid.h"
+#include "cli/commands.h"
+#include "view/message.h"
+#include "view/receptor.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    pawl_uuid id;
+    struct receptor_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->view.receptors(cli->store, id, cli->arena, &rows, &count, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, receptor_note_columns, RECEPTOR_NOTE_COLUMNS);
+    for (size_t i = 0; i < count; i++) {
+        struct cell cells[RECEPTOR_NOTE_COLUMNS];
+        receptor_note_cells(&rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no receptor has ended yet", err);
+}
+
+const struct command command_inbox_receptors = {
+    .path = "inbox receptors",
+    .summary = "Show how far the receptors of a message, or of an event, have come",
+    .arguments = "ID",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .check = cli_check_ids,
+    .database = DATABASE_OPEN,
+    .details =
+        "A receptor is noted when it ends for the first time. The message is done when all of them are; "
+        "what is done does not run again.",
+    .run = list,
+};

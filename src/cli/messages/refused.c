@@ -1,0 +1,61 @@
+/* pawl inbox refused: what brokers delivered and the inbox could not take. */
+#include "base/error.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "view/note.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    const struct flag_value *after = cli_flag(cli, FLAG_AFTER);
+    struct refused_rows found;
+    pawl_status status = cli->store->ops->relay->refused(cli->store, after->set ? after->number : 0,
+                                                         limit->set ? (int)limit->number : PAWL_LIST_DEFAULT,
+                                                         cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, refused_columns, REFUSED_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[REFUSED_COLUMNS];
+        refused_cells(&found.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "nothing was refused", err);
+}
+
+static pawl_status forget(struct cli *cli, pawl_error *err) {
+    int64_t number = 0;
+    if (!str_to_i64(str_from(cli->arguments.words[0]), 1, INT64_MAX, &number))
+        return error_set(err, PAWL_INVALID, "inbox", "\"%s\" is not a number of pawl inbox refused",
+                         cli->arguments.words[0]);
+    pawl_status status = cli->store->ops->relay->refused_remove(cli->store, number, err);
+    if (status == PAWL_OK)
+        output_say(&cli->output, "forgotten");
+    return status;
+}
+
+const struct command command_inbox_refused = {
+    .path = "inbox refused",
+    .summary = "List what brokers delivered and the inbox could not take",
+    .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details =
+        "A conflict has the id of a message that was received before with another payload. A malformed one "
+        "is "
+        "not a CloudEvent that an inbox can store; its detail says why. Both were acknowledged to the broker "
+        "after they were kept here, once per content; bytes that are not text stand as base64.",
+    .example = "pawl inbox refused\npawl inbox refused -o json | jq -r '.[].payload'",
+    .run = list,
+};
+
+const struct command command_inbox_forget = {
+    .path = "inbox forget",
+    .summary = "Forget one refused message",
+    .arguments = "NUMBER",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .database = DATABASE_OPEN,
+    .writes = true,
+    .details = "NUMBER is that of pawl inbox refused. The content is lost.",
+    .run = forget,
+};

@@ -1,0 +1,47 @@
+/* pawl streams: in which streams something waits, and what stands first. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "view/stream.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    struct stream_rows found;
+    if (limit->set && limit->number > STREAMS_LOOK_MAX)
+        return error_set(err, PAWL_INVALID, "streams",
+                         "--limit is %lld: at most %d messages of each state are looked at",
+                         (long long)limit->number, STREAMS_LOOK_MAX);
+    int look = limit->set ? (int)limit->number : PAWL_LIST_SCAN;
+    pawl_status status = streams_waiting(cli->store, cli_kind(cli, 0), look, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    output_list_begin(&cli->output, stream_columns, STREAM_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[STREAM_COLUMNS];
+        stream_cells(&found.rows[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    status = output_list_end(&cli->output, "no message of a stream waits", err);
+    if (status == PAWL_OK && found.count > 0 && !found.rows[0].complete)
+        cli_note(cli,
+                 "the first %d messages of each state were counted; there are more: --limit N looks at more",
+                 look);
+    return status;
+}
+
+const struct command command_streams_list = {
+    .path = "streams list",
+    .alias = "streams",
+    .summary = "List the streams in which something waits, and what stands first",
+    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
+    .limit_other = true,
+    .database = DATABASE_OPEN,
+    .details =
+        "Those in which messages are blocked come first, then those with dead letters. At most --limit "
+        "messages of each state are looked at, 10,000 without it; when there are more, complete is false: "
+        "then "
+        "the counts are those of what was looked at.",
+    .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
+    .run = list,
+};

@@ -1,0 +1,192 @@
+/* pawl run: look at runs, their partitions and their items. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "cli/commands.h"
+#include "cli/runs/run_watch.h"
+#include "view/run.h"
+
+static pawl_status list(struct cli *cli, pawl_error *err) {
+    const struct flag_value *state = cli_flag(cli, FLAG_RUN_STATE);
+    struct runs_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
+                                 .open = cli_flag(cli, FLAG_OPEN)->set,
+                                 .before_id = cli_flag(cli, FLAG_AFTER)->number,
+                                 .limit = cli_limit(cli)};
+    struct run_list runs = {0};
+    pawl_status status = cli->store->ops->runs->runs(cli->store, &filter, cli->arena, &runs, err);
+    if (status != PAWL_OK)
+        return status;
+    cli->output.now_ms = runs.now_ms;
+    output_list_begin(&cli->output, run_columns, RUN_COLUMNS);
+    for (size_t i = 0; i < runs.count; i++) {
+        struct cell cells[RUN_COLUMNS];
+        struct run_gauge gauge = run_view_gauge(&runs.runs[i], runs.now_ms, NULL, 0);
+        run_view_cells(cli->arena, &runs.runs[i], &gauge, cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no runs", err);
+}
+
+/* How many of its partitions show no progress, and how much waits in its queue. */
+static pawl_status say_health(struct cli *cli, const struct run_row *run, pawl_error *err) {
+    struct partitions_filter filter = {.run = run->id,
+                                       .quiet_ms = PAWL_QUIET_MS_DEFAULT,
+                                       .after_run = -1,
+                                       .after_part = -1,
+                                       .limit = PAWL_LIST_MAX};
+    struct partition_list stuck = {0};
+    struct job_counts_list counts = {0};
+    pawl_status status = cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &stuck, err);
+    if (status == PAWL_OK)
+        status = cli->store->ops->jobs->counts(cli->store, cli->arena, &counts, err);
+    for (size_t i = 0; status == PAWL_OK && i < counts.count; i++) {
+        if (str_equal(counts.queues[i].queue, run->queue))
+            output_say(&cli->output, "queue %.*s: %" PRId64 " ready, %" PRId64 " running",
+                       STR_ARG(run->queue), counts.queues[i].ready, counts.queues[i].running);
+    }
+    if (status == PAWL_OK && stuck.count > 0)
+        output_say(&cli->output,
+                   "%zu partitions are stuck: no update for 10 minutes; pawl run partitions %" PRId64
+                   " --stuck 10m",
+                   stuck.count, run->id);
+    return status;
+}
+
+static pawl_status show(struct cli *cli, pawl_error *err) {
+    struct run_row run;
+    struct cell cells[RUN_COLUMNS];
+    int64_t now_ms = 0;
+    if (cli_flag(cli, FLAG_WATCH)->set)
+        return run_watch(cli, cli->arguments.words[0], err);
+    pawl_status status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+    if (status != PAWL_OK)
+        return status;
+    cli->output.now_ms = now_ms;
+    struct run_gauge gauge = run_view_gauge(&run, now_ms, NULL, 0);
+    run_view_cells(cli->arena, &run, &gauge, cells);
+    status = output_record(&cli->output, run_columns, RUN_COLUMNS, cells, err);
+    return status == PAWL_OK && !run_view_ended(&run) ? say_health(cli, &run, err) : status;
+}
+
+static pawl_status partitions(struct cli *cli, pawl_error *err) {
+    const struct flag_value *state = cli_flag(cli, FLAG_PART_STATE), *stuck = cli_flag(cli, FLAG_STUCK);
+    struct partitions_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
+                                       .quiet_ms = stuck->set ? stuck->number : 0,
+                                       .after_run = -1,
+                                       .after_part = -1,
+                                       .limit = cli_limit(cli)};
+    struct partition_list found = {0};
+    struct run_row run = {0};
+    int64_t now_ms = 0;
+    pawl_status status = PAWL_OK;
+    if (cli->arguments.word_count > 0)
+        status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+    if (status == PAWL_OK && cli->arguments.word_count > 0)
+        filter.run = run.id;
+    if (status == PAWL_OK)
+        status = cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    cli->output.now_ms = found.now_ms;
+    output_list_begin(&cli->output, run_partition_columns, PARTITION_COLUMNS);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[PARTITION_COLUMNS];
+        run_view_partition_cells(&found.partitions[i], cells);
+        output_list_row(&cli->output, cells);
+    }
+    return output_list_end(&cli->output, "no partitions", err);
+}
+
+static pawl_status items(struct cli *cli, pawl_error *err) {
+    static const struct column columns[] = {{.key = "key", .type = CELL_TEXT},
+                                            {.key = "part", .type = CELL_INT},
+                                            {.key = "payload", .type = CELL_JSON, .cut = true}};
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    int64_t left = limit->set ? limit->number : PAWL_LIST_DEFAULT, now_ms = 0;
+    struct run_row run;
+    struct stored_items found;
+    pawl_status status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+    struct items_filter filter = {
+        .part = -1, .after_key = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL)};
+    if (status != PAWL_OK)
+        return status;
+    filter.run = run.id;
+    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    do {
+        filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
+        found = (struct stored_items){0};
+        status = cli->store->ops->runs->items(cli->store, &filter, cli->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; i < found.count; i++) {
+            struct cell cells[] = {cell_text(found.items[i].key), cell_int(found.items[i].part),
+                                   cell_text(found.items[i].payload)};
+            output_list_row(&cli->output, cells);
+            filter.after_key = found.items[i].key;
+        }
+        left -= (int64_t)found.count;
+    } while (left > 0 && found.count == (size_t)filter.limit);
+    status = output_list_end(&cli->output, "no items", err);
+    cli->list_said = true;
+    if (status == PAWL_OK && left == 0 && !limit->set)
+        cli_note(cli,
+                 "the first %zu; there may be more: --limit N shows more of them, the last key after RUN "
+                 "the next ones",
+                 cli->output.row_count);
+    return status;
+}
+
+const struct command command_run_list = {
+    .path = "run list",
+    .alias = "run",
+    .summary = "List runs, the newest first",
+    .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+    .database = DATABASE_OPEN,
+    .details = "--after N goes on behind the run N, with older ones.",
+    .example = "pawl run list --open\n"
+               "pawl run list --run-state failed",
+    .run = list,
+};
+
+const struct command command_run_show = {
+    .path = "run show",
+    .summary = "Show a run: how far it is, how fast, how long it will take",
+    .arguments = "RUN",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
+    .database = DATABASE_OPEN,
+    .details =
+        "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
+        "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
+    .example = "pawl run show 7 --watch",
+    .run = show,
+};
+
+const struct command command_run_partitions = {
+    .path = "run partitions",
+    .summary = "List the partitions of a run, or of all runs: where each is, and its timings",
+    .arguments = "[RUN]",
+    .arguments_max = 1,
+    .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .example = "pawl run partitions 7 --part-state active\n"
+               "pawl run partitions --stuck 10m",
+    .run = partitions,
+};
+
+const struct command command_run_items = {
+    .path = "run items",
+    .summary = "List the items of a run that has no target of its own, by key",
+    .arguments = "RUN [AFTER_KEY]",
+    .arguments_min = 1,
+    .arguments_max = 2,
+    .flags = FLAG_BIT(FLAG_LIMIT),
+    .database = DATABASE_OPEN,
+    .run = items,
+};

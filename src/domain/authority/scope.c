@@ -1,0 +1,55 @@
+/* Scopes: what an agent may do. */
+#include "domain/authority/scope.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+static bool is_scope_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("._:/-", c) != NULL);
+}
+
+pawl_status scope_check_name(pawl_str scope, bool granted, pawl_error *err) {
+    if (scope.len == 0 || scope.len > PAWL_NAME_BYTES_MAX)
+        return error_set(err, PAWL_INVALID, "scope_check_name", "a scope has 1 to %d characters, not %zu",
+                         PAWL_NAME_BYTES_MAX, scope.len);
+    for (size_t i = 0; i < scope.len; i++) {
+        bool star = granted && scope.ptr[i] == '*' && i + 1 == scope.len;
+        if (!is_scope_char(scope.ptr[i]) && !star)
+            return error_set(err, PAWL_INVALID, "scope_check_name",
+                             "the scope '%.*s' is wrong at position %zu: letters, digits and . _ : / - are "
+                             "allowed%s",
+                             STR_ARG(scope), i + 1, granted ? ", and * at the end" : "");
+    }
+    return PAWL_OK;
+}
+
+bool scope_covers(pawl_str granted, pawl_str required) {
+    if (granted.len > 0 && granted.ptr[granted.len - 1] == '*')
+        return str_starts_with(required, (pawl_str){granted.ptr, granted.len - 1});
+    return granted.len > 0 && str_equal(granted, required);
+}
+
+pawl_status scope_require(const pawl_str *granted, size_t granted_count, const pawl_str *required,
+                          size_t required_count, pawl_error *err) {
+    for (size_t i = 0; i < required_count; i++) {
+        bool covered = false;
+        for (size_t j = 0; j < granted_count && !covered; j++)
+            covered = scope_covers(granted[j], required[i]);
+        if (!covered)
+            return error_set(err, PAWL_INVALID, "scope_require", "the scope '%.*s' is missing",
+                             STR_ARG(required[i]));
+    }
+    return PAWL_OK;
+}
+
+pawl_status scope_of_tool(struct arena *arena, pawl_str uses, pawl_str *scope, pawl_error *err) {
+    const char *text = arena_printf(arena, "tool:%.*s", STR_ARG(uses));
+    if (text == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "scope_of_tool", "no memory for a scope");
+    *scope = str_from(text);
+    return PAWL_OK;
+}

@@ -1,0 +1,77 @@
+/* The document of a run: how it is split, what fetches a page, where items go, what consolidates. */
+#ifndef DOMAIN_RUN_DOC_H
+#define DOMAIN_RUN_DOC_H
+
+#include "base/json/tree.h"
+#include "domain/run/page.h"
+#include "domain/run/plan.h"
+#include "domain/run/rate.h"
+#include "pawl.h"
+
+/* Who splits the run. */
+enum run_planner { RUN_PLAN_LIST = 1, RUN_PLAN_RANGE, RUN_PLAN_DATES, RUN_PLAN_TOOL };
+
+/* What to do when some partitions failed and none is open. */
+enum run_failed { RUN_FAILED_SKIP = 1, RUN_FAILED_PARTIAL, RUN_FAILED_WAIT };
+
+enum run_consolidate {
+    RUN_CONSOLIDATE_NONE = 0,
+    RUN_CONSOLIDATE_TOOL,
+    RUN_CONSOLIDATE_PIPELINE,
+    RUN_CONSOLIDATE_RUN
+};
+
+/* A call of a tool; with is an object with templates, NULL = everything that is known, as it is. */
+struct run_call {
+    pawl_str uses;
+    const struct tree *with;
+    int64_t timeout_ms;
+};
+
+/* Texts and trees live in the arena it was read into. */
+struct run_doc {
+    pawl_str name;
+    pawl_str key;              /* a run of this key exists once for ever; absent = a fresh one each time */
+    const struct tree *params; /* an object, never NULL */
+    enum run_planner planner;  /* 0 = the document has no partitions any more: of a run that started */
+    const struct tree *plan;
+    struct run_call plan_call; /* RUN_PLAN_TOOL */
+    struct run_call fetch;     /* uses absent: by sql */
+    pawl_str fetch_sql;        /* the name of a statement; absent: by a tool */
+    int page_size, attempts;
+    int64_t deadline_ms;
+    enum run_paging paging;
+    enum run_end_rule end;
+    struct run_page_map map;
+    pawl_str target; /* the name of a statement that stores items; absent = run_item */
+    struct run_rate_policy rate;
+    pawl_str queue, announce;
+    int priority;
+    enum run_failed failed;
+    enum run_consolidate consolidate;
+    struct run_call consolidate_call;        /* RUN_CONSOLIDATE_TOOL */
+    const struct tree *consolidate_document; /* RUN_CONSOLIDATE_PIPELINE, RUN_CONSOLIDATE_RUN */
+    const struct tree *document;             /* as it was read */
+};
+
+enum {
+    RUN_DOC_BYTES_MAX = 1048576,
+    RUN_DOC_NESTED_MAX = 8, /* runs that consolidate by runs that … */
+    RUN_PAGE_TIMEOUT_MS_MAX = 3600000
+};
+
+/* Reads and checks a document. PAWL_INVALID: the place and the reason. yaml: as pipelines have it. */
+PAWL_MUSTCHECK pawl_status run_doc_parse(struct arena *arena, pawl_str text, bool yaml, struct run_doc *doc,
+                                         pawl_error *err);
+PAWL_MUSTCHECK pawl_status run_doc_read(struct arena *arena, const struct tree *document, struct run_doc *doc,
+                                        pawl_error *err);
+
+/* The partitions, unless a tool makes them (PAWL_CONFLICT then). */
+PAWL_MUSTCHECK pawl_status run_doc_plan(struct arena *arena, const struct run_doc *doc,
+                                        struct run_parts *parts, pawl_error *err);
+
+/* The document as a run keeps it: JSON without key, params and partitions, which the run has anyway. */
+PAWL_MUSTCHECK pawl_status run_doc_spec(struct arena *arena, const struct run_doc *doc, pawl_str *json,
+                                        pawl_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* A compilation under way; for schema_compile.c, schema_shape.c and schema_reference.c. */
+#ifndef DOMAIN_SCHEMA_COMPILE_H
+#define DOMAIN_SCHEMA_COMPILE_H
+
+#include "domain/schema/int.h"
+
+/* A $ref or $dynamicRef whose target is not known yet. */
+struct pending {
+    const struct schema_node *node;
+    const struct schema_node **target; /* filled in */
+    struct schema_rule *rule;
+    struct pending *next;
+};
+
+struct compile {
+    struct schema *schema;
+    const struct schema_config *config;
+    struct schema_node **slots; /* tree → node, open addressing */
+    size_t slots_count;
+    size_t nodes_count;
+    struct pending *references;
+    pawl_error *err;
+};
+
+PAWL_MUSTCHECK pawl_status compile_wrong(const struct compile *compile, pawl_str place, const char *keyword,
+                                         const char *why);
+PAWL_MUSTCHECK pawl_status compile_no_memory(const struct compile *compile);
+struct schema_node *compile_find(const struct compile *compile, const struct tree *tree);
+pawl_str compile_place(struct compile *compile, pawl_str place, pawl_str step);
+
+/* The node of a subschema, made when it is new. */
+PAWL_MUSTCHECK pawl_status compile_node(struct compile *compile, const struct tree *tree,
+                                        const struct schema_resource *resource, pawl_str place,
+                                        const struct schema_node **made);
+
+/* Checks what a keyword's value looks like and prepares it. */
+PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, const struct schema_node *node,
+                                         struct schema_rule *rule);
+
+/* The resource with an address, read from the documents when it is new; NULL when there is none. */
+PAWL_MUSTCHECK pawl_status compile_find_resource(struct compile *compile, pawl_str uri,
+                                                 struct schema_resource **resource);
+PAWL_MUSTCHECK pawl_status compile_reference(struct compile *compile, struct pending *reference);
+
+#endif

@@ -1,0 +1,207 @@
+/* What a compiled schema is made of; for the files schema*.c only. */
+#ifndef DOMAIN_SCHEMA_INT_H
+#define DOMAIN_SCHEMA_INT_H
+
+#include "base/arena.h"
+#include "base/json/tree.h"
+#include "domain/schema/regex.h"
+#include "domain/schema/schema.h"
+
+enum schema_draft { SCHEMA_DRAFT7 = 1, SCHEMA_2020 = 2 };
+
+/* A schema with an address of its own: the document, or a part of it with $id. */
+struct schema_resource {
+    pawl_str uri; /* without fragment */
+    const struct tree *root;
+    enum schema_draft draft;
+    bool validates;               /* the vocabulary of assertions is in force */
+    bool checks_formats;          /* the vocabulary says so, whatever the configuration */
+    struct schema_resource *same; /* this is only another address of that one */
+    struct schema_resource *next;
+};
+
+struct schema_node;
+struct schema_rule;
+struct check;
+struct frame;
+
+/* What the value of a keyword must look like. */
+enum schema_shape {
+    SHAPE_ANY,
+    SHAPE_SCHEMA,
+    SHAPE_SCHEMAS,      /* an array of schemas, not empty */
+    SHAPE_SCHEMA_MAP,   /* an object of schemas */
+    SHAPE_PATTERN_MAP,  /* the same under regular expressions */
+    SHAPE_ITEMS,        /* a schema, or an array of them (draft-07) */
+    SHAPE_DEPENDENCIES, /* an object of schemas or lists of names */
+    SHAPE_COUNT,        /* 0, 1, 2, … */
+    SHAPE_NUMBER,
+    SHAPE_DIVISOR, /* a number above 0 of at most 18 digits */
+    SHAPE_TYPE,    /* the name of a type or a list of them */
+    SHAPE_ARRAY,
+    SHAPE_NAMES,     /* an array of strings */
+    SHAPE_NAMES_MAP, /* an object of them */
+    SHAPE_PATTERN,
+    SHAPE_BOOLEAN,
+    SHAPE_STRING,
+    SHAPE_REFERENCE,
+};
+
+/* One keyword: what it wants of its value, and how it judges. In the order in which they are applied. */
+struct schema_keyword {
+    const char *name;
+    unsigned drafts; /* enum schema_draft, added up */
+    enum schema_shape shape;
+    bool asserts; /* part of the vocabulary "validation" */
+    bool (*judge)(struct check *check, const struct schema_rule *rule,
+                  const struct frame *frame); /* NULL: a part of
+                                        another's judgement */
+};
+
+extern const struct schema_keyword schema_keywords[];
+extern const size_t schema_keywords_count;
+
+/* A keyword as it stands in a schema. */
+struct schema_rule {
+    const struct schema_keyword *keyword;
+    const struct tree *value;
+    const struct schema_node *
+        *nodes; /* per item of value, or member in the order of keys; NULL where there is none */
+    const struct regex **regexes;
+    size_t count;
+    int64_t number; /* SHAPE_COUNT */
+    unsigned types; /* SHAPE_TYPE: bits, see schema_type_bit */
+    const struct schema_node *owner;
+};
+
+/* One schema. */
+struct schema_node {
+    const struct tree *tree;
+    const struct schema_resource *resource;
+    pawl_str place; /* JSON pointer in its document */
+    struct schema_rule *rules;
+    size_t rules_count;
+};
+
+struct schema_anchor {
+    const struct schema_resource *resource;
+    pawl_str name;
+    const struct schema_node *node;
+    bool dynamic;
+    struct schema_anchor *next;
+};
+
+struct schema {
+    struct arena *arena;
+    const struct schema_node *root;
+    struct schema_resource *resources;
+    struct schema_anchor *anchors;
+    struct regex **regexes;
+    size_t regexes_count, regexes_cap;
+    bool checks_formats;
+    bool tracks; /* some keyword is about what others have not looked at */
+};
+
+/* The rule of a keyword in a node, or NULL. */
+const struct schema_rule *schema_rule_of(const struct schema_node *node, const char *keyword);
+
+enum {
+    TYPE_NULL = 1,
+    TYPE_BOOLEAN = 2,
+    TYPE_NUMBER = 4,
+    TYPE_INTEGER = 8,
+    TYPE_STRING = 16,
+    TYPE_ARRAY = 32,
+    TYPE_OBJECT = 64
+};
+
+/* The bit of a type's name; 0 for what is none. */
+unsigned schema_type_bit(pawl_str name);
+
+/* Names and anchors in a resource. */
+const struct schema_anchor *schema_find_anchor(const struct schema *schema,
+                                               const struct schema_resource *resource, pawl_str name);
+
+/* ---- Validation */
+
+/* Where in the value a schema is applied. */
+struct path {
+    const struct path *parent;
+    pawl_str key; /* absent: index */
+    size_t index;
+};
+
+/* The resources that were entered, innermost first. */
+struct scope {
+    const struct scope *outer;
+    const struct schema_resource *resource;
+};
+
+/* Which members or items were looked at; one bit each. */
+struct marks {
+    uint64_t *words;
+    size_t count;
+    uint64_t small; /* words when 64 are enough */
+};
+
+struct frame {
+    const struct schema_node *node;
+    const struct tree *value;
+    const struct path *path;
+    const struct scope *scope;
+    struct marks *marks; /* NULL: nobody asks */
+    unsigned depth;      /* of the value */
+};
+
+struct check {
+    const struct schema *schema;
+    uint64_t steps;
+    unsigned calls;
+    pawl_status status; /* not PAWL_OK: given up, err says why */
+    bool explain;       /* faults are described */
+    bool found;
+    unsigned fault_depth;
+    pawl_error *err;
+};
+
+/* Judges a value (or a part of frame's value) by another node. False: not valid, or given up. */
+bool check_node(struct check *check, const struct schema_node *node, const struct frame *frame);
+bool check_part(struct check *check, const struct schema_node *node, const struct frame *frame, size_t index);
+/* The same without describing faults: for conditions. */
+bool check_quietly(struct check *check, const struct schema_node *node, const struct frame *frame);
+
+/* Counts work; false when there was too much. */
+bool check_step(struct check *check);
+/* Describes a fault; always false. */
+bool check_fault(struct check *check, const struct schema_rule *rule, const struct frame *frame,
+                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* Gives up; always false. */
+bool check_give_up(struct check *check, pawl_status status);
+/* Whether a pattern is found; false also when given up. */
+bool check_pattern(struct check *check, const struct regex *regex, pawl_str text);
+
+void marks_init(struct check *check, struct marks *marks, size_t count);
+void marks_free(struct marks *marks);
+void marks_set(struct marks *marks, size_t index); /* takes NULL */
+bool marks_has(const struct marks *marks, size_t index);
+void marks_add(struct marks *marks, const struct marks *more);
+
+/* The judgements, by what they look at. */
+typedef bool schema_judge(struct check *check, const struct schema_rule *rule, const struct frame *frame);
+schema_judge judge_type, judge_enum, judge_const, judge_multiple_of, judge_maximum, judge_exclusive_maximum,
+    judge_minimum, judge_exclusive_minimum, judge_max_length, judge_min_length, judge_pattern, judge_format,
+    judge_content_encoding, judge_content_media_type;
+schema_judge judge_max_items, judge_min_items, judge_unique_items, judge_prefix_items, judge_items,
+    judge_additional_items, judge_contains, judge_unevaluated_items;
+schema_judge judge_max_properties, judge_min_properties, judge_required, judge_dependent_required,
+    judge_properties, judge_pattern_properties, judge_additional_properties, judge_property_names,
+    judge_dependent_schemas, judge_dependencies, judge_unevaluated_properties;
+schema_judge judge_all_of, judge_any_of, judge_one_of, judge_not, judge_if, judge_ref, judge_dynamic_ref;
+
+/* Whether text has a format; true for formats that are not known. */
+bool schema_format_ok(pawl_str format, pawl_str text);
+
+/* Appends what base64 text stands for; false when it is none. */
+PAWL_MUSTCHECK bool schema_base64_decode(pawl_str text, struct buf *out);
+
+#endif

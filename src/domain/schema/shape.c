@@ -1,0 +1,231 @@
+/* Checks what the value of each keyword looks like, and prepares it for validation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "domain/schema/compile.h"
+
+static pawl_status wrong(const struct compile *compile, const struct schema_rule *rule, const char *why) {
+    return compile_wrong(compile, rule->owner->place, rule->keyword->name, why);
+}
+
+static pawl_status make_room(struct compile *compile, struct schema_rule *rule, size_t count) {
+    rule->count = count;
+    rule->nodes = arena_array(compile->schema->arena, count, sizeof(struct schema_node *));
+    return rule->nodes == NULL ? compile_no_memory(compile) : PAWL_OK;
+}
+
+static pawl_status one_schema(struct compile *compile, struct schema_rule *rule) {
+    pawl_status status = make_room(compile, rule, 1);
+    if (status != PAWL_OK)
+        return status;
+    const char *name = rule->keyword->name;
+    if (strncmp(name, "unevaluated", 11) == 0)
+        compile->schema->tracks = true;
+    pawl_str place = compile_place(compile, rule->owner->place, str_from(name));
+    return compile_node(compile, rule->value, rule->owner->resource, place, &rule->nodes[0]);
+}
+
+/* Members are numbered in the order of their keys, so that they are found by them. */
+static const struct tree *child(const struct schema_rule *rule, size_t index) {
+    return rule->value->kind == TREE_OBJECT ? rule->value->sorted[index] : rule->value->items[index];
+}
+
+/* The item's node in rule->nodes. */
+static pawl_status item_schema(struct compile *compile, struct schema_rule *rule, size_t index) {
+    const struct tree *item = child(rule, index);
+    char number[24];
+    snprintf(number, sizeof(number), "%zu", index);
+    pawl_str step = rule->value->kind == TREE_OBJECT ? item->key : str_from(number);
+    pawl_str place = compile_place(compile, rule->owner->place, str_from(rule->keyword->name));
+    if (place.ptr != NULL)
+        place = compile_place(compile, place, step);
+    return compile_node(compile, item, rule->owner->resource, place, &rule->nodes[index]);
+}
+
+static pawl_status many_schemas(struct compile *compile, struct schema_rule *rule) {
+    pawl_status status = make_room(compile, rule, rule->value->count);
+    for (size_t i = 0; i < rule->value->count && status == PAWL_OK; i++)
+        status = item_schema(compile, rule, i);
+    return status;
+}
+
+static pawl_status add_regex(struct compile *compile, const struct schema_rule *rule, pawl_str pattern,
+                             const struct regex **kept) {
+    struct schema *schema = compile->schema;
+    if (schema->regexes_count == schema->regexes_cap) {
+        size_t cap = schema->regexes_cap == 0 ? 16 : schema->regexes_cap * 2;
+        struct regex **grown = reallocarray(schema->regexes, cap, sizeof(struct regex *));
+        if (grown == NULL)
+            return compile_no_memory(compile);
+        schema->regexes = grown;
+        schema->regexes_cap = cap;
+    }
+    struct regex *regex = NULL;
+    pawl_error reason;
+    pawl_status status = regex_compile(pattern, &regex, &reason);
+    if (status == PAWL_INVALID)
+        return wrong(compile, rule, reason.text);
+    if (status != PAWL_OK)
+        return compile_no_memory(compile);
+    schema->regexes[schema->regexes_count++] = regex;
+    *kept = regex;
+    return PAWL_OK;
+}
+
+static pawl_status pattern_map(struct compile *compile, struct schema_rule *rule) {
+    pawl_status status = many_schemas(compile, rule);
+    if (status != PAWL_OK)
+        return status;
+    rule->regexes = arena_array(compile->schema->arena, rule->count, sizeof(struct regex *));
+    if (rule->regexes == NULL)
+        return compile_no_memory(compile);
+    for (size_t i = 0; i < rule->count && status == PAWL_OK; i++)
+        status = add_regex(compile, rule, child(rule, i)->key, &rule->regexes[i]);
+    return status;
+}
+
+static bool is_names(const struct tree *tree) {
+    if (tree->kind != TREE_ARRAY)
+        return false;
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->items[i]->kind != TREE_STRING)
+            return false;
+    return true;
+}
+
+static pawl_status dependencies(struct compile *compile, struct schema_rule *rule) {
+    pawl_status status = make_room(compile, rule, rule->value->count);
+    for (size_t i = 0; i < rule->value->count && status == PAWL_OK; i++) {
+        if (child(rule, i)->kind != TREE_ARRAY)
+            status = item_schema(compile, rule, i);
+        else if (!is_names(child(rule, i)))
+            status = wrong(compile, rule, "each member is a schema or a list of names");
+    }
+    return status;
+}
+
+static pawl_status names_map(struct compile *compile, const struct schema_rule *rule) {
+    for (size_t i = 0; i < rule->value->count; i++)
+        if (!is_names(rule->value->items[i]))
+            return wrong(compile, rule, "each member must be a list of names");
+    return PAWL_OK;
+}
+
+static pawl_status types(struct compile *compile, struct schema_rule *rule) {
+    bool list = rule->value->kind == TREE_ARRAY;
+    size_t count = list ? rule->value->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct tree *name = list ? rule->value->items[i] : rule->value;
+        unsigned bit = name->kind == TREE_STRING ? schema_type_bit(name->text) : 0;
+        if (bit == 0)
+            return wrong(
+                compile, rule,
+                "it must be null, boolean, number, integer, string, array or object, or a list of these");
+        rule->types |= bit;
+    }
+    return count > 0 ? PAWL_OK : wrong(compile, rule, "the list is empty");
+}
+
+static size_t significant_digits(pawl_str number) {
+    size_t digits = 0;
+    for (size_t i = 0; i < number.len && number.ptr[i] != 'e' && number.ptr[i] != 'E'; i++)
+        if (number.ptr[i] >= '0' && number.ptr[i] <= '9' && (digits > 0 || number.ptr[i] != '0'))
+            digits++;
+    return digits;
+}
+
+static pawl_status number(struct compile *compile, struct schema_rule *rule) {
+    switch (rule->keyword->shape) {
+    case SHAPE_COUNT:
+        if (rule->value->kind != TREE_NUMBER || !tree_number_is_integer(rule->value->text) ||
+            tree_number_compare(rule->value->text, STR("0")) < 0)
+            return wrong(compile, rule, "it must be a whole number, 0 or more");
+        if (!tree_to_i64(rule->value, &rule->number))
+            rule->number = INT64_MAX;
+        return PAWL_OK;
+    case SHAPE_DIVISOR:
+        if (rule->value->kind != TREE_NUMBER || tree_number_compare(rule->value->text, STR("0")) <= 0)
+            return wrong(compile, rule, "it must be a number above 0");
+        if (significant_digits(rule->value->text) > 18)
+            return wrong(compile, rule, "it may have at most 18 digits");
+        return PAWL_OK;
+    default:
+        return rule->value->kind == TREE_NUMBER ? PAWL_OK : wrong(compile, rule, "it must be a number");
+    }
+}
+
+static pawl_status reference(struct compile *compile, const struct schema_node *node,
+                             struct schema_rule *rule) {
+    if (rule->value->kind != TREE_STRING)
+        return wrong(compile, rule, "it must be a string");
+    struct pending *made = arena_alloc(compile->schema->arena, sizeof(*made));
+    struct schema_rule *kept = arena_alloc(compile->schema->arena, sizeof(*kept));
+    pawl_status status = make_room(compile, rule, 1);
+    if (status != PAWL_OK || made == NULL || kept == NULL)
+        return compile_no_memory(compile);
+    *kept = *rule;
+    *made = (struct pending){.node = node, .target = rule->nodes, .rule = kept, .next = compile->references};
+    compile->references = made;
+    return PAWL_OK;
+}
+
+static pawl_status wants(const struct compile *compile, const struct schema_rule *rule, enum tree_kind kind,
+                         const char *why) {
+    return rule->value->kind == kind ? PAWL_OK : wrong(compile, rule, why);
+}
+
+pawl_status compile_shape(struct compile *compile, const struct schema_node *node, struct schema_rule *rule) {
+    pawl_status status = PAWL_OK;
+    switch (rule->keyword->shape) {
+    case SHAPE_ANY:
+        return PAWL_OK;
+    case SHAPE_SCHEMA:
+        return one_schema(compile, rule);
+    case SHAPE_ITEMS:
+        return rule->value->kind == TREE_ARRAY ? many_schemas(compile, rule) : one_schema(compile, rule);
+    case SHAPE_SCHEMAS:
+        if (rule->value->kind != TREE_ARRAY || rule->value->count == 0)
+            return wrong(compile, rule, "it must be a list of schemas, and not empty");
+        return many_schemas(compile, rule);
+    case SHAPE_SCHEMA_MAP:
+        status = wants(compile, rule, TREE_OBJECT, "it must be an object of schemas");
+        return status != PAWL_OK ? status : many_schemas(compile, rule);
+    case SHAPE_PATTERN_MAP:
+        status = wants(compile, rule, TREE_OBJECT, "it must be an object of schemas");
+        return status != PAWL_OK ? status : pattern_map(compile, rule);
+    case SHAPE_DEPENDENCIES:
+        status = wants(compile, rule, TREE_OBJECT, "it must be an object");
+        return status != PAWL_OK ? status : dependencies(compile, rule);
+    case SHAPE_NAMES_MAP:
+        status = wants(compile, rule, TREE_OBJECT, "it must be an object of lists of names");
+        return status != PAWL_OK ? status : names_map(compile, rule);
+    case SHAPE_COUNT:
+    case SHAPE_NUMBER:
+    case SHAPE_DIVISOR:
+        return number(compile, rule);
+    case SHAPE_TYPE:
+        return types(compile, rule);
+    case SHAPE_ARRAY:
+        return wants(compile, rule, TREE_ARRAY, "it must be a list");
+    case SHAPE_NAMES:
+        return is_names(rule->value) ? PAWL_OK : wrong(compile, rule, "it must be a list of names");
+    case SHAPE_PATTERN:
+        rule->regexes = arena_array(compile->schema->arena, 1, sizeof(struct regex *));
+        if (rule->regexes == NULL)
+            return compile_no_memory(compile);
+        status = wants(compile, rule, TREE_STRING, "it must be a regular expression");
+        return status != PAWL_OK ? status : add_regex(compile, rule, rule->value->text, &rule->regexes[0]);
+    case SHAPE_BOOLEAN:
+        return rule->value->kind == TREE_TRUE ? PAWL_OK
+                                              : wants(compile, rule, TREE_FALSE, "it must be true or false");
+    case SHAPE_STRING:
+        return wants(compile, rule, TREE_STRING, "it must be a string");
+    case SHAPE_REFERENCE:
+        return reference(compile, node, rule);
+    }
+    return PAWL_OK;
+}

@@ -1,0 +1,82 @@
+/* Cron ticks in a zone: what happens when its clock jumps. */
+#include "domain/time/cron.h"
+
+#include "base/time/civil.h"
+
+/*
+ * The zone's time is a row of spans with one offset each; inside a span, wall time and time pass alike.
+ *
+ * An expression for every hour follows the time that passes: every instant whose wall time matches is a tick.
+ * One with fixed hours follows the highest wall time shown so far: a tick comes when that reaches or passes a
+ * match. So a wall time that comes twice ticks once (the first time), and those that a jump leaves out tick
+ * together, once, where the jump ends.
+ */
+
+#define INSTANT_S_MIN INT64_C(-62135596800) /* year 1 */
+#define INSTANT_S_MAX INT64_C(253402300799) /* year 9999 */
+
+/* Wall times of the span at which ticks may come. */
+static int64_t first_wall(const struct cron *cron, const struct zone_span *span, int64_t shown_s) {
+    int64_t from_s = span->from_s + span->offset_s;
+    return cron->fixed_hours && shown_s > from_s ? shown_s : from_s;
+}
+
+/* Whether the jump at the span's beginning left a match out. */
+static bool jump_ticks(const struct cron *cron, const struct zone_span *span, int64_t shown_s) {
+    int64_t match_s = 0;
+    return cron->fixed_hours && shown_s < span->from_s + span->offset_s &&
+           shown_s >= INSTANT_S_MIN - CIVIL_DAY_S * 2 && cron_wall_next(cron, shown_s, &match_s) &&
+           match_s < span->from_s + span->offset_s;
+}
+
+bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_s, int64_t *at_s) {
+    if (after_s >= INSTANT_S_MAX)
+        return false;
+    int64_t from_s = after_s < INSTANT_S_MIN ? INSTANT_S_MIN : after_s + 1;
+    /* A match that was found beyond a span's end holds for the next span too, unless the clock went back. */
+    int64_t searched_s = INT64_MAX;
+    int64_t match_s = 0;
+    for (struct zone_span span = zone_span_at(zone, from_s); span.from_s <= INSTANT_S_MAX;
+         span = zone_span_at(zone, span.until_s)) {
+        int64_t shown_s = cron->fixed_hours ? zone_wall_before(zone, &span) : span.from_s;
+        if (span.from_s >= from_s && jump_ticks(cron, &span, shown_s)) {
+            *at_s = span.from_s;
+            return true;
+        }
+        int64_t wall_s = first_wall(cron, &span, shown_s);
+        if (wall_s < from_s + span.offset_s)
+            wall_s = from_s + span.offset_s;
+        if (wall_s < searched_s || wall_s > match_s) {
+            if (!cron_wall_next(cron, wall_s, &match_s))
+                return false;
+            searched_s = wall_s;
+        }
+        if (match_s < span.until_s + span.offset_s) {
+            *at_s = match_s - span.offset_s;
+            return *at_s <= INSTANT_S_MAX;
+        }
+    }
+    return false;
+}
+
+bool cron_previous(const struct cron *cron, const struct zone *zone, int64_t before_s, int64_t *at_s) {
+    if (before_s <= INSTANT_S_MIN)
+        return false;
+    int64_t until_s = before_s > INSTANT_S_MAX ? INSTANT_S_MAX + 1 : before_s;
+    for (struct zone_span span = zone_span_at(zone, until_s - 1);;
+         span = zone_span_at(zone, span.from_s - 1)) {
+        int64_t shown_s = cron->fixed_hours ? zone_wall_before(zone, &span) : span.from_s;
+        int64_t end_s = (span.until_s < until_s ? span.until_s : until_s) + span.offset_s;
+        int64_t match_s = 0;
+        if (cron_wall_previous(cron, end_s - 1, &match_s) && match_s >= first_wall(cron, &span, shown_s)) {
+            *at_s = match_s - span.offset_s;
+            return *at_s >= INSTANT_S_MIN;
+        }
+        if (jump_ticks(cron, &span, shown_s)) {
+            *at_s = span.from_s;
+            return true;
+        }
+        if (span.from_s <= INSTANT_S_MIN)
+            return false;
+    }
+}

@@ -1,0 +1,13 @@
+/* What the cron files share. */
+#ifndef DOMAIN_TIME_CRON_INT_H
+#define DOMAIN_TIME_CRON_INT_H
+
+#include "domain/time/cron.h"
+
+/* The days of a month that match: bit 1..31. */
+uint32_t cron_days(const struct cron *cron, int64_t year, int month);
+
+/* Whether any day of the calendar's 400 years matches. */
+bool cron_matches_ever(const struct cron *cron);
+
+#endif

@@ -1,0 +1,59 @@
+/* A time zone of tzdata: which offset holds at an instant, and which instant a wall time means. */
+#ifndef DOMAIN_TIME_ZONE_H
+#define DOMAIN_TIME_ZONE_H
+
+#include "pawl.h"
+
+/*
+ * Immutable once it is made, so threads share it. Nothing of libc's idea of a zone (TZ, tzset, localtime) is
+ * used. Instants are seconds since 1970 UTC; a wall time is what a clock on the wall of the zone shows, as
+ * seconds since 1970-01-01 00:00 of that clock.
+ */
+struct zone;
+
+/* The zone of a TZif file's bytes (version 2 or later: 64-bit times and a rule for the years behind them).
+ * The bytes may come from anywhere: what is malformed is PAWL_INVALID and says at which byte. */
+PAWL_MUSTCHECK pawl_status zone_parse(pawl_str name, pawl_str bytes, struct zone **zone, pawl_error *err);
+
+/* Reads the zone from dir (NULL: the system's tzdata). "UTC" and the absent name need no file. PAWL_INVALID
+ * when there is no such zone: the text proposes one that is written alike. */
+PAWL_MUSTCHECK pawl_status zone_load(const char *dir, pawl_str name, struct zone **zone, pawl_error *err);
+
+void zone_free(struct zone *zone); /* takes NULL */
+
+pawl_str zone_name(const struct zone *zone);
+
+/* Seconds east of UTC at an instant. */
+int32_t zone_offset_at(const struct zone *zone, int64_t utc_s);
+
+/* A stretch of time with one offset: from from_s, before until_s. The first starts at INT64_MIN / 2, the last
+ * ends at INT64_MAX / 2. */
+struct zone_span {
+    int64_t from_s, until_s;
+    int32_t offset_s;
+};
+
+/* The span that an instant lies in. */
+struct zone_span zone_span_at(const struct zone *zone, int64_t utc_s);
+
+/* The highest wall time that the zone's clock showed before the span began (exclusive); below span.from_s +
+ * span.offset_s when the clock jumped over some, above it when it was put back. */
+int64_t zone_wall_before(const struct zone *zone, const struct zone_span *span);
+
+/* The instant that a wall time means: the earliest at which the clock shows it, or the end of the gap when it
+ * never does. */
+int64_t zone_instant(const struct zone *zone, int64_t wall_s);
+
+/*
+ * Reads "2026-03-29T02:30", "2026-03-29 02:30:15.250" (wall time of the zone), or the same with Z or an
+ * offset
+ * (+02:00) behind it, or a date alone (midnight). Milliseconds since 1970 UTC.
+ */
+PAWL_MUSTCHECK pawl_status zone_parse_time(const struct zone *zone, pawl_str text, int64_t *at_ms,
+                                           pawl_error *err);
+
+/* "2026-03-29T03:00:00+02:00"; years 0000 to 9999, anything else is clamped. Returns text. */
+enum { ZONE_TIME_BYTES = 40 };
+char *zone_format_time(const struct zone *zone, int64_t at_ms, char text[static ZONE_TIME_BYTES]);
+
+#endif

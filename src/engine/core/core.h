@@ -1,0 +1,298 @@
+/* The worker's decisions: a state machine, events in, actions out; no I/O, no clock, no threads. */
+#ifndef ENGINE_CORE_CORE_H
+#define ENGINE_CORE_CORE_H
+
+#include "base/stop.h"
+#include "store/types.h"
+
+enum engine_state {
+    ENGINE_STARTING = 0,
+    ENGINE_READY,
+    ENGINE_PROCESSING,
+    ENGINE_ERROR,
+    ENGINE_STOPPING,
+    ENGINE_STOPPED,
+    ENGINE_STATE_COUNT
+};
+
+const char *engine_state_name(enum engine_state state);
+
+/* Whether the table of J16 (as corrected by B4.13) has this change. */
+bool engine_state_allowed(enum engine_state from, enum engine_state to);
+
+enum {
+    ENGINE_BUNDLE_MAX = 64,  /* messages handed to one slot at once */
+    ENGINE_RENEWALS_MAX = 6, /* of a running message whose handler has no time limit */
+    ENGINE_REFUSALS_MAX = 3, /* of one batch, before everything is dropped and registered anew */
+    ENGINE_LOOK_MS = 100,    /* a lock that is absent for 300 ms is believed: three looks later */
+    ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
+    ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
+    ENGINE_BACKOFF_MS_MAX = 2000,
+    ENGINE_CLAIM_AHEAD_MS = 250,  /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_PAUSED_MS = 2000,      /* how long a message that somebody has paused is left alone, at first */
+    ENGINE_NO_HANDLER_MS = 5000,  /* how long a message without a handler is left to others, at first */
+    ENGINE_PAUSED_MS_MAX = 60000, /* also how late a resume may be for what is given back while it happens */
+    ENGINE_NO_HANDLER_MS_MAX = 60000,
+    ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
+};
+
+/* What the core must know of a handler. */
+struct engine_handler {
+    bool bundled;            /* several messages may be handed over at once (C functions) */
+    bool batched;            /* the more at once the better: they are handled together (brokers) */
+    int concurrency;         /* slots it may use at the same time; 0 = all */
+    int64_t timeout_ms;      /* 0 = none */
+    enum dead_policy policy; /* POLICY_DEFAULT = the worker's */
+    int max_attempts;        /* 0 = the worker's */
+    int64_t retry_base_ms;   /* 0 = the store's backoff */
+    int64_t retry_max_ms;
+    bool retry_exact; /* no jitter */
+};
+
+/* When finished messages are reported (P46 to P49). */
+enum engine_strategy_type { STRATEGY_BATCHED = 0, STRATEGY_INSTANT, STRATEGY_CUSTOM };
+
+struct engine_strategy {
+    enum engine_strategy_type type;
+    /* Custom: whether the results that wait are to be sent now rather than with the next poll. */
+    bool (*flush)(void *self, size_t pending, int64_t oldest_age_ms);
+    void *self;
+};
+
+struct engine_config {
+    struct instance_new instance; /* template; its id is replaced at every registration */
+    int slots;
+    int batch;
+    int batch_max; /* what a batch may grow to while full ones come; 0 = batch */
+    int64_t lease_ms;
+    int64_t instance_lease_ms;
+    int64_t heartbeat_ms;
+    int64_t poll_ms;
+    int64_t quiet_poll_ms; /* between polls when idle and somebody wakes us; 0 = poll_ms */
+    int64_t drain_ms;
+    int idle_polls;
+    int max_attempts;
+    enum dead_policy policy; /* POLICY_DEFAULT = the schema's */
+    bool debug;
+    bool fixed_id; /* instance.id was chosen by a person: a collision is an error, not a reason to draw again
+                    */
+    struct engine_strategy strategy;
+    const struct engine_handler *handlers;
+    size_t handler_count;
+    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none, -2 = paused,
+                                                          -3 = cancelled */
+    void *match_self;
+    uint64_t seed; /* of the jitter */
+};
+
+enum engine_event_type {
+    EVENT_STARTED,
+    EVENT_TICK,
+    EVENT_READY,
+    EVENT_NOT_READY,
+    EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside, epoch */
+    EVENT_BEAT,       /* status; beat, settled, peers, peers_busy, peer_ends_ms, lanes_short */
+    EVENT_LOOKED,     /* status; look */
+    EVENT_BATCH,      /* status; result, grant */
+    EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
+    EVENT_REPORTED,   /* status; report, answers */
+    EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
+    EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
+    EVENT_WAKE,       /* news, place */
+    EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAITING,    /* status; wait_late */
+    EVENT_TROUBLE,    /* troubled: a program cannot be started; until trouble_until_ms nothing is claimed */
+    EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
+    EVENT_STOP,
+    EVENT_STOP_NOW,
+    EVENT_DEREGISTERED
+};
+
+enum outcome_type {
+    OUTCOME_NOT_RUN = 0, /* cancelled before it began, or behind a failure of its stream */
+    OUTCOME_DONE,
+    OUTCOME_RETRY,
+    OUTCOME_PERMANENT,
+    OUTCOME_CANCELLED, /* ended because the core asked for it */
+    OUTCOME_SNOOZE     /* not now: given back without an attempt, for delay_ms */
+};
+
+struct engine_outcome {
+    enum outcome_type type;
+    pawl_str error;   /* borrowed during the step */
+    int64_t delay_ms; /* until the next attempt; -1 = by policy */
+};
+
+struct engine_event {
+    enum engine_event_type type;
+    int64_t now_ms; /* boot time when the event is handed in */
+    pawl_status status;
+    const pawl_error *error; /* when status is not PAWL_OK; may be NULL */
+    pawl_uuid instance;
+    int64_t instance_lease_ms;
+    enum dead_policy policy; /* registered: the schema's; POLICY_DEFAULT = not known */
+    bool beside;             /* registered: a claim may be made while a batch is on its way */
+    int64_t epoch;           /* registered */
+    const struct beat_result *beat;
+    const struct grants_settled *settled; /* NULL: what the beat knew was not compared */
+    int peers;                            /* other live instances */
+    bool peers_busy;                      /* one of them has work in flight */
+    int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
+    bool lanes_short;     /* the instance owns fewer lanes than its share */
+    const struct peers_look *look;
+    const struct work_batch_result *result;
+    void *grant; /* owns the memory of result->claimed; handed back by ACTION_FREE_GRANT */
+    uint32_t report;
+    const enum store_answer *answers;
+    const enum fail_outcome *fails;
+    int slot;
+    const struct engine_outcome *outcomes;
+    size_t count;
+    int64_t elapsed_us; /* of the messages that ran */
+    const pawl_uuid *ids;
+    bool wakes;
+    bool news;              /* wake: something was paused or cancelled, which only a beat brings */
+    struct lane_name place; /* wake: where all the work is that arrived; kind 0 = look everywhere */
+    bool wait_late;
+    unsigned kinds; /* KIND_BIT */
+    bool troubled;
+    int64_t trouble_until_ms;
+};
+
+enum engine_action_type {
+    ACTION_CHECK_READY,
+    ACTION_REGISTER, /* fresh: under a new id, else under the configured one */
+    ACTION_BEAT,
+    ACTION_LOOK,
+    ACTION_BATCH,
+    ACTION_CLAIM,  /* a batch that only claims, beside the other; answered by EVENT_CLAIMED */
+    ACTION_REPORT, /* instant: complete or fail outside a batch */
+    ACTION_START,
+    ACTION_CANCEL,
+    ACTION_CANCEL_END, /* id: a message that was to be cancelled has ended; not answered */
+    ACTION_FREE_GRANT,
+    ACTION_TIMER,
+    ACTION_WAIT_BEGIN, /* be woken from now on; answered by EVENT_WAITING */
+    ACTION_WAIT_END,   /* no longer; not answered */
+    ACTION_DEREGISTER,
+    ACTION_NOTIFY_STARTED,
+    ACTION_NOTIFY_IDLE,
+    ACTION_LOG,
+    ACTION_EXIT
+};
+
+/* What happened, for logs and metrics; the numbers are named in engine_log_rows. */
+enum engine_log {
+    LOG_STATE,
+    LOG_START_SKIPPED, /* P29 */
+    LOG_NOT_READY,     /* P32 */
+    LOG_PAUSED,        /* P33 */
+    LOG_READY_AGAIN,   /* P34 */
+    LOG_REGISTERED,
+    LOG_REGISTER_FAILED,
+    LOG_BATCH,        /* P58 */
+    LOG_BATCH_FAILED, /* P35 */
+    LOG_BEAT_FAILED,
+    LOG_EVICTED,
+    LOG_FENCED,
+    LOG_STALE,
+    LOG_ORDER_CONFLICT,
+    LOG_NO_HANDLER,
+    LOG_DEAD,
+    LOG_TIMEOUT,
+    LOG_CANCELLED,
+    LOG_PEER_EVICTED,
+    LOG_SETTLED,
+    LOG_EPOCH,
+    LOG_REFUSED,
+    LOG_STOPPING,
+    LOG_STOPPED,
+    ENGINE_LOG_COUNT
+};
+
+struct engine_run {
+    int handler;
+    const struct item *const *items;
+    const int
+        *groups; /* equal numbers, side by side: one stream; after a failure the rest of it does not run */
+    size_t count;
+    int64_t fence_ms;    /* nothing may begin at or after this boot time */
+    int64_t deadline_ms; /* 0 = none */
+};
+
+struct engine_report {
+    uint32_t number;
+    enum store_kind kind;
+    struct complete_item complete; /* when !failed */
+    struct fail_item fail;         /* when failed; its text lives until the answer */
+    bool failed;
+};
+
+struct engine_action {
+    enum engine_action_type type;
+    int slot;
+    enum stop_reason reason; /* cancel; STOP_ASKED: only one of the slot */
+    size_t at;               /* STOP_ASKED: which message of the slot */
+    pawl_uuid id;
+    struct engine_run run;
+    const struct work_batch *batch;    /* valid until its EVENT_BATCH or EVENT_CLAIMED */
+    const struct grants_settle *known; /* beat: what is held; valid until its EVENT_BEAT */
+    struct engine_report report;
+    void *grant;
+    int64_t at_ms;      /* timer; absolute boot time */
+    bool fresh;         /* register */
+    bool forced;        /* exit */
+    pawl_status status; /* exit because of it, when not PAWL_OK */
+    enum engine_log log;
+    int64_t numbers[3];
+    pawl_str text; /* valid until the next step */
+};
+
+/* The actions of one step, in order. Zero it before first use, engine_actions_free at the end. */
+struct engine_actions {
+    struct engine_action *items;
+    size_t count;
+    size_t capacity;
+    bool failed;
+};
+
+void engine_actions_free(struct engine_actions *actions);
+
+/* P55 to P57 and the sums of P58. */
+struct engine_metrics {
+    enum engine_state state;
+    int64_t not_ready_checks;
+    int64_t empty_polls;
+    bool idle;
+    int64_t claimed, completed, failed, dead, released, stale, fenced, evictions, batches, heartbeats;
+    int running;
+    int64_t waiting, pending_completions, pending_failures;
+    pawl_uuid instance;
+    int peers;
+    bool works; /* registered, and the store answers: what goes on beside the messages may go on */
+};
+
+struct engine_core;
+
+/* The configuration is copied; handlers and match_self must outlive the core. NULL when out of memory. */
+struct engine_core *engine_core_create(const struct engine_config *config);
+/* Takes NULL. Grants that are still held are forgotten: their owner frees them. */
+void engine_core_free(struct engine_core *core);
+
+/* actions->count is set to 0 first. PAWL_NO_MEMORY: the worker must end; what it holds comes back by its
+ * lease. */
+PAWL_MUSTCHECK pawl_status engine_step(struct engine_core *core, const struct engine_event *event,
+                                       struct engine_actions *actions);
+
+/* While held, a stop does not deregister: something else still works under this instance. */
+void engine_hold(struct engine_core *core, bool held);
+
+/* Whether jobs of this instance run, or may be there to run. */
+void engine_jobs_busy(struct engine_core *core, bool busy);
+
+/* Whether the store has noted that this instance wants to be woken, and wake-ups arrive. */
+bool engine_woken(const struct engine_core *core);
+
+struct engine_metrics engine_metrics(const struct engine_core *core);
+
+#endif

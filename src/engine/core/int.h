@@ -1,0 +1,340 @@
+/* What the files of the engine's core share: its memory, and who may call whom. */
+#ifndef ENGINE_CORE_INT_H
+#define ENGINE_CORE_INT_H
+
+#include "base/limits.h"
+#include "engine/core/core.h"
+
+enum report_type { REPORT_COMPLETE = 0, REPORT_FAIL, REPORT_RELEASE, REPORT_TYPE_COUNT };
+
+enum entry_state {
+    ENTRY_GONE = 0,
+    ENTRY_WAITING,
+    ENTRY_RUNNING,
+    ENTRY_PENDING, /* has a result that waits to be sent */
+    ENTRY_SENDING  /* its result is on its way */
+};
+
+/* One claimed message. */
+struct entry {
+    const struct item *item;
+    struct claim *claim;
+    struct stream *stream; /* NULL: no order */
+    struct entry *next;    /* in its stream, or in the queue of free messages */
+    int handler;
+    enum entry_state state;
+    bool dropped; /* its grant is over: whatever it does has no effect any more */
+    bool permanent;
+    bool asked; /* a person wants it to end */
+    int renewals;
+    int64_t fence_ms;
+    int64_t delay_ms;
+    char *error; /* owned */
+    size_t error_len;
+};
+
+/* One token: the entries that live and die with it, side by side. */
+struct claim {
+    int64_t token;
+    struct grant *grant;
+    struct entry *entries;
+    size_t count;
+    int64_t fence_ms; /* the earliest of its unfinished entries */
+    int64_t renew_at_ms;
+    bool renewing;
+    size_t open;              /* entries that wait or run */
+    int64_t pending_since_ms; /* the first result that waits to be sent; 0 = none */
+    bool begun;               /* of a suspect: the store knows that it begins */
+    bool split; /* some of it is over: naming the whole token would keep that alive in the store */
+};
+
+/* Everything that one batch claimed. */
+struct grant {
+    void *cookie;
+    struct entry *entries;
+    struct claim *claims;
+    size_t count, claim_count, alive;
+    int pins; /* renewals on their way that point into it */
+    struct grant *next, *prev;
+};
+
+struct stream {
+    uint64_t hash;
+    enum store_kind kind;
+    size_t name_len;
+    char name[PAWL_STREAM_BYTES_MAX];
+    struct entry *head, *tail; /* the first `running` of them are in a slot */
+    size_t running;
+    bool awaiting; /* the answer to a failure decides what becomes of the rest */
+    bool queued;
+    struct stream *next_ready;
+    struct stream *next_free;
+};
+
+struct stream_table {
+    struct stream **cells;
+    size_t cell_count; /* a power of two */
+    size_t used;       /* streams */
+    struct stream *free;
+};
+
+struct handler_queue {
+    struct stream *stream_head, *stream_tail;
+    struct entry *free_head, *free_tail;
+    size_t waiting; /* entries for it that are not in a slot */
+    int slots;      /* in use */
+    double item_us; /* moving average; 0 = not known yet */
+};
+
+struct slot {
+    bool busy;
+    int handler;
+    enum stop_reason cancelled;
+    int64_t started_ms, deadline_ms;
+    size_t count;
+    struct entry *entries[ENGINE_BUNDLE_MAX];
+    const struct item *items[ENGINE_BUNDLE_MAX];
+    int groups[ENGINE_BUNDLE_MAX];
+};
+
+struct entry_list {
+    struct entry **items;
+    size_t count, capacity;
+};
+
+struct renewal {
+    struct claim *claim;
+    struct entry *entry; /* NULL: the whole token */
+};
+
+struct report_open {
+    uint32_t number;
+    struct entry *entry;
+    bool failed;
+    bool held; /* answered conflict: waits until the results of its stream that are on their way have arrived
+                */
+};
+
+/* A claim that is made while a batch is on its way. */
+struct side_claim {
+    struct work_batch batch;
+    bool on_way, resend;
+    bool is_void; /* everything was dropped while it was on its way */
+    int64_t sent_ms;
+    int64_t mark; /* the newest token when it was first sent */
+};
+
+/* A grant that we have let go and that ends with its lease. */
+struct left_grant {
+    struct grant_held grant;
+    int64_t until_ms;
+};
+
+enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
+
+struct engine_core {
+    struct engine_config config;
+    struct engine_metrics metrics;
+    struct engine_actions *actions; /* of the step that runs */
+    int64_t now_ms;
+    uint64_t random;
+    bool out_of_memory;
+
+    struct slot *slots;
+    int running;          /* busy slots */
+    int turn;             /* the handler that is served next */
+    struct entry *begins; /* a suspect that has a slot when the store knows that it begins */
+    struct handler_queue *queues;
+    struct stream_table streams;
+    struct grant grants; /* ring, this is its anchor */
+
+    struct entry_list pending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
+    struct entry_list sending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
+    int64_t pending_since_ms;
+    size_t pending_count;
+    size_t held_count;           /* of them, left back for the rest of their claims by the last batch */
+    int64_t report_due_ms;       /* when what is pending goes out at the latest */
+    struct report_open *reports; /* instant strategy */
+    size_t report_count, report_capacity;
+    uint32_t report_number;
+
+    enum cycle cycle;
+    struct work_batch batch;
+    struct complete_item *complete_items[KIND_COUNT + 1];
+    struct fail_item *fail_items[KIND_COUNT + 1];
+    struct release_item *release_items[KIND_COUNT + 1];
+    size_t complete_capacity[KIND_COUNT + 1], fail_capacity[KIND_COUNT + 1], release_capacity[KIND_COUNT + 1];
+    struct item_ref *renew_refs[KIND_COUNT + 1];
+    struct renewal *renewals[KIND_COUNT + 1];
+    size_t renew_capacity[KIND_COUNT + 1];
+    bool resend;     /* the batch as it is goes out again, under the same key */
+    bool batch_void; /* everything was dropped while the batch was on its way */
+    int64_t batch_sent_ms;
+    int64_t batch_mark; /* the newest token when it was first sent */
+    uint64_t batch_number;
+    unsigned left_kinds; /* nothing of them is claimed for now */
+    int claim_size;      /* how many messages one batch asks for: grows while all of them come */
+    int refusals;
+    bool may_side; /* the store takes two calls at once */
+    bool full;     /* the last claim got all it asked for, and that was much: claims go beside batches */
+    struct side_claim side;
+
+    int failures;  /* of the store, in a row */
+    bool troubled; /* programs cannot be started */
+    int64_t trouble_until_ms;
+    int64_t backoff_until_ms;
+    int64_t next_poll_ms;
+    int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */
+    bool wakes;                   /* somebody can wake us */
+    bool wait_on, wait_trying, wait_late;
+    int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
+    bool poll_due;          /* the batch on its way is a poll of its own right */
+    bool woken;             /* since the last claim was sent: its answer may be older than what there is */
+    struct lane_name place; /* where to look next; kind 0: everywhere, when a poll is due */
+    bool poll_put_off; /* whoever puts more wakes us: the claim that goes with the results is the next poll */
+    bool was_busy, was_idle;
+
+    bool registered, registering, started, start_skipped;
+    int registrations;
+    enum dead_policy schema_policy;
+    int64_t instance_fence_ms;
+    int64_t next_beat_ms;
+    int64_t beat_sent_ms;
+    bool news; /* to be fetched with a beat that begins from now on */
+    bool beating;
+    int64_t next_look_ms;
+    int64_t look_until_ms;
+    bool looking;
+
+    struct grants_settle known; /* of the last beat */
+    struct grant_held *known_items;
+    size_t known_capacity;
+    struct left_grant *left;
+    size_t left_count, left_capacity;
+    int64_t newest_token; /* that the store has given us, as far as is known */
+    int64_t seen_token;   /* the newest that arrived */
+    int64_t epoch;        /* 0 = not known yet */
+
+    bool jobs_busy;
+    bool held; /* by whoever else works under this instance */
+    bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
+    int64_t drain_until_ms, give_up_ms;
+};
+
+/* core.c */
+struct engine_action *core_act(struct engine_core *core, enum engine_action_type type);
+void core_log(struct engine_core *core, enum engine_log log, int64_t a, int64_t b, int64_t c);
+void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, pawl_str text);
+void core_log_item(struct engine_core *core, enum engine_log log, const struct item *item);
+pawl_str core_error_text(const struct engine_event *event);
+bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
+int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
+int64_t core_grace_ms(int64_t lease_ms);
+
+/* core_state.c */
+void core_state_update(struct engine_core *core);
+
+/* core_stream.c */
+struct stream *core_stream_get(struct engine_core *core, enum store_kind kind, pawl_str name);
+void core_stream_append(struct engine_core *core, struct stream *stream, struct entry *entry);
+struct entry *core_stream_pop(struct stream *stream);
+void core_stream_ready(struct engine_core *core, struct stream *stream);
+void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, int64_t token);
+void core_stream_release_waiting(struct engine_core *core, struct stream *stream, int64_t delay_ms);
+void core_streams_drop(struct engine_core *core);
+void core_streams_free(struct engine_core *core);
+
+/* core_grant.c */
+void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms);
+void core_entry_state(struct entry *entry, enum entry_state state);
+void core_entry_free(struct engine_core *core, struct entry *entry);
+void core_grant_unpin(struct engine_core *core, struct grant *grant);
+void core_grants_free(struct engine_core *core);
+void core_drop_everything(struct engine_core *core);
+
+/* core_run.c */
+void core_run_unhandled(struct engine_core *core);
+void core_run_schedule(struct engine_core *core);
+void core_run_finished(struct engine_core *core, const struct engine_event *event);
+void core_slot_cancel(struct engine_core *core, int slot, enum stop_reason reason);
+void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason);
+void core_slots_timeout(struct engine_core *core);
+void core_slots_ask(struct engine_core *core, const struct engine_event *event);
+const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
+
+/* core_report.c */
+void core_report_done(struct engine_core *core, struct entry *entry);
+void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome);
+void core_report_release(struct engine_core *core, struct entry *entry, int64_t delay_ms);
+void core_report_answer(struct engine_core *core, const struct engine_event *event);
+void core_report_answers(struct engine_core *core, const struct work_batch_result *result);
+void core_report_forget(struct engine_core *core);
+int core_report_status(enum store_kind kind);
+struct fail_item core_report_fail_item(const struct engine_core *core, const struct entry *entry);
+bool core_report_due(struct engine_core *core);
+int64_t core_report_due_ms(const struct engine_core *core);
+
+/* core_lease.c */
+void core_lease_fence(struct engine_core *core);
+size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool dry);
+void core_lease_answers(struct engine_core *core, const struct work_batch_result *result);
+void core_lease_unpin(struct engine_core *core);
+int64_t core_lease_renew_due_ms(const struct engine_core *core);
+int64_t core_lease_fence_due_ms(const struct engine_core *core);
+void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);
+void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token);
+
+/* core_batch.c */
+bool core_batch_wanted(struct engine_core *core);
+int64_t core_batch_due_ms(struct engine_core *core);
+void core_batch_send(struct engine_core *core);
+void core_batch_polls(struct engine_core *core);
+void core_batch_answered(struct engine_core *core, const struct engine_event *event);
+void core_batch_begin(struct engine_core *core, struct work_batch *batch);
+int core_batch_claim_wanted(const struct engine_core *core);
+void core_batch_claim_fill(const struct engine_core *core, struct work_batch *batch, int wanted);
+size_t core_batch_claimed(struct engine_core *core, const struct engine_event *event,
+                          const struct work_batch *batch, int64_t sent_ms);
+void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend);
+
+/* core_side.c */
+bool core_side_wanted(const struct engine_core *core);
+bool core_side_open(const struct engine_core *core);
+int64_t core_side_due_ms(const struct engine_core *core);
+void core_side_send(struct engine_core *core);
+void core_side_answered(struct engine_core *core, const struct engine_event *event);
+void core_side_forget(struct engine_core *core);
+
+/* core_known.c */
+const struct grants_settle *core_known(struct engine_core *core);
+void core_known_left(struct engine_core *core, const struct entry *entry);
+void core_known_granted(struct engine_core *core, int64_t token);
+void core_known_settled(struct engine_core *core, const struct grants_settled *answer);
+void core_known_epoch(struct engine_core *core, int64_t epoch);
+
+/* core_life.c */
+void core_life_ready(struct engine_core *core, bool ready);
+void core_life_registered(struct engine_core *core, const struct engine_event *event);
+void core_life_beat(struct engine_core *core, const struct engine_event *event);
+int64_t core_life_beat_ms(const struct engine_core *core);
+void core_life_busy(struct engine_core *core);
+void core_life_woken(struct engine_core *core);
+void core_life_looked(struct engine_core *core, const struct engine_event *event);
+void core_life_evicted(struct engine_core *core);
+void core_life_failed(struct engine_core *core);
+void core_life_decide(struct engine_core *core);
+int64_t core_life_due_ms(struct engine_core *core);
+
+/* core_wait.c */
+void core_wait_decide(struct engine_core *core);
+void core_wait_answered(struct engine_core *core, const struct engine_event *event);
+void core_wait_forget(struct engine_core *core);
+void core_wait_woken(struct engine_core *core, struct lane_name place);
+bool core_wait_quiet(const struct engine_core *core);
+
+/* core_stop.c */
+void core_stop_begin(struct engine_core *core, bool now);
+void core_stop_decide(struct engine_core *core);
+void core_stop_deregistered(struct engine_core *core);
+
+#endif

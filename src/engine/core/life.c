@@ -1,0 +1,263 @@
+/* Being an instance: readiness, registration, heartbeats, and the watch over the others. */
+#include "base/uuid.h"
+#include "engine/core/int.h"
+
+enum {
+    BACKOFF_BASE_MS = 100,
+    REBALANCE_MS_MIN = 20,
+    LOOK_BEHIND_MS = 3000,
+    LOOK_SOON_MS = 10,
+    NEWS_MS_MIN = 50
+};
+
+void core_life_failed(struct engine_core *core) {
+    int64_t delay_ms = BACKOFF_BASE_MS;
+    for (int i = 0; i < core->failures && delay_ms < ENGINE_BACKOFF_MS_MAX; i++)
+        delay_ms *= 2;
+    core->failures++;
+    if (delay_ms > ENGINE_BACKOFF_MS_MAX)
+        delay_ms = ENGINE_BACKOFF_MS_MAX;
+    core->backoff_until_ms = core->now_ms + core_jitter(core, delay_ms);
+}
+
+/* One interval, growing, but never so long that recovery is noticed late (P32, B0.15). */
+static int64_t not_ready_delay_ms(struct engine_core *core) {
+    int64_t delay_ms = core->config.poll_ms;
+    int64_t most_ms = delay_ms > ENGINE_BACKOFF_MS_MAX ? delay_ms : ENGINE_BACKOFF_MS_MAX;
+    for (int64_t i = 1; i < core->metrics.not_ready_checks && delay_ms < most_ms; i++)
+        delay_ms *= 2;
+    return core_jitter(core, delay_ms < most_ms ? delay_ms : most_ms);
+}
+
+static void not_ready(struct engine_core *core) {
+    int64_t checks = ++core->metrics.not_ready_checks;
+    if (!core->registered && core->registrations == 0 && !core->start_skipped) {
+        core->start_skipped = true;
+        core_log(core, LOG_START_SKIPPED, checks, 0, 0);
+    }
+    core_log(core, LOG_NOT_READY, checks, 0, 0);
+    if (checks == 10 || checks == 100 || checks % 1000 == 0)
+        core_log(core, LOG_PAUSED, checks, 0, 0);
+    core->backoff_until_ms = core->now_ms + not_ready_delay_ms(core);
+}
+
+void core_life_ready(struct engine_core *core, bool ready) {
+    if (core->cycle != CYCLE_CHECKING)
+        return;
+    core->cycle = CYCLE_IDLE;
+    if (!ready) {
+        not_ready(core);
+        return;
+    }
+    if (core->metrics.not_ready_checks > 0)
+        core_log(core, LOG_READY_AGAIN, core->metrics.not_ready_checks, 0, 0);
+    core->metrics.not_ready_checks = 0;
+    if (core->registered) {
+        core_batch_send(core);
+    } else if (!core->registering) {
+        core->registering = true;
+        core->beat_sent_ms = core->now_ms;
+        struct engine_action *action = core_act(core, ACTION_REGISTER);
+        if (action != NULL)
+            action->fresh = !core->config.fixed_id || core->registrations > 0;
+    }
+}
+
+static void exit_because(struct engine_core *core, pawl_status status) {
+    core->exited = true;
+    struct engine_action *action = core_act(core, ACTION_EXIT);
+    if (action != NULL) {
+        action->forced = core->forced;
+        action->status = status;
+    }
+}
+
+void core_life_registered(struct engine_core *core, const struct engine_event *event) {
+    core->registering = false;
+    if (event->status == PAWL_OK) {
+        core->registered = true;
+        core->registrations++;
+        core->failures = 0;
+        core->metrics.instance = event->instance;
+        if (event->instance_lease_ms > 0)
+            core->config.instance_lease_ms = event->instance_lease_ms;
+        core->may_side = event->beside;
+        core_known_epoch(core, event->epoch);
+        if (event->policy != POLICY_DEFAULT)
+            core->schema_policy = event->policy;
+        core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
+        core->next_beat_ms = core->now_ms; /* the first beat tells who else is there */
+        core->next_poll_ms = core->now_ms; /* P28: what waits is taken at once */
+        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
+        core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
+        return;
+    }
+    core_log_text(core, LOG_REGISTER_FAILED, event->status, core_error_text(event));
+    bool taken = event->status == PAWL_CONFLICT || event->status == PAWL_STALE;
+    if ((taken && core->config.fixed_id && core->registrations == 0) || event->status == PAWL_INVALID) {
+        exit_because(core, event->status);
+        return;
+    }
+    core_life_failed(core);
+}
+
+/* The others have taken our work: nothing we hold counts, and we come back as somebody new. */
+void core_life_evicted(struct engine_core *core) {
+    core->metrics.evictions++;
+    core_log(core, LOG_EVICTED, core->metrics.evictions, 0, 0);
+    core->registered = false;
+    core_wait_forget(core);
+    core->failures = 0;
+    core->backoff_until_ms = core->now_ms;
+    core_drop_everything(core);
+}
+
+static void look_for(struct engine_core *core, int64_t ms) {
+    if (core->look_until_ms < core->now_ms + ms)
+        core->look_until_ms = core->now_ms + ms;
+}
+
+/* How far beats are apart: somebody who has nothing to do, and is woken when that changes, needs fewer. */
+int64_t core_life_beat_ms(const struct engine_core *core) {
+    int64_t beat_ms = core->config.heartbeat_ms;
+    if (!core->was_idle || !core_wait_quiet(core))
+        return beat_ms;
+    int64_t most_ms = core->config.instance_lease_ms / 2;
+    beat_ms += beat_ms / 2;
+    return beat_ms < most_ms ? beat_ms : most_ms;
+}
+
+/* Not idle any more: beats are due as often as they should be. */
+void core_life_busy(struct engine_core *core) {
+    int64_t due_ms = core->beat_sent_ms + core->config.heartbeat_ms;
+    if (due_ms < core->next_beat_ms)
+        core->next_beat_ms = due_ms;
+}
+
+/* Work has arrived, maybe for a peer that died while all were idle; or there is news that only a beat
+ * brings. */
+void core_life_woken(struct engine_core *core) {
+    look_for(core, LOOK_BEHIND_MS);
+    core_life_busy(core);
+}
+
+/* A peer may have died with work waiting in its lanes and none in flight. Whoever beats in time is not due
+ * before our next beat; of one that is, the idle look once, when its lease ends. */
+static void watch_silent(struct engine_core *core, int64_t ends_ms) {
+    if (ends_ms <= 0 || core->now_ms + ends_ms > core->next_beat_ms)
+        return;
+    bool idle = core->was_idle && core->now_ms >= core->look_until_ms;
+    int64_t at_ms = core->now_ms + ends_ms + LOOK_SOON_MS;
+    if (idle || at_ms < core->next_look_ms)
+        core->next_look_ms = at_ms;
+    look_for(core, ends_ms + LOOK_BEHIND_MS);
+}
+
+void core_life_beat(struct engine_core *core, const struct engine_event *event) {
+    core->beating = false;
+    if (!core->registered || core->deregistering)
+        return;
+    if (event->status == PAWL_STALE) {
+        core_life_evicted(core);
+        return;
+    }
+    if (event->status != PAWL_OK) {
+        core_log_text(core, LOG_BEAT_FAILED, event->status, core_error_text(event));
+        core->next_beat_ms = core->now_ms + core_jitter(core, ENGINE_BACKOFF_MS_MAX / 2);
+        return;
+    }
+    const struct beat_result *beat = event->beat;
+    core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
+    core->next_beat_ms = core->beat_sent_ms + core_life_beat_ms(core);
+    core->metrics.peers = event->peers;
+    core->metrics.heartbeats++;
+    if (event->settled != NULL)
+        core_known_settled(core, event->settled);
+    /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
+    if (event->peers_busy || event->lanes_short)
+        look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
+    watch_silent(core, event->peer_ends_ms);
+    if (beat->lanes_taken > 0) {
+        core->next_poll_ms = core->now_ms;
+        core->woken = true;                /* a claim on its way knows nothing of them */
+        core->next_look_ms = core->now_ms; /* what it took may have moved its share by one more */
+    }
+}
+
+void core_life_looked(struct engine_core *core, const struct engine_event *event) {
+    core->looking = false;
+    if (event->status != PAWL_OK || !core->registered)
+        return;
+    if (event->look->evicted > 0)
+        core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
+    /* A lock is gone: everybody looks at the moment when that is believed. */
+    int64_t believe_ms = event->look->believe_ms;
+    if (believe_ms >= 0) {
+        int64_t again_ms = core->now_ms + (believe_ms > LOOK_SOON_MS ? believe_ms : LOOK_SOON_MS);
+        core->next_look_ms = again_ms < core->next_look_ms ? again_ms : core->next_look_ms;
+        look_for(core, LOOK_BEHIND_MS);
+    }
+    /* A beat takes the lanes that became free; the poll behind it takes their work. */
+    if (event->look->evicted > 0 || event->look->rebalance_wanted) {
+        int64_t soonest_ms = core->beat_sent_ms + REBALANCE_MS_MIN;
+        core->next_beat_ms = soonest_ms < core->next_beat_ms ? soonest_ms : core->next_beat_ms;
+    }
+}
+
+/* Peers are watched while they, or we ourselves, have work in flight, and a little longer: who has just
+ * finished its share is the one to notice that another has not. An idle fleet costs nothing. */
+static bool look_wanted(struct engine_core *core) {
+    if (core->grants.next != &core->grants || core->jobs_busy)
+        look_for(core, LOOK_BEHIND_MS);
+    bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
+    bool busy = core->now_ms < core->look_until_ms || (messages && !core->was_idle);
+    return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
+}
+
+/* When the next beat is due; news do not wait for their turn, but many of them are fetched together. */
+static int64_t beat_due_ms(const struct engine_core *core) {
+    int64_t news_ms = core->news ? core->beat_sent_ms + NEWS_MS_MIN : INT64_MAX;
+    return news_ms < core->next_beat_ms ? news_ms : core->next_beat_ms;
+}
+
+void core_life_decide(struct engine_core *core) {
+    bool may_try = core->now_ms >= core->backoff_until_ms && core->cycle == CYCLE_IDLE;
+    if (!core->registered && may_try && !core->registering && !core->stopping) {
+        core->cycle = CYCLE_CHECKING;
+        (void)core_act(core, ACTION_CHECK_READY);
+    }
+    if (!core->registered || core->deregistering)
+        return;
+    if (!core->beating && core->now_ms >= beat_due_ms(core)) {
+        core->beating = true;
+        core->news = false;
+        core->beat_sent_ms = core->now_ms;
+        struct engine_action *action = core_act(core, ACTION_BEAT);
+        if (action != NULL)
+            action->known = core_known(core);
+    }
+    if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
+        core->looking = true;
+        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
+        (void)core_act(core, ACTION_LOOK);
+    }
+    if (core_side_wanted(core))
+        core_side_send(core);
+    if (core_batch_wanted(core)) {
+        core->cycle = CYCLE_CHECKING;
+        (void)core_act(core, ACTION_CHECK_READY);
+    }
+}
+
+int64_t core_life_due_ms(struct engine_core *core) {
+    int64_t due_ms = INT64_MAX;
+    if (!core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping)
+        due_ms = core->backoff_until_ms;
+    if (!core->registered || core->deregistering)
+        return due_ms;
+    if (!core->beating && beat_due_ms(core) < due_ms)
+        due_ms = beat_due_ms(core);
+    if (look_wanted(core) && !core->looking && core->next_look_ms < due_ms)
+        due_ms = core->next_look_ms;
+    return due_ms;
+}

@@ -1,0 +1,359 @@
+/* Running jobs: by a C function, a program, or as a pipeline. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "engine/jobs/job_slot.h"
+#include "handler/wish.h"
+#include "process/run.h"
+#include "work/authority.h"
+#include "work/observe.h"
+#include "work/run/consolidate_job.h"
+#include "work/run/page_job.h"
+#include "work/run/start.h"
+
+static void tell_progress(struct job_slot *slot, pawl_str json) {
+    char *copy = malloc(json.len + 1);
+    if (copy == NULL)
+        return;
+    memcpy(copy, json.ptr, json.len);
+    copy[json.len] = '\0';
+    pthread_mutex_lock(&slot->slots->lock);
+    free(slot->progress[slot->at].text);
+    slot->progress[slot->at].text = copy;
+    slot->progress[slot->at].len = json.len;
+    slot->progressed = true;
+    pthread_mutex_unlock(&slot->slots->lock);
+}
+
+static bool take_progress(struct run_handle *handle, pawl_str json) {
+    tell_progress((struct job_slot *)handle, json);
+    return true;
+}
+
+static void step_ended(void *self) {
+    struct job_slot *slot = self;
+    pthread_mutex_lock(&slot->slots->lock);
+    slot->progressed = true;
+    pthread_mutex_unlock(&slot->slots->lock);
+}
+
+/* A job as the message of a handler: its number is the seq, and the end of its id. */
+static pawl_message message_of(const struct job *job) {
+    pawl_message message = {.kind = PAWL_JOB,
+                            .seq = job->id,
+                            .token = job->token,
+                            .attempt = job->attempts,
+                            .type = job->type,
+                            .topic = job->queue,
+                            .stream = job->key,
+                            .payload = job->payload,
+                            .traceparent = job->traceparent,
+                            .consumer = job->task,
+                            .progress = job->progress,
+                            .sent_ms = job->put_ms};
+    for (int i = 0; i < 8; i++)
+        message.id.b[8 + i] = (uint8_t)((uint64_t)job->id >> (56 - 8 * i));
+    return message;
+}
+
+static void run_function(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    pawl_result said_more = {.retry_after_ms = -1};
+    pawl_message message = message_of(job);
+    message.run = &slot->handle;
+    pawl_outcome said = slot->handler->function(&message, &said_more, slot->handler->self);
+    result->end = said == PAWL_DONE ? JOB_END_DONE : said == PAWL_REJECT ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->delay_ms = said_more.retry_after_ms;
+    if (said == PAWL_SNOOZE)
+        result->end = JOB_END_SNOOZE;
+    if (said == PAWL_DONE || said == PAWL_SNOOZE)
+        return;
+    said_more.error[sizeof(said_more.error) - 1] = '\0';
+    struct arena *arena = arena_create(0);
+    result->owner = arena;
+    const char *text = said_more.error[0] != '\0' ? said_more.error : "the handler gave no reason";
+    result->error = str_from(arena != NULL ? arena_strdup(arena, text) : NULL);
+    if (atomic_load(&slot->handle.cancel))
+        result->end = JOB_END_CANCELLED;
+}
+
+static void write_job(struct buf *buf, const struct job *job) {
+    struct json_writer json;
+    json_writer_init(&json, buf);
+    json_begin_object(&json);
+    json_key(&json, "id");
+    json_int(&json, job->id);
+    json_key(&json, "kind");
+    json_cstr(&json, "job");
+    json_key(&json, "type");
+    json_str(&json, job->type);
+    json_key(&json, "queue");
+    json_str(&json, job->queue);
+    json_key(&json, "task");
+    json_str(&json, job->task);
+    json_key(&json, "key");
+    json_str(&json, job->key);
+    json_key(&json, "attempt");
+    json_int(&json, job->attempts);
+    json_key(&json, "token");
+    json_int(&json, job->token);
+    json_key(&json, "schedule");
+    json_str(&json, job->schedule);
+    json_key(&json, "instant_ms");
+    json_int(&json, job->instant_ms);
+    json_key(&json, "sent_ms");
+    json_int(&json, job->put_ms);
+    json_key(&json, "traceparent");
+    json_str(&json, job->traceparent);
+    json_key(&json, "progress");
+    json_raw(&json, job->progress);
+    json_key(&json, "payload");
+    json_raw(&json, job->payload);
+    json_end_object(&json);
+    buf_append_char(buf, '\n');
+}
+
+/* "pawl:progress JSON" on a line of its own. */
+static void take_line(void *self, pawl_str line) {
+    pawl_str prefix = STR("pawl:progress ");
+    if (!str_starts_with(line, prefix))
+        return;
+    pawl_str json = str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len});
+    if (json.len <= JOB_PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, NULL))
+        tell_progress(self, json);
+}
+
+/* The last line of its output, when it is JSON, is the job's output. */
+static pawl_str output_of(struct arena *arena, pawl_str output) {
+    pawl_str text = str_trim(output);
+    size_t at = text.len;
+    while (at > 0 && text.ptr[at - 1] != '\n')
+        at--;
+    pawl_str last = {text.ptr + at, text.len - at};
+    if (last.len == 0 || last.len > PAWL_PAYLOAD_BYTES_DEFAULT ||
+        !json_valid(last, PAWL_JSON_DEPTH_MAX, NULL))
+        return (pawl_str){NULL, 0};
+    return (pawl_str){arena_copy(arena, last.ptr, last.len), last.len};
+}
+
+/* What cannot be started here is the worker's trouble: nothing was tried. */
+static void give_back(struct job_result_in *result, int64_t wait_ms) {
+    result->end = JOB_END_NOT_RUN;
+    result->delay_ms = wait_ms;
+}
+
+static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
+                          int64_t timeout_ms, struct job_result_in *result) {
+    char text[sizeof(end->complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
+    switch (end->outcome) {
+    case PROCESS_CANCELLED:
+    case PROCESS_STOPPED:
+    case PROCESS_FENCED:
+        result->end = JOB_END_CANCELLED;
+        break;
+    case PROCESS_FLOODED:
+        result->end = JOB_END_PERMANENT;
+        break;
+    case PROCESS_EXITED:
+    case PROCESS_SIGNALLED:
+    case PROCESS_TIMED_OUT:
+    case PROCESS_NOT_STARTED:
+        result->end = process_done(end)        ? JOB_END_DONE
+                      : process_permanent(end) ? JOB_END_PERMANENT
+                                               : JOB_END_RETRY;
+        break;
+    }
+    if (result->end == JOB_END_DONE) {
+        result->output = output_of(arena, output);
+        return;
+    }
+    struct wish wish = wish_read(output, end->outcome == PROCESS_EXITED, end->status);
+    if (wish.snooze)
+        result->end = JOB_END_SNOOZE;
+    if (result->end == JOB_END_SNOOZE || result->end == JOB_END_RETRY)
+        result->delay_ms = wish.delay_ms;
+    if (result->end == JOB_END_SNOOZE)
+        return;
+    process_explain(end, timeout_ms, text, sizeof(text));
+    wish_explain(&wish, text, sizeof(text));
+    result->error = str_from(arena_strdup(arena, text));
+}
+
+static void tell_late(const struct job_slot *slot, const struct job *job) {
+    pawl_str handler = slot->handler != NULL ? str_from(slot->handler->name) : job->type;
+    log_event(slot->slots->world->log, LOG_LEVEL_WARN, "handler_timeout",
+              "handler=%.*s job=%lld after_ms=%lld", STR_ARG(handler), (long long)job->id,
+              (long long)((clock_boot_us() - slot->handle.began_us) / 1000));
+}
+
+static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct arena *arena = arena_create(0);
+    struct buf input, output;
+    struct process_end end = {0};
+    pawl_error err = {0};
+    result->owner = arena;
+    result->end = JOB_END_RETRY;
+    if (arena == NULL)
+        return;
+    struct environment_pair pairs[] = {
+        {"PAWL_JOB_ID", arena_printf(arena, "%lld", (long long)job->id)},
+        {"PAWL_KIND", "job"},
+        {"PAWL_TYPE", job->type.ptr},
+        {"PAWL_QUEUE", job->queue.ptr},
+        {"PAWL_TASK", job->task.ptr},
+        {"PAWL_ATTEMPT", arena_printf(arena, "%d", job->attempts)},
+        {"PAWL_TOKEN", arena_printf(arena, "%lld", (long long)job->token)},
+        {"PAWL_IDEMPOTENCY_KEY", arena_printf(arena, "job:%lld", (long long)job->id)},
+        {"TRACEPARENT", job->traceparent.ptr},
+    };
+    buf_init(&input, 0);
+    buf_init(&output, 0);
+    write_job(&input, job);
+    struct process_spec spec = {.argv = slot->handler->argv,
+                                .pairs = pairs,
+                                .pair_count = sizeof(pairs) / sizeof(*pairs),
+                                .input = buf_str(&input),
+                                .on_line = take_line,
+                                .self = slot};
+    struct process_limits limits = {slot->deadline_ms, &slot->handle.cancel};
+    pawl_status status = buf_status(&input, "jobs", &err);
+    if (status == PAWL_OK)
+        status = process_run(tools_keeper(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
+    if (status == PAWL_OK)
+        judge_program(arena, &end, buf_str(&output), slot->timeout_ms, result);
+    else if (end.outcome == PROCESS_NOT_STARTED)
+        give_back(result, end.wait_ms);
+    else
+        result->error = str_from(arena_strdup(arena, err.text));
+    if (end.outcome == PROCESS_TIMED_OUT)
+        tell_late(slot, job);
+    buf_free(&input);
+    buf_free(&output);
+}
+
+/* Work that is made of tools: pipelines, and what belongs to runs. */
+static void run_own(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    atomic_bool refused = false;
+    atomic_llong not_started_ms = 0;
+    struct pipeline_run_in in = {.world = slot->slots->world,
+                                 .job = job,
+                                 .instance = slot->instance,
+                                 .lease_ms = slot->slots->lease_ms,
+                                 .claimed_ms = slot->claimed_ms,
+                                 .deadline_ms = slot->deadline_ms,
+                                 .cancel = &slot->handle.cancel,
+                                 .agent = job->agent,
+                                 .refused = &refused,
+                                 .not_started_ms = &not_started_ms,
+                                 .progress = step_ended,
+                                 .self = slot};
+    if (!str_absent(job->task))
+        pipeline_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_PAGE_TYPE))
+        page_job_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_CONSOLIDATE_TYPE))
+        consolidate_job_run(&in, result);
+    else if (str_equal_cstr(job->type, RUN_PLAN_TYPE))
+        plan_job_run(&in, result);
+    else
+        pipeline_run(&in, result);
+    result->refused = atomic_load(&refused) && result->end == JOB_END_PERMANENT;
+    bool failed = !result->refused && (result->end == JOB_END_RETRY || result->end == JOB_END_PERMANENT);
+    if (failed && pipeline_not_started_ms(&in) > 0)
+        give_back(result, pipeline_not_started_ms(&in));
+}
+
+/* Whether its agent may have the handler run; else the result says why. */
+static bool may_handle(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+    struct arena *arena = arena_create(0);
+    struct pipeline_run_in in = {
+        .world = slot->slots->world, .job = job, .cancel = &slot->handle.cancel, .agent = job->agent};
+    struct job_new same = {.task = job->task, .type = job->type};
+    pawl_error err = {0};
+    pawl_status status = arena != NULL ? authority_job(&in, &same, NULL, arena, &err) : PAWL_NO_MEMORY;
+    if (status == PAWL_OK) {
+        arena_free(arena);
+        return true;
+    }
+    result->owner = arena;
+    result->refused = status == PAWL_INVALID || status == PAWL_NOT_FOUND;
+    result->end = result->refused ? JOB_END_PERMANENT : JOB_END_RETRY;
+    result->error = str_from(arena != NULL ? arena_strdup(arena, err.text) : "out of memory");
+    return false;
+}
+
+static enum rollup_result counts_as(enum job_end end) {
+    switch (end) {
+    case JOB_END_DONE:
+    case JOB_END_SETTLED:
+        return ROLLUP_DONE;
+    case JOB_END_RETRY:
+        return ROLLUP_RETRY;
+    case JOB_END_PERMANENT:
+        return ROLLUP_PERMANENT;
+    case JOB_END_CANCELLED:
+    case JOB_END_NOT_RUN:
+    case JOB_END_SNOOZE:
+    case JOB_END_WAIT:
+        break;
+    }
+    return ROLLUP_OTHER;
+}
+
+/* What ended because its time was over says so, whoever noticed it first: the slot's own clock, a step's, or
+ * the core, which asks it to stop. A program's end says it by itself. */
+static void judge_late(const struct job_slot *slot, struct job_result_in *result) {
+    enum stop_reason why = stop_read(&slot->handle.cancel);
+    bool program = slot->handler != NULL && slot->handler->kind != HANDLER_FUNCTION;
+    bool late = slot->deadline_ms > 0 &&
+                (why == STOP_TIMEOUT || (why == STOP_NONE && clock_boot_ms() >= slot->deadline_ms));
+    if (program || !late || (result->end != JOB_END_RETRY && result->end != JOB_END_CANCELLED))
+        return;
+    if (result->owner == NULL)
+        result->owner = arena_create(0);
+    tell_late(slot, slot->jobs[slot->at]);
+    result->end = JOB_END_RETRY;
+    result->error = (pawl_str){NULL, 0};
+    if (result->owner != NULL)
+        result->error = str_from(arena_printf(result->owner, "did not end within its time limit of %lld ms",
+                                              (long long)slot->timeout_ms));
+}
+
+void job_slot_run(struct job_slot *slot) {
+    int64_t began_us = clock_boot_us();
+    slot->handle.progress = take_progress;
+    for (size_t i = 0; i < slot->count; i++) {
+        struct job_result_in *result = &slot->results[i];
+        slot->at = i;
+        *result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = -1};
+        /* A worker that was stopped for a while may come back to life right here: the lease is asked each
+         * time. */
+        if (atomic_load_explicit(&slot->handle.cancel, memory_order_relaxed) ||
+            clock_boot_ms() >= slot->fence_ms)
+            continue;
+        int64_t start_us = clock_boot_us();
+        slot->handle.began_us = start_us;
+        struct observed_job work;
+        bool page = slot->handler == NULL && str_absent(slot->jobs[i]->task) &&
+                    str_equal_cstr(slot->jobs[i]->type, RUN_PAGE_TYPE);
+        const struct job *job =
+            observe_job(slot->slots->world->observer, slot->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
+        if (slot->handler == NULL)
+            run_own(slot, job, result);
+        else if (!str_absent(job->agent) && !may_handle(slot, job, result))
+            ;
+        else if (slot->handler->kind == HANDLER_FUNCTION)
+            run_function(slot, job, result);
+        else
+            run_program(slot, job, result);
+        judge_late(slot, result);
+        observe_job_end(slot->slots->world->observer, &work, counts_as(result->end), result->error);
+        result->duration_ms = (clock_boot_us() - start_us) / 1000;
+    }
+    slot->elapsed_us = clock_boot_us() - began_us;
+}

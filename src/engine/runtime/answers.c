@@ -1,0 +1,189 @@
+/* What the store has answered, as events of the core. */
+#include <inttypes.h>
+
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "engine/runtime/runtime.h"
+
+enum { MAINTAIN_DONE = 50000 };
+
+/* Housekeeping goes behind a beat, whose answer must not wait for it. A fleet that was started together does
+ * not do it all at once. */
+static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
+    int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;
+    int64_t done = runtime_done(runtime);
+    /* Who has done much has left much behind. */
+    bool due = now_ms >= runtime->maintain_ms || done - runtime->maintain_done >= MAINTAIN_DONE;
+    if (beat != PAWL_OK || !due)
+        return;
+    if (runtime->maintain_ms > 0)
+        runtime_ask_control(runtime, CALL_MAINTAIN);
+    runtime->maintain_ms = now_ms + every_ms / 2 +
+                           (int64_t)(runtime->config.engine.seed % (uint64_t)every_ms);
+    runtime->maintain_done = done;
+}
+
+/* The log is a place that who changes the database does not reach. */
+static void tell_head(struct runtime *runtime, const struct audit_head *head) {
+    if (head->number == 0 || head->number == runtime->audit_number)
+        return;
+    log_event(&runtime->config.log, LOG_LEVEL_INFO, "audit_head", "number=%" PRId64 " hash=%s", head->number,
+              head->hash);
+    runtime->audit_number = head->number;
+}
+
+/* A round that was full is followed by another; beats come between. */
+static void maintained(struct runtime *runtime, const struct call *call) {
+    if (call->status == PAWL_OK)
+        tell_head(runtime, &call->head);
+    if (call->status == PAWL_OK && call->more && !runtime->exiting)
+        runtime_ask_control(runtime, CALL_MAINTAIN);
+}
+
+/* Never pretend durability: what was found is told at every start, loudly when it is not enough. */
+static void tell_durability(struct runtime *runtime, const struct durability *durability) {
+    bool safe = durability->crash && durability->failover;
+    log_event(&runtime->config.log, safe ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "durability",
+              "survives_crash=%s survives_failover=%s found=%.*s", durability->crash ? "true" : "false",
+              durability->failover ? "true" : "false", STR_ARG(durability->found));
+}
+
+static void registered(struct runtime *runtime, const struct call *call, struct engine_event *event) {
+    event->type = EVENT_REGISTERED;
+    if (call->status == PAWL_OK)
+        tell_durability(runtime, &call->durability);
+    if (call->status == PAWL_OK)
+        handler_table_pause(runtime->config.handlers, &call->pauses);
+    event->instance = call->instance.id;
+    event->instance_lease_ms = call->grant.lease_until_ms - call->grant.now_ms;
+    event->epoch = call->grant.epoch;
+    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->grant.now_ms : 0);
+    event->policy = (enum dead_policy)call->settings.dead_policy;
+    /* A user's check of readiness comes before every call; then there is only one at a time. */
+    event->beside = call->many_writers && runtime->config.ready == NULL;
+    if (call->status == PAWL_OK && runtime->waker_state == WAKER_CLOSED)
+        runtime->waker_due_ms = 0;
+    else if (call->status != PAWL_OK)
+        runtime->exit_error = call->error; /* what to say if the core gives up because of it */
+}
+
+static void beaten(struct runtime *runtime, const struct call *call, struct engine_event *event) {
+    event->type = EVENT_BEAT;
+    if (call->status == PAWL_OK)
+        handler_table_pause(runtime->config.handlers, &call->pauses);
+    event->beat = &call->beat;
+    event->settled = call->has_settled ? &call->settled : NULL;
+    observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
+    event->peers = call->peers;
+    event->peers_busy = call->peers_busy;
+    event->peer_ends_ms = call->peer_ends_ms;
+    event->lanes_short = call->lanes_short;
+    maintain_sometimes(runtime, call->status);
+}
+
+/* Trying again would only hide it: the worker ends and says what it is. */
+void runtime_damaged(struct runtime *runtime, const pawl_error *error) {
+    log_failure(&runtime->config.log, LOG_LEVEL_ERROR, "database_damaged", error);
+    runtime->exit_error = *error;
+    runtime->exit_status = PAWL_DAMAGED;
+    runtime->exiting = true;
+    runtime->forced = true;
+}
+
+/* Takes an answer that the core need not hear of. */
+static bool answered_apart(struct runtime *runtime, struct call *call) {
+    if (call->status == PAWL_DAMAGED) {
+        runtime_damaged(runtime, &call->error);
+        return true;
+    }
+    switch (call->type) {
+    case CALL_WAKER_OPEN:
+        runtime_waker_opened(runtime, call);
+        return true;
+    case CALL_LEFT:
+        runtime_idle_answer(runtime, call);
+        return true;
+    case CALL_MAINTAIN:
+        maintained(runtime, call);
+        return true;
+    case CALL_WAIT_END:
+    case CALL_WAKE:
+    case CALL_CANCEL_END:
+        return true; /* nobody waits for these */
+    default:
+        return false;
+    }
+}
+
+/* An answer of a store thread as an event. The memory of a batch goes to the core. */
+static void answered(struct runtime *runtime, struct call *call) {
+    struct engine_event event = {.status = call->status, .error = &call->error};
+    call->next = NULL;
+    bool kept = false;
+    if (answered_apart(runtime, call)) {
+        call_free(call);
+        return;
+    }
+    switch (call->type) {
+    case CALL_READY:
+        event.type = call->status == PAWL_OK ? EVENT_READY : EVENT_NOT_READY;
+        if (call->status != PAWL_OK && engine_metrics(runtime->core).not_ready_checks % 10 == 0)
+            log_failure(&runtime->config.log, LOG_LEVEL_INFO, "not_ready_because", &call->error);
+        break;
+    case CALL_REGISTER:
+        registered(runtime, call, &event);
+        break;
+    case CALL_BEAT:
+        beaten(runtime, call, &event);
+        break;
+    case CALL_LOOK:
+        event.type = EVENT_LOOKED;
+        event.look = &call->look;
+        if (call->status == PAWL_OK && call->look.evicted > 0)
+            runtime_jobs_wake(runtime); /* what the dead had in hand is ready */
+        break;
+    case CALL_BATCH:
+    case CALL_CLAIM:
+        event.type = call->type == CALL_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
+        event.result = &call->result;
+        event.grant = call;
+        kept = call->status == PAWL_OK;
+        if (kept) {
+            call_hold(&runtime->held, call);
+            observe_clock(runtime->config.observer, call->result.now_ms);
+        }
+        break;
+    case CALL_REPORT:
+        event.type = EVENT_REPORTED;
+        event.report = call->report.number;
+        event.answers = &call->answer;
+        event.fails = &call->fate;
+        break;
+    case CALL_DEREGISTER:
+        tell_head(runtime, &call->head);
+        event.type = EVENT_DEREGISTERED;
+        break;
+    case CALL_WAIT_BEGIN:
+        event.type = EVENT_WAITING;
+        event.wait_late = call->late;
+        break;
+    default: /* see answered_apart */
+        break;
+    }
+    bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
+    runtime_step(runtime, event);
+    if (beat) {
+        runtime_ask_cancel(runtime, &call->pauses);
+        runtime_jobs_revive(runtime);
+    }
+    if (!kept)
+        call_free(call);
+}
+
+void runtime_take_answers(struct runtime *runtime, struct store_thread *thread) {
+    for (struct call *call = store_thread_take(thread); call != NULL;) {
+        struct call *next = call->next;
+        answered(runtime, call);
+        call = next;
+    }
+}

@@ -1,0 +1,55 @@
+/* Threads that run handlers which are C functions, whole bundles at a time. */
+#ifndef ENGINE_RUNTIME_POOL_H
+#define ENGINE_RUNTIME_POOL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/core/core.h"
+#include "handler/run_handle.h"
+#include "handler/table.h"
+#include "work/observe.h"
+
+/* What one slot is given, and what came of it. The pool owns it from pool_start until it is in pool_take's
+ * list. */
+struct bundle {
+    int slot;
+    const struct handler *handler;
+    struct observer *observer; /* NULL: nothing is noted */
+    const struct item *items[ENGINE_BUNDLE_MAX];
+    int groups[ENGINE_BUNDLE_MAX];
+    size_t count;
+    int64_t fence_ms;
+    struct run_handle handle;
+    atomic_bool asked[ENGINE_BUNDLE_MAX]; /* by message: a person wants it to end */
+    struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
+    char *errors[ENGINE_BUNDLE_MAX]; /* owned; behind the outcomes' texts */
+    int64_t elapsed_us;
+    struct bundle *next;
+};
+
+void bundle_clear(struct bundle *bundle);
+
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    struct bundle *todo_head, *todo_tail;
+    struct bundle *done;
+    pthread_t *threads;
+    int thread_count, threads_max, idle, busy;
+    bool closing;
+    int wake_fd; /* written when `done` stops being empty */
+};
+
+PAWL_MUSTCHECK pawl_status pool_open(struct pool *pool, int threads_max, int wake_fd, pawl_error *err);
+
+/* Ends the threads; threads is NULL afterwards. False: one is stuck in a handler and was left behind,
+ * together with what it uses. */
+bool pool_close(struct pool *pool, int64_t wait_ms);
+
+PAWL_MUSTCHECK pawl_status pool_start(struct pool *pool, struct bundle *bundle, pawl_error *err);
+
+/* Everything that has ended since the last call, as a list. */
+struct bundle *pool_take(struct pool *pool);
+
+#endif

@@ -1,0 +1,244 @@
+/* Handlers that are programs, in the worker's loop. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "engine/runtime/runtime.h"
+#include "handler/environment.h"
+#include "handler/message.h"
+#include "handler/wish.h"
+
+enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
+
+static void watch(struct runtime *runtime, int fd, enum runtime_fd type, int slot) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32 | (uint32_t)slot};
+    if (epoll_ctl(runtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "watch_failed", "errno=%d", errno);
+}
+
+/* The program gets the message on its stdin and about it in its environment. */
+static pawl_status start(struct runtime *runtime, struct process *process, const struct handler *handler,
+                         const struct item *item, pawl_error *err) {
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX];
+    struct arena *arena = arena_create(0);
+    struct buf input;
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+    buf_init(&input, 0);
+    work_message_json(&input, item);
+    buf_append_char(&input, '\n');
+    struct process_spec spec = {.argv = handler->argv,
+                                .pairs = pairs,
+                                .pair_count = environment_pairs(item, arena, pairs),
+                                .input = buf_str(&input),
+                                .out_kept = PROCESS_STDOUT_KEPT};
+    pawl_status status = buf_status(&input, "process", err);
+    if (status == PAWL_OK)
+        status = process_start(process, runtime->keeper, &spec, err);
+    buf_free(&input);
+    arena_free(arena);
+    return status;
+}
+
+void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run) {
+    const struct handler *handler = &runtime->config.handlers->handlers[run->handler];
+    struct process *process = &runtime->processes[slot];
+    pawl_error error = {0};
+    /* A worker that was stopped for a while may come back to life right here: no effect may begin now. */
+    bool late = clock_boot_ms() >= run->fence_ms;
+    struct observed *work = &runtime->observed[slot];
+    const struct item *item = late ? run->items[0]
+                                   : observe_message(runtime->config.observer, run->items[0], work);
+    if (late || start(runtime, process, handler, item, &error) != PAWL_OK) {
+        if (!late)
+            observe_message_end(runtime->config.observer, work,
+                                &(struct observed_end){ROLLUP_OTHER, str_from(error.text), NULL, {NULL, 0}});
+        size_t at = runtime->failed_count++;
+        int64_t until_ms = trouble_until_ms(keeper_trouble(runtime->keeper), handler->argv[0]);
+        runtime->failed_slots[at] = slot;
+        runtime->failed_waits_ms[at] = late           ? 0
+                                       : until_ms > 0 ? until_ms - clock_boot_ms()
+                                                      : TROUBLE_WAIT_MS_MIN;
+        return;
+    }
+    runtime->process_timeouts_ms[slot] = handler->timeout_ms;
+    runtime->live_processes++;
+    runtime->ran_programs = true;
+    watch(runtime, process->child.pidfd, FD_PID, slot);
+    watch(runtime, process->child.out_fd, FD_OUT, slot);
+    watch(runtime, process->child.err_fd, FD_ERR, slot);
+}
+
+void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason reason) {
+    process_stop(&runtime->processes[slot], reason, clock_boot_ms());
+}
+
+/* Ends what nobody accounts for. Children of keepers neither start nor end meanwhile. */
+static void sweep(struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    struct keeper *keepers[RUNTIME_KEEPERS_MAX + 1] = {runtime->keeper};
+    struct orphan_keep kept[RUNTIME_KEEPERS_MAX + 1] = {0};
+    size_t keeper_count = 1, room = 1, count = 0;
+    for (size_t i = 0; i < config->keeper_count; i++)
+        keepers[keeper_count++] = config->keepers[i];
+    for (size_t i = 0; i < keeper_count; i++) {
+        keeper_lock(keepers[i], &kept[i]);
+        room += kept[i].count;
+    }
+    pid_t *pids = calloc(room, sizeof(*pids));
+    char(*runs)[ORPHAN_RUN_BYTES] = calloc(room, sizeof(*runs));
+    for (size_t k = 0; pids != NULL && runs != NULL && k < keeper_count; k++) {
+        for (size_t i = 0; i < kept[k].count; i++) {
+            pids[count] = kept[k].pids[i];
+            memcpy(runs[count++], kept[k].runs[i], ORPHAN_RUN_BYTES);
+        }
+    }
+    struct orphan_keep keep = {pids, (const char(*)[ORPHAN_RUN_BYTES])runs, count};
+    if (pids != NULL && runs != NULL) {
+        int found = orphan_sweep(&keep, &runtime->others);
+        if (found > 0)
+            log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
+    }
+    for (size_t i = 0; i < keeper_count; i++)
+        keeper_unlock(keepers[i]);
+    free(pids);
+    free(runs);
+}
+
+/* Given back when it was told to end; its wish counts when it ended by itself. */
+static struct engine_outcome judge(const struct process *process, const struct process_end *end, char *error,
+                                   size_t size) {
+    struct wish wish = wish_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
+    wish_explain(&wish, error, size);
+    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(error), wish.delay_ms};
+    bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
+                end->outcome == PROCESS_FENCED;
+    if (process_done(end))
+        outcome.type = OUTCOME_DONE;
+    else if (wish.snooze)
+        outcome.type = OUTCOME_SNOOZE;
+    else if (lost)
+        outcome.type = OUTCOME_CANCELLED;
+    else if (process_permanent(end))
+        outcome.type = OUTCOME_PERMANENT;
+    return outcome;
+}
+
+static void ended(struct runtime *runtime, int slot) {
+    struct process *process = &runtime->processes[slot];
+    struct process_end how;
+    char error[sizeof(how.complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
+    bool ended_by_us = process->kill_at_ms != 0;
+    process_reap(process, &how);
+    process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));
+    runtime->live_processes--;
+    if (runtime->config.own_process) {
+        /* What was ended by force may have left something: look at once, else soon. */
+        int64_t now_ms = clock_boot_ms();
+        if (ended_by_us)
+            sweep(runtime);
+        else if (runtime->sweep_ms == INT64_MAX)
+            runtime->sweep_ms = now_ms + SWEEP_MS;
+    }
+    struct engine_outcome outcome = judge(process, &how, error, sizeof(error));
+    struct observed_end end = {.result = outcome.type == OUTCOME_DONE        ? ROLLUP_DONE
+                                         : outcome.type == OUTCOME_RETRY     ? ROLLUP_RETRY
+                                         : outcome.type == OUTCOME_PERMANENT ? ROLLUP_PERMANENT
+                                                                             : ROLLUP_OTHER,
+                               .error = outcome.error};
+    observe_message_end(runtime->config.observer, &runtime->observed[slot], &end);
+    runtime_step(runtime, (struct engine_event){.type = EVENT_FINISHED,
+                                                .slot = slot,
+                                                .outcomes = &outcome,
+                                                .count = 1,
+                                                .elapsed_us = how.elapsed_us});
+}
+
+static void tell(struct runtime *runtime, const struct trouble_row *row) {
+    const char *what = row->program[0] != '\0' ? row->program : "any program";
+    if (row->open)
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "cannot_start", "program=%s reason=%s then=%s", what,
+                  row->reason, "its work goes back without an attempt and is tried again soon");
+    else
+        log_event(&runtime->config.log, LOG_LEVEL_INFO, "can_start_again", "program=%s after_ms=%lld", what,
+                  (long long)(clock_boot_ms() - row->since_ms));
+}
+
+/* Programs that cannot be started: told once per change, and the worker is not ready meanwhile. While
+ * nothing can be started, or the only handler's program cannot, nothing is claimed. */
+void runtime_process_trouble(struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    struct trouble_row row;
+    int64_t until_ms = 0;
+    int open = 0;
+    for (size_t i = 0; i <= config->keeper_count; i++) {
+        struct trouble *trouble =
+            keeper_trouble(i < config->keeper_count ? config->keepers[i] : runtime->keeper);
+        const struct handler *only = config->handlers->count == 1 ? &config->handlers->handlers[0] : NULL;
+        bool program = only != NULL && only->kind == HANDLER_PROCESS;
+        open += atomic_load_explicit(&trouble->open, memory_order_relaxed);
+        int64_t this_ms = trouble_until_ms(trouble, program ? only->argv[0] : NULL);
+        until_ms = this_ms > until_ms ? this_ms : until_ms;
+        while ((open > 0 || runtime->troubled) && trouble_news(trouble, &row))
+            tell(runtime, &row);
+    }
+    if (runtime->troubled == (open > 0) && runtime->trouble_until_ms == until_ms)
+        return;
+    runtime->troubled = open > 0;
+    runtime->trouble_until_ms = until_ms;
+    if (!runtime->exiting)
+        runtime_step(runtime, (struct engine_event){.type = EVENT_TROUBLE,
+                                                    .troubled = runtime->troubled,
+                                                    .trouble_until_ms = until_ms});
+}
+
+void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot) {
+    struct process *process = &runtime->processes[slot];
+    if (process->child.pid == 0)
+        return; /* ended earlier in this turn */
+    if (type == FD_PID)
+        ended(runtime, slot);
+    else
+        process_read(process);
+}
+
+void runtime_process_tick(struct runtime *runtime, int64_t now_ms) {
+    for (int i = 0; runtime->live_processes > 0 && i < runtime->config.engine.slots; i++)
+        process_tick(&runtime->processes[i], now_ms);
+    if (now_ms >= runtime->sweep_ms) {
+        runtime->sweep_ms = INT64_MAX;
+        sweep(runtime);
+    }
+    /* What tools and receptors leave behind is looked for now and then. */
+    if (runtime->config.keeper_count > 0 && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
+        runtime->sweep_ms = now_ms + SWEEP_JOBS_MS;
+}
+
+int64_t runtime_process_due_ms(const struct runtime *runtime) {
+    int64_t due_ms = runtime->sweep_ms;
+    for (int i = 0; runtime->live_processes > 0 && i < runtime->config.engine.slots; i++) {
+        const struct process *process = &runtime->processes[i];
+        if (process->child.pid != 0 && process->kill_at_ms > 0 && process->kill_at_ms < due_ms)
+            due_ms = process->kill_at_ms;
+    }
+    return due_ms;
+}
+
+/* The worker leaves: nothing it started may stay behind. */
+void runtime_process_end_all(struct runtime *runtime) {
+    struct process_end end;
+    for (int i = 0; i < runtime->config.engine.slots; i++) {
+        if (runtime->processes[i].child.pid != 0)
+            process_reap(&runtime->processes[i], &end);
+        process_free(&runtime->processes[i]);
+    }
+    runtime->live_processes = 0;
+    if (runtime->config.own_process && runtime->ran_programs)
+        sweep(runtime);
+}

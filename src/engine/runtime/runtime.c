@@ -1,0 +1,428 @@
+/* The worker at work: the loop. */
+#include "engine/runtime/runtime.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+
+enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
+
+static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
+
+static bool watch(struct runtime *runtime, int fd, enum runtime_fd type) {
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32};
+    return fd >= 0 && epoll_ctl(runtime->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static pawl_status open_fds(struct runtime *runtime, pawl_error *err) {
+    runtime->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    runtime->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    runtime->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (runtime->epoll_fd < 0 || !watch(runtime, runtime->wake_fd, FD_WAKE) ||
+        !watch(runtime, runtime->timer_fd, FD_TIMER))
+        return error_errno(err, PAWL_UNAVAILABLE, "worker", errno, "no descriptors for the loop");
+    return PAWL_OK;
+}
+
+static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
+    const struct handler_table *table = runtime->config.handlers;
+    runtime->rules = calloc(table->count + 1, sizeof(*runtime->rules));
+    if (runtime->rules == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct handler *handler = &table->handlers[i];
+        runtime->rules[i] = (struct engine_handler){
+            .bundled = handler->kind == HANDLER_FUNCTION && handler->batch == NULL,
+            .batched = handler->kind == HANDLER_BATCH,
+            .concurrency = handler->concurrency,
+            /* Receptors and endpoints keep their own time. */
+            .timeout_ms = handler->batch == NULL ? handler->timeout_ms : 0,
+            .policy = (enum dead_policy)handler->on_dead,
+            .max_attempts = handler_table_attempts(table, handler),
+            .retry_base_ms = handler->retry_base_ms,
+            .retry_max_ms = handler->retry_max_ms,
+            .retry_exact = handler->retry_exact,
+        };
+    }
+    runtime->config.engine.handlers = runtime->rules;
+    runtime->config.engine.handler_count = table->count;
+    runtime->config.engine.match = match;
+    runtime->config.engine.match_self = runtime->config.handlers;
+    return PAWL_OK;
+}
+
+static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
+    struct store_thread *threads[] = {runtime->work, runtime->control, runtime->claims};
+    for (size_t i = 0; i < 3; i++) {
+        threads[i]->wake_fd = runtime->wake_fd;
+        threads[i]->config = runtime->config.store;
+        threads[i]->observer = runtime->config.observer;
+        threads[i]->log = &runtime->config.log;
+    }
+    runtime->control->early = true; /* it registers as soon as the other has seen that the store is there */
+    runtime->work->ready = runtime->config.ready;
+    runtime->work->ready_self = runtime->config.self;
+    return pool_open(runtime->pool, runtime->config.engine.slots, runtime->wake_fd, err);
+}
+
+pawl_status runtime_create(const struct runtime_config *config, struct runtime **out, pawl_error *err) {
+    if (config->handlers->count == 0 && (config->engine.instance.kinds & KIND_BITS_ALL) != 0)
+        return error_set(err, PAWL_INVALID, "worker",
+                         "the worker has no handler; add one, for example --on 'order.*=exec:./handle.sh'");
+    struct runtime *runtime = calloc(1, sizeof(*runtime));
+    if (runtime == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    runtime->config = *config;
+    runtime->epoll_fd = runtime->wake_fd = runtime->timer_fd = runtime->signal_fd = -1;
+    runtime->sweep_ms = runtime->tick_ms = runtime->waker_due_ms = INT64_MAX;
+    pthread_mutex_init(&runtime->metrics_lock, NULL);
+    size_t slots = (size_t)config->engine.slots;
+    runtime->pool = calloc(1, sizeof(*runtime->pool));
+    runtime->work = calloc(1, sizeof(*runtime->work));
+    runtime->control = calloc(1, sizeof(*runtime->control));
+    runtime->claims = calloc(1, sizeof(*runtime->claims));
+    runtime->bundles = calloc(slots, sizeof(*runtime->bundles));
+    runtime->processes = calloc(slots, sizeof(*runtime->processes));
+    runtime->process_timeouts_ms = calloc(slots, sizeof(*runtime->process_timeouts_ms));
+    runtime->observed = calloc(slots, sizeof(*runtime->observed));
+    runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
+    runtime->failed_waits_ms = calloc(slots, sizeof(*runtime->failed_waits_ms));
+    pawl_status status = PAWL_OK;
+    if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
+        runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL ||
+        runtime->observed == NULL || runtime->process_timeouts_ms == NULL || runtime->failed_slots == NULL ||
+        runtime->failed_waits_ms == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    uint64_t seed = 0;
+    if (status == PAWL_OK)
+        status = random_bytes(&seed, sizeof(seed), err);
+    runtime->config.engine.seed = seed;
+    char name[24];
+    snprintf(name, sizeof(name), "%016llx", (unsigned long long)seed);
+    if (status == PAWL_OK)
+        status = keeper_create(name, KEEPER_CALLER, &runtime->keeper, err);
+    if (status == PAWL_OK)
+        status = make_rules(runtime, err);
+    if (status == PAWL_OK)
+        status = open_fds(runtime, err);
+    if (status == PAWL_OK)
+        status = open_threads(runtime, err);
+    if (status == PAWL_OK) {
+        runtime->core = engine_core_create(&runtime->config.engine);
+        if (runtime->core == NULL)
+            status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    }
+    if (status != PAWL_OK) {
+        runtime_free(runtime);
+        return status;
+    }
+    *out = runtime;
+    return PAWL_OK;
+}
+
+void runtime_stop(struct runtime *runtime) {
+    uint64_t one = 1;
+    atomic_fetch_add(&runtime->stops, 1);
+    ssize_t wrote = write(runtime->wake_fd, &one, sizeof(one));
+    (void)wrote;
+}
+
+void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics) {
+    pthread_mutex_lock(&runtime->metrics_lock);
+    *metrics = runtime->metrics;
+    runtime_jobs_metrics(runtime, &metrics->jobs);
+    pthread_mutex_unlock(&runtime->metrics_lock);
+}
+
+static void publish_metrics(struct runtime *runtime) {
+    struct engine_metrics now = engine_metrics(runtime->core);
+    pawl_metrics metrics = {
+        .not_ready_checks = now.not_ready_checks,
+        .empty_polls = now.empty_polls,
+        .idle = now.idle,
+        .claimed = now.claimed,
+        .completed = now.completed,
+        .failed = now.failed,
+        .dead = now.dead,
+        .released = now.released,
+        .stale = now.stale,
+        .fenced = now.fenced,
+        .evictions = now.evictions,
+        .batches = now.batches,
+        .running = now.running,
+        .waiting = now.waiting,
+        .pending_completions = now.pending_completions,
+        .pending_failures = now.pending_failures,
+        .heartbeats = now.heartbeats,
+    };
+    snprintf(metrics.state, sizeof(metrics.state), "%s", engine_state_name(now.state));
+    uuid_format(now.instance, metrics.instance);
+    pthread_mutex_lock(&runtime->metrics_lock);
+    runtime->metrics = metrics;
+    pthread_mutex_unlock(&runtime->metrics_lock);
+}
+
+int64_t runtime_done(struct runtime *runtime) {
+    pawl_metrics metrics;
+    runtime_metrics(runtime, &metrics);
+    return metrics.completed + metrics.failed + metrics.jobs.processed;
+}
+
+static void take_bundles(struct runtime *runtime) {
+    for (struct bundle *bundle = pool_take(runtime->pool); bundle != NULL;) {
+        struct bundle *next = bundle->next;
+        /* The step may give the slot, and with it the bundle, new work: its results move out first. */
+        struct bundle *ended = &runtime->ended;
+        ended->slot = bundle->slot;
+        ended->count = bundle->count;
+        memcpy(ended->outcomes, bundle->outcomes, bundle->count * sizeof(*bundle->outcomes));
+        memcpy(ended->errors, bundle->errors, bundle->count * sizeof(*bundle->errors));
+        memset(bundle->errors, 0, bundle->count * sizeof(*bundle->errors));
+        struct engine_event event = {.type = EVENT_FINISHED,
+                                     .slot = ended->slot,
+                                     .outcomes = ended->outcomes,
+                                     .count = ended->count,
+                                     .elapsed_us = bundle->elapsed_us};
+        runtime_step(runtime, event);
+        bundle_clear(ended);
+        bundle = next;
+    }
+}
+
+static void take_signal(struct runtime *runtime) {
+    struct signalfd_siginfo info;
+    while (read(runtime->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        runtime_stop(runtime);
+}
+
+static void take_event(struct runtime *runtime, uint64_t data) {
+    uint64_t count;
+    ssize_t got = 0;
+    switch ((enum runtime_fd)(data >> 32)) {
+    case FD_WAKE:
+        got = read(runtime->wake_fd, &count, sizeof(count));
+        break;
+    case FD_TIMER:
+        got = read(runtime->timer_fd, &count, sizeof(count));
+        break;
+    case FD_SIGNAL:
+        take_signal(runtime);
+        break;
+    case FD_WAKER:
+        runtime_waker_readable(runtime);
+        break;
+    default:
+        runtime_process_event(runtime, (enum runtime_fd)(data >> 32), (int)(uint32_t)data);
+        break;
+    }
+    (void)got;
+}
+
+static void arm_timer(struct runtime *runtime) {
+    int64_t due_ms = runtime->core_timer_ms;
+    int64_t others[] = {runtime_process_due_ms(runtime), runtime->tick_ms, runtime->waker_due_ms,
+                        runtime_idle_due_ms(runtime),
+                        runtime->left_kinds != 0 ? clock_boot_ms() + LEFT_MS : INT64_MAX};
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        if (others[i] < due_ms)
+            due_ms = others[i];
+    }
+    struct itimerspec when = {0};
+    if (due_ms != INT64_MAX) {
+        when.it_value.tv_sec = (time_t)(due_ms / 1000);
+        when.it_value.tv_nsec = (long)(due_ms % 1000) * 1000000 + 1;
+    }
+    timerfd_settime(runtime->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static bool works(const struct runtime *runtime) {
+    return !runtime->exiting && engine_metrics(runtime->core).works;
+}
+
+static void tick_beside(struct runtime *runtime) {
+    const struct runtime_config *config = &runtime->config;
+    pawl_uuid instance = works(runtime) ? engine_metrics(runtime->core).instance : uuid_nil();
+    if (config->beside_tick != NULL)
+        config->beside_tick(config->beside, instance, &runtime->config.log);
+    unsigned left = config->beside_leaves != NULL ? config->beside_leaves(config->beside) : 0;
+    if (left != runtime->left_kinds && !runtime->exiting) {
+        runtime->left_kinds = left;
+        runtime_step(runtime, (struct engine_event){.type = EVENT_LEAVE, .kinds = left});
+    }
+}
+
+static void tick(struct runtime *runtime) {
+    int64_t now_ms = clock_boot_ms();
+    runtime_process_tick(runtime, now_ms);
+    runtime_log_flush(runtime, now_ms);
+    runtime_waker_tick(runtime, now_ms);
+    while (runtime->stops_seen < atomic_load(&runtime->stops) && !runtime->exiting) {
+        runtime->stops_seen++;
+        runtime_step(runtime, (struct engine_event){.type = EVENT_STOP});
+        runtime_jobs_stop(runtime);
+    }
+    if (now_ms >= runtime->core_timer_ms && !runtime->exiting)
+        runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
+    publish_metrics(runtime);
+    tick_beside(runtime);
+    if (now_ms >= runtime->tick_ms) {
+        runtime->tick_ms = now_ms + TICK_MS;
+        runtime->config.on_tick(runtime->config.self, &runtime->metrics);
+    }
+}
+
+static void loop(struct runtime *runtime) {
+    struct epoll_event events[EVENTS_MAX];
+    if (runtime->config.on_tick != NULL)
+        runtime->tick_ms = clock_boot_ms();
+    runtime_step(runtime, (struct engine_event){.type = EVENT_STARTED});
+    while (!runtime->exiting) {
+        arm_timer(runtime);
+        int count = epoll_wait(runtime->epoll_fd, events, EVENTS_MAX, -1);
+        if (count < 0 && errno != EINTR) {
+            runtime->exit_status =
+                error_errno(&runtime->exit_error, PAWL_INTERNAL, "worker", errno, "epoll_wait");
+            runtime->forced = true;
+            return;
+        }
+        /* Time first: a worker that was stopped for a while fences itself before it looks at late results. */
+        if (clock_boot_ms() >= runtime->core_timer_ms)
+            runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
+        for (int i = 0; i < count && !runtime->exiting; i++)
+            take_event(runtime, events[i].data.u64);
+        take_bundles(runtime);
+        runtime_process_trouble(runtime);
+        runtime_take_answers(runtime, runtime->control);
+        runtime_take_answers(runtime, runtime->work);
+        runtime_take_answers(runtime, runtime->claims);
+        tick(runtime);
+        runtime_jobs_sync(runtime);
+        runtime_idle_sync(runtime);
+    }
+}
+
+static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_error *err) {
+    sigset_t stop = thread_stop_signals();
+    pthread_sigmask(SIG_BLOCK, &stop, before);
+    runtime->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (!watch(runtime, runtime->signal_fd, FD_SIGNAL))
+        return error_errno(err, PAWL_UNAVAILABLE, "worker", errno, "no descriptor for signals");
+    if (!orphan_adopt(&runtime->others))
+        log_event(&runtime->config.log, LOG_LEVEL_WARN, "no_subreaper", "errno=%d", errno);
+    return PAWL_OK;
+}
+
+/* Threads that do not come back in time are left behind with what they use: leaving late is worse than a
+ * leak. */
+static void close_threads(struct runtime *runtime) {
+    int64_t wait_ms = runtime->forced ? LEAVE_MS / 4 : LEAVE_MS;
+    if (!runtime_jobs_close(runtime, wait_ms)) {
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
+                  "a job has not returned");
+        runtime->jobs = NULL;
+        runtime->left_behind = true;
+    }
+    if (!pool_close(runtime->pool, wait_ms)) {
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
+                  "a function has not returned");
+        runtime->pool = NULL;
+        runtime->bundles = NULL;
+        runtime->left_behind = true;
+    }
+    if (!store_thread_close(runtime->work, wait_ms))
+        runtime->work = NULL;
+    if (!store_thread_close(runtime->control, wait_ms))
+        runtime->control = NULL;
+    if (!store_thread_close(runtime->claims, wait_ms))
+        runtime->claims = NULL;
+    if (runtime->work == NULL || runtime->control == NULL || runtime->claims == NULL)
+        runtime->left_behind = true;
+}
+
+pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) {
+    sigset_t before;
+    sigemptyset(&before);
+    pawl_status status = runtime->config.own_process ? own_process(runtime, &before, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = store_thread_open(runtime->work, err);
+    if (status == PAWL_OK)
+        status = store_thread_open(runtime->control, err);
+    if (status == PAWL_OK)
+        status = store_thread_open(runtime->claims, err);
+    if (status == PAWL_OK)
+        status = runtime_jobs_start(runtime, err);
+    if (status != PAWL_OK)
+        goto done;
+    loop(runtime);
+    runtime_process_end_all(runtime);
+    store_waker_close(runtime->waker);
+    runtime->waker = NULL;
+    if (runtime->jobs != NULL && job_side_metrics(runtime->jobs).cut_off > 0)
+        runtime->forced = true;
+    close_threads(runtime);
+    publish_metrics(runtime);
+    *forced = runtime->forced;
+    status = runtime->exit_status;
+    if (status != PAWL_OK && err != NULL)
+        *err = runtime->exit_error;
+done:
+    if (runtime->config.own_process)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static void close_fd(int fd) {
+    if (fd >= 0)
+        close(fd);
+}
+
+void runtime_free(struct runtime *runtime) {
+    if (runtime == NULL)
+        return;
+    /* It never ran. */
+    if (runtime->pool != NULL && runtime->pool->threads != NULL && !pool_close(runtime->pool, 0))
+        runtime->pool = NULL;
+    /* What a thread that was left behind still uses is not ours to free: its wake-up, its batch, its bundles.
+     */
+    bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL &&
+                 runtime->claims != NULL;
+    if (clean) {
+        engine_core_free(runtime->core);
+        while (runtime->held != NULL)
+            call_release(&runtime->held, runtime->held);
+        for (int i = 0; runtime->bundles != NULL && i < runtime->config.engine.slots; i++)
+            bundle_clear(&runtime->bundles[i]);
+        free(runtime->bundles);
+        close_fd(runtime->wake_fd);
+        engine_actions_free(&runtime->actions);
+        free(runtime->rules);
+    }
+    free(runtime->pool);
+    free(runtime->work);
+    free(runtime->control);
+    free(runtime->claims);
+    free(runtime->processes);
+    free(runtime->process_timeouts_ms);
+    keeper_free(runtime->keeper);
+    free(runtime->observed);
+    free(runtime->failed_slots);
+    free(runtime->failed_waits_ms);
+    close_fd(runtime->epoll_fd);
+    close_fd(runtime->timer_fd);
+    close_fd(runtime->signal_fd);
+    pthread_mutex_destroy(&runtime->metrics_lock);
+    free(runtime);
+}

@@ -1,0 +1,154 @@
+/* The worker at work: one loop that feeds the core with events and carries out what it decides. */
+#ifndef ENGINE_RUNTIME_RUNTIME_H
+#define ENGINE_RUNTIME_RUNTIME_H
+
+#include "base/log.h"
+#include "engine/core/core.h"
+#include "engine/jobs/job_side.h"
+#include "engine/runtime/pool.h"
+#include "engine/runtime/store_thread.h"
+#include "handler/table.h"
+#include "process/process.h"
+
+enum { RUNTIME_KEEPERS_MAX = 4 };
+
+/* What a worker is made of; texts are borrowed for as long as the runtime lives. */
+struct runtime_config {
+    struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
+    struct store_config store;
+    struct handler_table *handlers;
+    struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
+    struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* who starts programs besides the runtime */
+    size_t keeper_count;
+    int64_t cleanup_ms;        /* between two rounds of housekeeping */
+    struct observer *observer; /* NULL: nothing is noted */
+    bool own_process;
+    bool (*ready)(void *self);
+    void (*on_started)(void *self);
+    void (*on_idle)(void *self);
+    void (*on_tick)(void *self, const pawl_metrics *metrics);
+    void *self;
+    struct log log;
+    /* Work that goes on beside the messages: who the worker is now (nil: it works no more), and whether it
+     * has something to do, which is asked before the worker is called idle. NULL = there is none. */
+    void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
+    bool (*beside_busy)(void *beside);
+    void (*beside_ask)(void *beside); /* asks whether really nothing is left: busy until that is known */
+    unsigned (*beside_leaves)(void *beside); /* KIND_BIT: what is not to be claimed for now */
+    void (*beside_wake)(void *beside);       /* the store has woken the worker */
+    void *beside;
+};
+
+enum runtime_fd { FD_WAKE = 1, FD_TIMER, FD_SIGNAL, FD_PID, FD_OUT, FD_ERR, FD_WAKER };
+
+struct runtime {
+    struct runtime_config config;
+    struct engine_core *core;
+    struct engine_actions actions;
+    struct engine_handler *rules;
+    struct pool *pool; /* separate, because a stuck thread may keep them */
+    struct store_thread *work;
+    struct store_thread *control;
+    struct store_thread *claims;  /* beside work, under load; connects when it is first needed */
+    struct bundle *bundles;       /* by slot */
+    struct keeper *keeper;        /* of the programs of messages */
+    struct process *processes;    /* by slot */
+    int64_t *process_timeouts_ms; /* by slot */
+    struct observed *observed;    /* by slot: what its program works on */
+    int epoll_fd, wake_fd, timer_fd, signal_fd;
+    int live_processes;
+    bool ran_programs;
+    bool troubled; /* a program cannot be started */
+    int64_t trouble_until_ms;
+    struct orphan_others others; /* children of this process that are not ours */
+    int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
+    unsigned left_kinds;      /* not claimed for now */
+    int64_t audit_number;     /* the anchor of the audit that was logged last */
+    int64_t maintain_done;    /* messages and jobs that had ended at the last housekeeping */
+    bool ready_inline;        /* a check that can be answered without asking anybody */
+    int *failed_slots;        /* whose program could not be started; as many as there are slots */
+    int64_t *failed_waits_ms; /* how long its message is to wait; 0 = it was too late to start it */
+    size_t failed_count;
+    struct bundle ended; /* the results of a bundle while its slot is already given new work */
+    struct call *held;   /* batches whose memory the core still uses */
+    struct store_waker *waker;
+    enum { WAKER_CLOSED = 0, WAKER_OPENING, WAKER_TESTING, WAKER_WORKS } waker_state;
+    int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
+    struct job_side *jobs; /* NULL = this worker takes no jobs */
+    pawl_uuid jobs_instance;
+    bool jobs_held, jobs_quiet, jobs_busy;
+    struct {
+        bool messages;                                       /* the core has nothing, and finds nothing */
+        enum { IDLE_UNSAID = 0, IDLE_BUSY, IDLE_IDLE } said; /* what the user was told last */
+        enum { IDLE_LOOK = 0, IDLE_ASKED, IDLE_SETTLE } step;
+        int64_t ask_ms, wait_ms; /* when to ask, not before; since when longer and longer */
+        int unanswered;          /* questions: only the answer to the last one counts */
+        struct work_left left;
+    } idle;
+    pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
+    bool exiting, forced;
+    bool left_behind; /* a thread has not returned and goes on with what it uses */
+    pawl_status exit_status;
+    pawl_error exit_error;
+    int64_t logged_ms, batch_sums[4];
+    atomic_int stops;
+    int stops_seen;
+    pthread_mutex_t metrics_lock;
+    pawl_metrics metrics;
+};
+
+/* The config is copied. PAWL_INVALID: without a handler there is nothing to do. */
+PAWL_MUSTCHECK pawl_status runtime_create(const struct runtime_config *config, struct runtime **runtime,
+                                          pawl_error *err);
+PAWL_MUSTCHECK pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err);
+void runtime_stop(struct runtime *runtime); /* any thread, any signal handler */
+void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics);
+void runtime_free(struct runtime *runtime); /* takes NULL */
+
+/* Messages and jobs that have ended since the start. */
+int64_t runtime_done(struct runtime *runtime);
+
+/* runtime_actions.c */
+void runtime_step(struct runtime *runtime, struct engine_event event);
+void runtime_ask_control(struct runtime *runtime, enum call_type type);
+void runtime_ask_cancel(struct runtime *runtime, const struct pause_rows *rows);
+
+/* runtime_answers.c */
+void runtime_take_answers(struct runtime *runtime, struct store_thread *thread);
+
+/* runtime_process.c */
+void runtime_process_start(struct runtime *runtime, int slot, const struct engine_run *run);
+void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason reason);
+void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot);
+void runtime_process_tick(struct runtime *runtime, int64_t now_ms);
+int64_t runtime_process_due_ms(const struct runtime *runtime);
+void runtime_process_trouble(struct runtime *runtime);
+void runtime_process_end_all(struct runtime *runtime);
+
+/* runtime_waker.c */
+void runtime_waker_opened(struct runtime *runtime, struct call *call);
+void runtime_waker_readable(struct runtime *runtime);
+void runtime_waker_tick(struct runtime *runtime, int64_t now_ms);
+void runtime_waker_close(struct runtime *runtime, int64_t retry_ms);
+
+/* runtime_jobs.c */
+PAWL_MUSTCHECK pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err);
+void runtime_jobs_stop(struct runtime *runtime);
+void runtime_damaged(struct runtime *runtime, const pawl_error *error); /* runtime_answers.c */
+void runtime_jobs_revive(struct runtime *runtime);
+void runtime_jobs_wake(struct runtime *runtime);
+void runtime_jobs_sync(struct runtime *runtime);                           /* once per turn of the loop */
+void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out); /* the metrics lock is held */
+PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
+
+/* runtime_idle.c */
+void runtime_idle_started(struct runtime *runtime);                         /* there is work */
+void runtime_idle_answer(struct runtime *runtime, const struct call *call); /* of CALL_LEFT */
+void runtime_idle_sync(struct runtime *runtime);                            /* once per turn of the loop */
+int64_t runtime_idle_due_ms(const struct runtime *runtime);
+
+/* runtime_log.c */
+void runtime_log(struct runtime *runtime, const struct engine_action *action);
+void runtime_log_flush(struct runtime *runtime, int64_t now_ms);
+
+#endif

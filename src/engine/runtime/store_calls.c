@@ -1,0 +1,282 @@
+/* The calls a worker makes to its store, and what a lost connection means for the next one. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "domain/share.h"
+#include "engine/runtime/store_thread.h"
+#include "work/housekeeping.h"
+
+enum { MAINTAIN_ROWS = 10000 };
+
+static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
+    if (thread->store != NULL)
+        return PAWL_OK;
+    struct store *opened = NULL;
+    pawl_status status = store_open(&thread->config, &opened, err);
+    if (status != PAWL_OK)
+        return status;
+    thread->store = opened;
+    bool held = false;
+    status = thread->store->ops->core.settings_read(thread->store, &thread->settings, err);
+    if (status == PAWL_OK && !uuid_is_nil(thread->instance))
+        status = thread->store->ops->core.liveness_hold(thread->store, thread->instance, &held, err);
+    if (status != PAWL_OK && status != PAWL_STALE) {
+        store_close(thread->store);
+        thread->store = NULL;
+        return status;
+    }
+    atomic_store(&thread->open, true);
+    return PAWL_OK;
+}
+
+/* Ahead of the first call, so that several threads connect side by side; whoever calls is told of a failure.
+ */
+void store_call_connect(struct store_thread *thread) {
+    pawl_error ignored;
+    pawl_status status = ensure_open(thread, &ignored);
+    (void)status;
+}
+
+/* After a failure that may be the connection's the handle is not trusted any more. */
+static void after(struct store_thread *thread, pawl_status status) {
+    bool doubtful = status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_DAMAGED ||
+                    status == PAWL_INTERNAL;
+    if (!doubtful || thread->store == NULL)
+        return;
+    atomic_store(&thread->open, false);
+    store_close(thread->store);
+    thread->store = NULL;
+}
+
+static pawl_status run_ready(struct store_thread *thread, struct call *call) {
+    if (thread->ready != NULL && !thread->ready(thread->ready_self))
+        return error_set(&call->error, PAWL_BUSY, "ready", "the readiness check says no");
+    return PAWL_OK; /* the store is open, and was read when it was opened */
+}
+
+static pawl_status run_register(struct store_thread *thread, struct call *call) {
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    bool held = false;
+    thread->instance = uuid_nil();
+    pawl_status status = ops->instance_register(thread->store, &call->instance, &call->grant, &call->error);
+    if (status == PAWL_OK) {
+        thread->instance = call->instance.id;
+        status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
+    }
+    if (status == PAWL_OK)
+        status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
+    if (status == PAWL_OK)
+        status =
+            thread->store->ops->view.durability(thread->store, call->arena, &call->durability, &call->error);
+    call->settings = thread->settings;
+    call->many_writers = thread->store->caps.many_writers;
+    return status;
+}
+
+static bool serves(int kinds, int kind) { return (kinds & KIND_BIT(kind)) != 0; }
+
+/* Whether the share of some kind is not reached: others have to give up lanes, or have just done so. */
+static bool lanes_short(const struct store_thread *thread, const struct call *call,
+                        const int live[KIND_COUNT + 1]) {
+    const struct settings *settings = &thread->settings;
+    int cap = share_cap_lanes(call->instance.max_partitions, settings->lane_count, settings->partition_count);
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        int share = settings->lane_count / (live[kind] + 1);
+        if (cap > 0 && cap < share)
+            share = cap;
+        if (serves(call->instance.kinds, kind) && call->beat.lanes_owned[kind] < share)
+            return true;
+    }
+    return false;
+}
+
+/* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone, unless
+ * it serves jobs, which are of no lane. */
+static pawl_status count_peers(struct store_thread *thread, struct call *call) {
+    int owned = 0, kinds = 0, live[KIND_COUNT + 1] = {0};
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        owned += serves(call->instance.kinds, kind) ? call->beat.lanes_owned[kind] : 0;
+        kinds += serves(call->instance.kinds, kind);
+    }
+    if (owned >= kinds * thread->settings.lane_count && (call->instance.kinds & KIND_BIT_JOBS) == 0)
+        return PAWL_OK;
+    struct instance_rows rows = {0};
+    pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        const struct instance_row *row = &rows.rows[i];
+        if (row->state != INSTANCE_ACTIVE || uuid_equal(row->id, thread->instance))
+            continue;
+        call->peers++;
+        call->peers_busy = call->peers_busy || row->claims > 0 || row->jobs > 0;
+        int64_t ends_ms = row->lease_until_ms - row->beat_ms - row->beat_age_ms;
+        if (ends_ms > 0 && (call->peer_ends_ms == 0 || ends_ms < call->peer_ends_ms))
+            call->peer_ends_ms = ends_ms;
+        for (int kind = 1; kind <= KIND_COUNT; kind++)
+            live[kind] += serves(row->kinds, kind);
+    }
+    call->lanes_short = status == PAWL_OK && lanes_short(thread, call, live);
+    return status;
+}
+
+/* With a beat, and before the last word. What could not be passed on goes with the next. */
+static void pass_on(struct store_thread *thread, pawl_status beat) {
+    pawl_error err = {0};
+    if (beat != PAWL_OK || thread->observer == NULL)
+        return;
+    if (observe_pass_on(thread->observer, thread->store, &err) != PAWL_OK)
+        log_failure(thread->log, LOG_LEVEL_INFO, "rollups_not_added", &err);
+}
+
+/* A beat of a worker that has registered anew meanwhile says nothing about the new one. The beat itself has
+ * been committed: what could not be compared is compared with the next, and the lease counts. */
+static pawl_status settle(struct store_thread *thread, struct call *call) {
+    pawl_error err = {0};
+    if (call->known == NULL || !uuid_equal(call->known->instance, thread->instance))
+        return PAWL_OK;
+    pawl_status status =
+        thread->store->ops->core.grants_settle(thread->store, call->known, &call->settled, &err);
+    call->has_settled = status == PAWL_OK;
+    if (status == PAWL_STALE || status == PAWL_DAMAGED) {
+        call->error = err;
+        return status;
+    }
+    if (status != PAWL_OK && !thread->unsettled)
+        log_failure(thread->log, LOG_LEVEL_WARN, "grants_not_settled", &err);
+    thread->unsettled = status != PAWL_OK;
+    after(thread, status);
+    return PAWL_OK;
+}
+
+static pawl_status run_beat(struct store_thread *thread, struct call *call) {
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    pawl_status status =
+        ops->heartbeat(thread->store, thread->instance, call->processed, &call->beat, &call->error);
+    if (status == PAWL_OK && call->beat.pauses > 0)
+        status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
+    pass_on(thread, status);
+    if (status == PAWL_OK)
+        status = count_peers(thread, call);
+    return status == PAWL_OK ? settle(thread, call) : status;
+}
+
+/* How long asking for work takes. A batch that asks for none says nothing about it. */
+static pawl_status run_batch(struct store_thread *thread, struct call *call) {
+    const struct work_batch *batch = call->batch;
+    int64_t began_us = clock_boot_us();
+    size_t claimed = 0;
+    bool asked = false;
+    pawl_status status = store_batch(thread->store, batch, call->arena, &call->result, &call->error);
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        asked = asked || ((batch->flags & BATCH_SKIP_CLAIM) == 0 && batch->claim_max[kind] > 0);
+        claimed += status == PAWL_OK ? call->result.claimed[kind].count : 0;
+    }
+    if (asked)
+        observe_claim(thread->observer, ROLLUP_MESSAGES, clock_boot_us() - began_us, status == PAWL_OK,
+                      claimed);
+    return status;
+}
+
+/* Who lives shorter than the time to its first housekeeping would never anchor what it did. An anchor that
+ * fails keeps nobody from leaving: the next one names the same heads. */
+static pawl_status run_deregister(struct store_thread *thread, struct call *call) {
+    pawl_error unanchored = {0};
+    pass_on(thread, PAWL_OK);
+    if (thread->store->ops->jobs->audit_anchor(thread->store, 0, &call->head, &unanchored) != PAWL_OK)
+        call->head = (struct audit_head){0};
+    return thread->store->ops->core.instance_deregister(thread->store, thread->instance, &call->error);
+}
+
+/* Housekeeping that fails is done at the next turn, by us or by a peer. */
+static pawl_status run_maintain(struct store_thread *thread, struct call *call) {
+    struct housekeeping round = {0};
+    pawl_status status =
+        housekeeping_round(thread->store, thread->instance, MAINTAIN_ROWS, &round, &call->error);
+    call->more = round.more;
+    call->head = round.head;
+    return status;
+}
+
+/* Somebody may have taken it back meanwhile: that is as good. */
+static pawl_status run_cancel_end(struct store_thread *thread, struct call *call) {
+    char id[UUID_TEXT_BYTES];
+    pawl_status status = thread->store->ops->relay->pause_clear(
+        thread->store, PAUSE_MESSAGE, str_from(uuid_format(call->message, id)), &call->error);
+    return status == PAWL_NOT_FOUND ? PAWL_OK : status;
+}
+
+static pawl_status run_report(struct store_thread *thread, struct call *call) {
+    const struct engine_report *report = &call->report;
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    struct answer_list answers = {0};
+    pawl_status status;
+    if (report->failed) {
+        struct messages_fail in = {call->instance.id, report->kind, &report->fail, 1};
+        status = ops->messages_fail(thread->store, &in, call->arena, &answers, &call->error);
+    } else {
+        struct messages_complete in = {call->instance.id, report->kind, &report->complete, 1, false};
+        status = ops->messages_complete(thread->store, &in, call->arena, &answers, &call->error);
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (answers.count != 1)
+        return error_set(&call->error, PAWL_INTERNAL, "report", "one result, %zu answers", answers.count);
+    call->answer = answers.answers[0];
+    call->fate = answers.outcomes != NULL ? answers.outcomes[0] : FAIL_NONE;
+    return PAWL_OK;
+}
+
+void store_call_run(struct store_thread *thread, struct call *call) {
+    call->status = ensure_open(thread, &call->error);
+    if (call->status != PAWL_OK)
+        return;
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    switch (call->type) {
+    case CALL_READY:
+        call->status = run_ready(thread, call);
+        break;
+    case CALL_REGISTER:
+        call->status = run_register(thread, call);
+        break;
+    case CALL_BEAT:
+        call->status = run_beat(thread, call);
+        break;
+    case CALL_LOOK:
+        call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
+        break;
+    case CALL_LEFT:
+        call->status = store_left(thread->store, call->instance.kinds, str_from(call->queue), call->arena,
+                                  &call->left, &call->error);
+        break;
+    case CALL_MAINTAIN:
+        call->status = run_maintain(thread, call);
+        break;
+    case CALL_BATCH:
+    case CALL_CLAIM:
+        call->status = run_batch(thread, call);
+        break;
+    case CALL_REPORT:
+        call->status = run_report(thread, call);
+        break;
+    case CALL_WAIT_BEGIN:
+        call->status =
+            ops->wait_begin(thread->store, thread->instance, call->instance.kinds, &call->late, &call->error);
+        break;
+    case CALL_WAIT_END:
+        call->status = ops->wait_end(thread->store, thread->instance, &call->error);
+        break;
+    case CALL_WAKE:
+        call->status = ops->wake(thread->store, &call->error);
+        break;
+    case CALL_CANCEL_END:
+        call->status = run_cancel_end(thread, call);
+        break;
+    case CALL_WAKER_OPEN:
+        call->status = store_waker_open(&thread->config, &call->waker, &call->error);
+        return; /* a connection of its own: its failure says nothing about ours */
+    case CALL_DEREGISTER:
+        call->status = run_deregister(thread, call);
+        break;
+    }
+    after(thread, call->status);
+}

@@ -1,0 +1,157 @@
+/* A thread with a store handle of its own. */
+#include "engine/runtime/store_thread.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/time/clock.h"
+
+enum { BATCH_ARENA_BYTES_MAX = 1 << 30 };
+
+struct call *call_new(enum call_type type) {
+    struct call *call = calloc(1, sizeof(*call));
+    if (call == NULL)
+        return NULL;
+    call->type = type;
+    call->arena = arena_create(BATCH_ARENA_BYTES_MAX);
+    if (call->arena == NULL) {
+        free(call);
+        return NULL;
+    }
+    return call;
+}
+
+void call_free(struct call *call) {
+    if (call == NULL)
+        return;
+    arena_free(call->arena);
+    store_waker_close(call->waker);
+    free(call);
+}
+
+void call_hold(struct call **list, struct call *call) {
+    call->prev = NULL;
+    call->next = *list;
+    if (*list != NULL)
+        (*list)->prev = call;
+    *list = call;
+}
+
+void call_release(struct call **list, struct call *call) {
+    if (call->prev != NULL)
+        call->prev->next = call->next;
+    else
+        *list = call->next;
+    if (call->next != NULL)
+        call->next->prev = call->prev;
+    call_free(call);
+}
+
+static void wake(int fd) {
+    uint64_t one = 1;
+    ssize_t wrote = write(fd, &one, sizeof(one));
+    (void)wrote; /* a full counter wakes as well */
+}
+
+static struct call *next_call(struct store_thread *thread) {
+    pthread_mutex_lock(&thread->lock);
+    while (thread->todo_head == NULL && !thread->closing)
+        pthread_cond_wait(&thread->work, &thread->lock);
+    struct call *call = thread->todo_head;
+    if (call != NULL) {
+        thread->todo_head = call->next;
+        if (thread->todo_head == NULL)
+            thread->todo_tail = NULL;
+        call->next = NULL;
+    }
+    pthread_mutex_unlock(&thread->lock);
+    return call;
+}
+
+static void *thread_main(void *self) {
+    struct store_thread *thread = self;
+    if (thread->early)
+        store_call_connect(thread);
+    for (struct call *call; (call = next_call(thread)) != NULL;) {
+        store_call_run(thread, call);
+        pthread_mutex_lock(&thread->lock);
+        if (thread->done_tail == NULL)
+            thread->done_head = call;
+        else
+            thread->done_tail->next = call;
+        thread->done_tail = call;
+        pthread_mutex_unlock(&thread->lock);
+        wake(thread->wake_fd);
+    }
+    store_close(thread->store);
+    thread->store = NULL;
+    pthread_mutex_lock(&thread->lock);
+    thread->closed = true;
+    pthread_mutex_unlock(&thread->lock);
+    return NULL;
+}
+
+pawl_status store_thread_open(struct store_thread *thread, pawl_error *err) {
+    pthread_mutex_init(&thread->lock, NULL);
+    pthread_cond_init(&thread->work, NULL);
+    int code = pthread_create(&thread->thread, NULL, thread_main, thread);
+    if (code != 0)
+        return error_errno(err, PAWL_NO_MEMORY, "worker", code, "no thread for the store");
+    return PAWL_OK;
+}
+
+void store_thread_call(struct store_thread *thread, struct call *call) {
+    pthread_mutex_lock(&thread->lock);
+    if (thread->todo_tail == NULL)
+        thread->todo_head = call;
+    else
+        thread->todo_tail->next = call;
+    thread->todo_tail = call;
+    pthread_cond_signal(&thread->work);
+    pthread_mutex_unlock(&thread->lock);
+}
+
+struct call *store_thread_take(struct store_thread *thread) {
+    pthread_mutex_lock(&thread->lock);
+    struct call *done = thread->done_head;
+    thread->done_head = NULL;
+    thread->done_tail = NULL;
+    pthread_mutex_unlock(&thread->lock);
+    return done;
+}
+
+static void free_calls(struct call *call) {
+    while (call != NULL) {
+        struct call *next = call->next;
+        call_free(call);
+        call = next;
+    }
+}
+
+bool store_thread_close(struct store_thread *thread, int64_t wait_ms) {
+    int64_t until_ms = clock_boot_ms() + wait_ms;
+    pthread_mutex_lock(&thread->lock);
+    thread->closing = true;
+    free_calls(thread->todo_head);
+    thread->todo_head = NULL;
+    thread->todo_tail = NULL;
+    pthread_cond_signal(&thread->work);
+    while (!thread->closed && clock_boot_ms() < until_ms) {
+        pthread_mutex_unlock(&thread->lock);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        pthread_mutex_lock(&thread->lock);
+    }
+    bool closed = thread->closed;
+    pthread_mutex_unlock(&thread->lock);
+    if (!closed) {
+        pthread_detach(thread->thread);
+        return false;
+    }
+    pthread_join(thread->thread, NULL);
+    free_calls(thread->done_head);
+    pthread_mutex_destroy(&thread->lock);
+    pthread_cond_destroy(&thread->work);
+    return true;
+}

@@ -1,0 +1,108 @@
+/* A thread with a store handle of its own: calls go in, answers come out, the loop never waits. */
+#ifndef ENGINE_RUNTIME_STORE_THREAD_H
+#define ENGINE_RUNTIME_STORE_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/core/core.h"
+#include "store/store.h"
+#include "work/observe.h"
+
+enum call_type {
+    CALL_READY,
+    CALL_REGISTER,
+    CALL_BEAT,
+    CALL_LOOK,
+    CALL_LEFT,
+    CALL_MAINTAIN,
+    CALL_BATCH,
+    CALL_CLAIM,
+    CALL_REPORT,
+    CALL_DEREGISTER,
+    CALL_WAIT_BEGIN,
+    CALL_WAIT_END,
+    CALL_WAKE,
+    CALL_CANCEL_END,
+    CALL_WAKER_OPEN
+};
+
+/* One call and its answer. Who gets it from store_thread_take owns it: call_free. */
+struct call {
+    enum call_type type;
+    struct call *next, *prev;
+    /* in */
+    const struct work_batch *batch; /* stays as it is until the answer is taken */
+    struct instance_new instance;
+    struct engine_report report;
+    pawl_uuid message;                 /* cancel_end */
+    int64_t processed;                 /* beat */
+    const struct grants_settle *known; /* beat; stays as it is until the answer is taken */
+    /* out */
+    pawl_status status;
+    pawl_error error;
+    struct arena *arena; /* behind result */
+    struct work_batch_result result;
+    struct instance_grant grant;
+    struct settings settings;
+    bool many_writers;            /* register */
+    struct durability durability; /* register; in the arena */
+    struct beat_result beat;
+    struct grants_settled settled;
+    bool has_settled;
+    struct peers_look look;
+    const char *queue;        /* left: in; NULL = any */
+    struct work_left left;    /* left: out */
+    struct pause_rows pauses; /* beat and register; in the arena */
+    int peers;
+    bool peers_busy;
+    int64_t peer_ends_ms;
+    bool lanes_short;
+    enum store_answer answer;
+    enum fail_outcome fate;
+    bool late;                 /* wait_begin */
+    bool more;                 /* maintain: another round finds more */
+    struct audit_head head;    /* maintain, deregister: of the audit */
+    struct store_waker *waker; /* waker_open; closed by call_free unless somebody took it */
+};
+
+struct call *call_new(enum call_type type); /* NULL: out of memory */
+void call_free(struct call *call);          /* takes NULL */
+
+/* A list of calls whose memory is in use: hold puts one in, release takes it out and frees it. */
+void call_hold(struct call **list, struct call *call);
+void call_release(struct call **list, struct call *call);
+
+struct store_thread {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    struct call *todo_head, *todo_tail, *done_head, *done_tail;
+    bool closing, closed;
+    bool early; /* connects before it is asked to */
+    int wake_fd;
+    struct store_config config; /* texts are borrowed */
+    struct observer *observer;  /* NULL: nothing is noted */
+    struct log *log;            /* may be NULL */
+    bool (*ready)(void *self);  /* a check of the user's; may be NULL */
+    void *ready_self;
+    atomic_bool open; /* the store answered last time */
+    /* only the thread itself touches these */
+    struct store *store;
+    pawl_uuid instance; /* whose liveness is held; nil = nobody's */
+    struct settings settings;
+    bool unsettled; /* the last comparison of grants failed, and that was told */
+};
+
+PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);
+/* False: it is stuck in a call and was left behind, together with what it uses. */
+bool store_thread_close(struct store_thread *thread, int64_t wait_ms);
+
+void store_thread_call(struct store_thread *thread, struct call *call);
+struct call *store_thread_take(struct store_thread *thread);
+
+/* store_calls.c: carries out one call, or only what comes before the first. */
+void store_call_connect(struct store_thread *thread);
+void store_call_run(struct store_thread *thread, struct call *call);
+
+#endif

@@ -1,0 +1,154 @@
+/* MCP over the stdin and stdout of a program: a message per line. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "handler/mcp/int.h"
+#include "process/quiet_write.h"
+
+enum { LOOK_MS = 50, READ_BYTES = 65536 };
+
+pawl_status mcp_stdio_open(struct mcp_session *session, pawl_error *err) {
+    const struct mcp_config *config = session->config;
+    struct child_request request = {config->argv, config->pairs, config->pair_count, NULL};
+    buf_init(&session->in, MCP_LINE_BYTES_MAX + READ_BYTES + 1);
+    buf_init(&session->out, 0);
+    return child_start(config->keeper, &request, &session->child, err);
+}
+
+void mcp_stdio_close(struct mcp_session *session, int64_t grace_ms) {
+    child_end(session->config->keeper, &session->child, grace_ms);
+    buf_free(&session->in);
+    buf_free(&session->out);
+}
+
+static pawl_status ended(struct mcp_session *session, pawl_error *err) {
+    session->broken = true;
+    child_read_stderr(&session->child);
+    pawl_str tail = str_trim((pawl_str){session->child.err_tail, session->child.err_len});
+    if (tail.len > 300)
+        tail = (pawl_str){tail.ptr + tail.len - 300, 300};
+    return error_set(err, PAWL_UNAVAILABLE, "mcp", "the server %s has ended%s%.*s", session->config->name,
+                     tail.len > 0 ? "; it said: " : "", STR_ARG(tail));
+}
+
+static pawl_status write_some(struct mcp_session *session, pawl_error *err) {
+    size_t left = session->out.len - session->out_at;
+    ssize_t wrote = write_quietly(session->child.in_fd, session->out.ptr + session->out_at, left);
+    if (wrote < 0 && errno != EAGAIN && errno != EINTR)
+        return ended(session, err);
+    session->out_at += wrote > 0 ? (size_t)wrote : 0;
+    if (session->out_at == session->out.len) {
+        buf_reset(&session->out);
+        session->out_at = 0;
+    }
+    return PAWL_OK;
+}
+
+static pawl_status read_some(struct mcp_session *session, struct mcp_exchange *exchange, pawl_error *err) {
+    char bytes[READ_BYTES];
+    ssize_t got = read(session->child.out_fd, bytes, sizeof(bytes));
+    if (got == 0)
+        return ended(session, err);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? PAWL_OK : ended(session, err);
+    buf_append(&session->in, bytes, (size_t)got);
+    if (session->in.failed)
+        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+    return mcp_count(session, exchange, (size_t)got, err);
+}
+
+/* Whether a line is something that the program, or what it is started with, prints beside its messages: those
+ * are objects. What is left out is told once per request. */
+static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exchange, pawl_str line) {
+    enum { SHOWN_BYTES = 200 };
+    line = str_trim(line);
+    if (line.len == 0 || line.ptr[0] == '{')
+        return false;
+    if (exchange->noise++ == 0)
+        log_event(session->config->log, LOG_LEVEL_WARN, "mcp_noise", "server=%s line=%.*s",
+                  session->config->name, line.len < SHOWN_BYTES ? (int)line.len : SHOWN_BYTES, line.ptr);
+    return true;
+}
+
+/* The whole lines that are there; *mine: one of them was the answer, what is behind it stays. */
+static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *exchange, bool *mine,
+                              pawl_error *err) {
+    size_t at = 0;
+    pawl_status status = PAWL_OK;
+    *mine = false;
+    while (status == PAWL_OK && !*mine) {
+        const char *end = memchr(session->in.ptr + at, '\n', session->in.len - at);
+        if (end == NULL)
+            break;
+        pawl_str line = {session->in.ptr + at, (size_t)(end - session->in.ptr) - at};
+        at += line.len + 1;
+        if (is_noise(session, exchange, line)) {
+            if (exchange->noise > MCP_NOISE_MAX)
+                status = mcp_fault(session, "more than 100 lines of its output are no messages", err);
+            continue;
+        }
+        status = line.len > MCP_LINE_BYTES_MAX ? mcp_fault(session, "a message is larger than 8 MiB", err)
+                                               : mcp_take(session, exchange, line, &session->out, mine, err);
+    }
+    if (at > 0) {
+        struct buf *in = &session->in;
+        memmove(in->ptr, in->ptr + at, in->len - at + 1);
+        in->len -= at;
+    }
+    if (status == PAWL_OK && !*mine && session->in.len > MCP_LINE_BYTES_MAX)
+        status = mcp_fault(session, "a message is larger than 8 MiB", err);
+    return status;
+}
+
+static pawl_status look(const struct mcp_session *session, const struct mcp_exchange *exchange, int *wait_ms,
+                        pawl_error *err) {
+    int64_t left_ms = exchange->wait.deadline_ms - clock_boot_ms();
+    if (exchange->wait.cancel != NULL && atomic_load_explicit(exchange->wait.cancel, memory_order_relaxed))
+        return error_set(err, PAWL_STALE, "mcp", "the request to the server %s was cancelled",
+                         session->config->name);
+    if (left_ms <= 0)
+        return error_set(err, PAWL_UNAVAILABLE, "mcp", "the server %s did not answer %s in time",
+                         session->config->name, exchange->method);
+    *wait_ms = left_ms < LOOK_MS ? (int)left_ms : LOOK_MS;
+    return PAWL_OK;
+}
+
+pawl_status mcp_stdio_exchange(struct mcp_session *session, struct mcp_exchange *exchange, pawl_error *err) {
+    buf_append_str(&session->out, exchange->text);
+    buf_append_char(&session->out, '\n');
+    pawl_status status = buf_status(&session->out, "mcp", err);
+    struct child *child = &session->child;
+    while (status == PAWL_OK) {
+        bool mine = false;
+        int wait_ms = 0;
+        bool writes = session->out.len > session->out_at;
+        if (exchange->id != 0) {
+            status = take_lines(session, exchange, &mine, err);
+            if (status != PAWL_OK || mine)
+                break;
+            writes = session->out.len > session->out_at;
+        } else if (!writes) {
+            break; /* a notification has been sent when it is written */
+        }
+        status = look(session, exchange, &wait_ms, err);
+        if (status != PAWL_OK)
+            break;
+        struct pollfd fds[] = {
+            {child->out_fd, POLLIN, 0}, {child->err_fd, POLLIN, 0}, {writes ? child->in_fd : -1, POLLOUT, 0}};
+        if (poll(fds, 3, wait_ms) <= 0)
+            continue;
+        if (fds[1].revents != 0)
+            child_read_stderr(child);
+        if (fds[2].revents != 0)
+            status = write_some(session, err);
+        exchange->sent = exchange->sent || session->out.len == 0;
+        if (status == PAWL_OK && fds[0].revents != 0)
+            status = read_some(session, exchange, err);
+    }
+    return status;
+}

@@ -1,0 +1,19 @@
+/* What a running C function can ask and tell: pawl_message.run points to one. */
+#ifndef HANDLER_RUN_HANDLE_H
+#define HANDLER_RUN_HANDLE_H
+
+#include "base/stop.h"
+#include "pawl.h"
+
+struct run_handle {
+    stop_flag cancel;
+    const atomic_bool *asked; /* of the message that runs now: a person wants it to end; NULL = nobody can */
+    /* Takes progress (JSON) of a job; NULL = nobody wants it. */
+    bool (*progress)(struct run_handle *handle, pawl_str json);
+    int64_t began_us; /* of the job, by the boot clock; 0 = not told */
+};
+
+/* How long the handler of a job has been at it; 0 when nobody knows. */
+int64_t run_handle_elapsed_ms(const pawl_message *message);
+
+#endif

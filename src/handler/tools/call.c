@@ -1,0 +1,225 @@
+/* Calling tools that are programs and endpoints. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "handler/tools/int.h"
+#include "handler/webhook.h"
+#include "process/run.h"
+
+enum { PAIRS_OWN = 4 };
+
+static pawl_status judge_end(const struct tool_call *call, const struct process_end *end, pawl_error *err) {
+    char text[sizeof(end->complaint) + 128];
+    switch (end->outcome) {
+    case PROCESS_CANCELLED:
+    case PROCESS_STOPPED:
+    case PROCESS_FENCED:
+        return error_set(err, PAWL_STALE, "tools", "the call of %.*s was cancelled", STR_ARG(call->uses));
+    case PROCESS_TIMED_OUT:
+        return error_set(err, PAWL_UNAVAILABLE, "tools", "the tool %.*s did not finish in time",
+                         STR_ARG(call->uses));
+    case PROCESS_FLOODED:
+        return error_set(err, PAWL_INVALID, "tools", "the tool %.*s wrote more than %d bytes",
+                         STR_ARG(call->uses), TOOLS_OUTPUT_BYTES_MAX);
+    case PROCESS_EXITED:
+    case PROCESS_SIGNALLED:
+    case PROCESS_NOT_STARTED:
+        break;
+    }
+    if (process_done(end))
+        return PAWL_OK;
+    process_explain(end, 0, text, sizeof(text));
+    return error_set(err, process_permanent(end) ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
+                     "the tool %.*s failed: %s", STR_ARG(call->uses), text);
+}
+
+static pawl_status make_pairs(const struct tool *tool, const struct tool_call *call, struct arena *arena,
+                              struct process_spec *spec, pawl_error *err) {
+    size_t count = 0;
+    struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
+    char *name = arena_copy(arena, call->uses.ptr, call->uses.len);
+    if (pairs == NULL || name == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    for (; count < tool->pair_count; count++)
+        pairs[count] = tool->pairs[count];
+    pairs[count++] = (struct environment_pair){"PAWL_TOOL", name};
+    if (!str_absent(call->idempotency_key))
+        pairs[count++] = (struct environment_pair){
+            "PAWL_IDEMPOTENCY_KEY", arena_copy(arena, call->idempotency_key.ptr, call->idempotency_key.len)};
+    if (!str_absent(call->traceparent))
+        pairs[count++] = (struct environment_pair){
+            "TRACEPARENT", arena_copy(arena, call->traceparent.ptr, call->traceparent.len)};
+    spec->argv = tool->argv;
+    spec->pairs = pairs;
+    spec->pair_count = count;
+    return PAWL_OK;
+}
+
+pawl_status tools_process_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
+                               struct arena *arena, struct tool_answer *answer, pawl_error *err) {
+    struct buf input, output;
+    struct process_end end = {0};
+    struct process_spec spec = {.out_max = TOOLS_OUTPUT_BYTES_MAX};
+    struct process_limits limits = {call->deadline_ms, call->cancel};
+    buf_init(&input, 0);
+    buf_init(&output, 0);
+    tree_write(&input, call->arguments);
+    buf_append_char(&input, '\n');
+    pawl_status status = buf_status(&input, "tools", err);
+    spec.input = buf_str(&input);
+    if (status == PAWL_OK)
+        status = make_pairs(tool, call, arena, &spec, err);
+    if (status == PAWL_OK)
+        status = process_run(tools->keeper, &spec, &limits, &output, &end, err);
+    if (end.wait_ms > 0 && call->not_started_ms != NULL)
+        atomic_store(call->not_started_ms, end.wait_ms);
+    if (status == PAWL_OK)
+        status = judge_end(call, &end, err);
+    answer->begun = status == PAWL_UNAVAILABLE &&
+                    (end.outcome == PROCESS_TIMED_OUT || end.outcome == PROCESS_SIGNALLED);
+    if (status == PAWL_OK)
+        status = tools_output(arena, buf_str(&output), &answer->output, err);
+    buf_free(&input);
+    buf_free(&output);
+    return status;
+}
+
+static struct http_client *take_client(struct tools *tools) {
+    struct http_client *client = NULL;
+    pthread_mutex_lock(&tools->lock);
+    if (tools->client_count > 0)
+        client = tools->clients[--tools->client_count];
+    pthread_mutex_unlock(&tools->lock);
+    return client;
+}
+
+static void give_client(struct tools *tools, struct http_client *client) {
+    pthread_mutex_lock(&tools->lock);
+    if (tools->client_count < TOOLS_SESSIONS_MAX) {
+        tools->clients[tools->client_count++] = client;
+        client = NULL;
+    }
+    pthread_mutex_unlock(&tools->lock);
+    http_client_free(client);
+}
+
+static pawl_status judge_response(const struct tool_call *call, const struct http_response *response,
+                                  struct tool_answer *answer, pawl_error *err) {
+    enum http_verdict verdict = http_judge(response->status);
+    if (verdict == HTTP_DONE)
+        return PAWL_OK;
+    answer->retry_after_ms = response->retry_after_ms;
+    answer->throttled = response->status == 429;
+    pawl_str said = response->body;
+    if (said.len > 300)
+        said.len = 300;
+    return error_set(err, verdict == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID, "tools",
+                     "the tool %.*s answered with HTTP status %d%s%.*s", STR_ARG(call->uses),
+                     response->status, said.len > 0 ? ": " : "", STR_ARG(said));
+}
+
+static void append_encoded(struct buf *buf, pawl_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                     c == '.' || c == '_' || c == '~';
+        if (plain)
+            buf_append_char(buf, (char)c);
+        else
+            buf_printf(buf, "%%%02X", c);
+    }
+}
+
+/* The address with the arguments behind it: texts as they are, what is null is left out, the rest as JSON. */
+static pawl_status query_url(const struct tool *tool, const struct tree *arguments, struct arena *arena,
+                             const char **url, pawl_error *err) {
+    struct buf text, value;
+    char sign = strchr(tool->url, '?') != NULL ? '&' : '?';
+    buf_init(&text, HTTP_URL_BYTES_MAX);
+    buf_init(&value, HTTP_URL_BYTES_MAX);
+    buf_append_cstr(&text, tool->url);
+    for (size_t i = 0; i < arguments->count; i++) {
+        const struct tree *item = arguments->items[i];
+        if (item->kind == TREE_NULL)
+            continue;
+        value.len = 0;
+        if (item->kind == TREE_STRING)
+            buf_append(&value, item->text.ptr, item->text.len);
+        else
+            tree_write(&value, item);
+        buf_append_char(&text, sign);
+        append_encoded(&text, item->key);
+        buf_append_char(&text, '=');
+        append_encoded(&text, buf_str(&value));
+        sign = '&';
+    }
+    char *copy = text.failed || value.failed ? NULL : arena_copy(arena, text.ptr, text.len);
+    pawl_status status = PAWL_OK;
+    if (copy == NULL)
+        status = error_set(err, PAWL_INVALID, "tools",
+                           "the address with its arguments has more than %d bytes", HTTP_URL_BYTES_MAX);
+    else
+        *url = copy;
+    buf_free(&text);
+    buf_free(&value);
+    return status;
+}
+
+pawl_status tools_http_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
+                            struct arena *arena, struct tool_answer *answer, pawl_error *err) {
+    struct http_header headers[WEBHOOK_HEADERS_MAX + HTTP_HEADERS_MAX];
+    struct http_response response = {0};
+    char id[UUID_TEXT_BYTES];
+    size_t count = 0;
+    struct buf body;
+    buf_init(&body, 0);
+    tree_write(&body, call->arguments);
+    pawl_status status = buf_status(&body, "tools", err);
+    struct webhook_event event = {.id = call->idempotency_key,
+                                  .source = STR("/pawl"),
+                                  .type = call->uses,
+                                  .traceparent = call->traceparent,
+                                  .body = buf_str(&body)};
+    if (str_absent(event.id)) {
+        pawl_uuid fresh = uuid_nil();
+        if (status == PAWL_OK)
+            status = uuid_next(&fresh, err);
+        event.id = str_from(uuid_format(fresh, id));
+    }
+    struct http_client *client = take_client(tools);
+    if (status == PAWL_OK && client == NULL)
+        status = http_client_create(&client, err);
+    if (status == PAWL_OK)
+        status = webhook_headers(&event, tool->secret, clock_wall_ms() / 1000, arena, headers, &count, err);
+    for (size_t i = 0; i < tool->header_count && count < HTTP_HEADERS_MAX; i++)
+        headers[count++] = tool->headers[i];
+    struct http_request request = {.url = tool->url,
+                                   .headers = headers,
+                                   .header_count = count,
+                                   .body = event.body,
+                                   .deadline_ms = call->deadline_ms,
+                                   .cancel = call->cancel,
+                                   .body_bytes_max = TOOLS_OUTPUT_BYTES_MAX,
+                                   .allow_private = tool->allow_private};
+    if (tool->by_query) {
+        request.method = "GET";
+        request.body = (pawl_str){NULL, 0};
+        if (status == PAWL_OK)
+            status = query_url(tool, call->arguments, arena, &request.url, err);
+    }
+    if (status == PAWL_OK)
+        status = http_call(client, &request, arena, &response, err);
+    answer->begun = status == PAWL_UNAVAILABLE && client != NULL && http_client_sent(client);
+    if (status == PAWL_OK)
+        status = judge_response(call, &response, answer, err);
+    if (status == PAWL_OK)
+        status = tools_output(arena, response.body, &answer->output, err);
+    if (client != NULL)
+        give_client(tools, client);
+    buf_free(&body);
+    return status;
+}

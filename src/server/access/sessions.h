@@ -1,0 +1,37 @@
+/* Sessions: what a browser shows instead of a token. They are known to this server only, and end with it. */
+#ifndef SERVER_ACCESS_SESSIONS_H
+#define SERVER_ACCESS_SESSIONS_H
+
+#include "base/limits.h"
+#include "server/access/auth.h"
+
+enum { SESSION_TEXT_BYTES = 2 * TOKEN_BYTES + 1, COOKIE_NAME_BYTES = 40 };
+
+struct session {
+    char text[SESSION_TEXT_BYTES]; /* random; "" = nobody's */
+    enum credential as;
+    int64_t until_ms; /* of the clock since boot, which nobody sets */
+};
+
+/* The loop's own. */
+struct sessions {
+    char cookie[COOKIE_NAME_BYTES]; /* carries the port: a browser shows a host's cookies to all of its ports
+                                     */
+    bool secure;                    /* the cookie goes over TLS only */
+    struct session rows[PAWL_HTTP_SESSIONS_MAX];
+};
+
+/* Makes a session of the role; when all are in use, in place of the one that ends first. */
+PAWL_MUSTCHECK pawl_status session_open(struct sessions *sessions, enum credential as, int64_t now_ms,
+                                        const struct session **session, pawl_error *err);
+
+/* NULL when there is none, or it is over. */
+const struct session *session_find(const struct sessions *sessions, pawl_str text, int64_t now_ms);
+
+/* From now on nobody gets in with it, and what listens with it is ended. */
+void session_end(struct sessions *sessions, pawl_str text);
+
+/* The session's part of a Cookie header; absent when there is none. */
+pawl_str session_of_cookies(const struct sessions *sessions, const char *cookies);
+
+#endif

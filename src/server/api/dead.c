@@ -1,0 +1,197 @@
+/* Dead letters: their groups, and what becomes of them. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "server/api/fields.h"
+#include "server/api/ids.h"
+#include "server/http/call.h"
+#include "server/operation.h"
+#include "view/names.h"
+#include "view/note.h"
+
+static pawl_status groups(struct call *call, pawl_error *err) {
+    int kind = call_choice(call, "kind");
+    int first = kind != 0 ? kind : KIND_OUTBOX, last = kind != 0 ? kind : KIND_COUNT;
+    pawl_status status = PAWL_OK;
+    call_list(call);
+    for (kind = first; status == PAWL_OK && kind <= last; kind++) {
+        struct dead_groups found = {.count = 0};
+        status = call->store->ops->view.dead_groups(call->store, (enum store_kind)kind, call_limit(call),
+                                                    call->arena, &found, err);
+        for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
+            struct cell cells[GROUP_COLUMNS];
+            group_cells(&found.groups[i], cells);
+            call_row(call, cells);
+        }
+    }
+    return status == PAWL_OK ? call_list_end(call, NULL, err) : status;
+}
+
+/* ---- One */
+
+static const struct column answer_columns[] = {{.key = "id", .type = CELL_UUID},
+                                               {.key = "kind", .type = CELL_TEXT},
+                                               {.key = "seq", .type = CELL_INT},
+                                               {.key = "answer", .type = CELL_TEXT}};
+
+/* The dead letter with the id of the path. */
+static pawl_status find(struct call *call, struct message_row *row, pawl_error *err) {
+    pawl_uuid id;
+    struct message_rows rows = {.count = 0};
+    pawl_status status = ids_message(call, "id", &id, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->view.message_find(call->store, id, call->arena, &rows, err);
+    if (status != PAWL_OK && status != PAWL_NOT_FOUND)
+        return status;
+    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        if (rows.rows[i].state == STATE_DEAD) {
+            *row = rows.rows[i];
+            return PAWL_OK;
+        }
+    }
+    return error_set(err, PAWL_NOT_FOUND, "dead", "there is no dead letter with id %.*s",
+                     STR_ARG(call_text(call, "id")));
+}
+
+static pawl_status end_one(struct call *call, bool redrive, pawl_error *err) {
+    struct message_row row = {.reason = 0};
+    struct answer_list answers;
+    pawl_status status = find(call, &row, err);
+    if (status != PAWL_OK)
+        return status;
+    struct dead_ref ref = {row.item.kind, row.item.seq};
+    status = redrive ? call->store->ops->core.dead_redrive(call->store, &ref, 1, call->arena, &answers, err)
+                     : call->store->ops->core.dead_discard(call->store, &ref, 1, call->arena, &answers, err);
+    if (status != PAWL_OK)
+        return status;
+    if (answers.answers[0] != ANSWER_APPLIED)
+        return error_set(err, PAWL_CONFLICT, "dead",
+                         "it was not: a parked one follows the dead letter that it waits behind (%s)",
+                         answer_name(answers.answers[0]));
+    call_record(call, (struct cell[]){cell_uuid(row.item.id), cell_cstr(kind_name(row.item.kind)),
+                                      cell_int(row.item.seq), cell_cstr("applied")});
+    return PAWL_OK;
+}
+
+static pawl_status redrive_one(struct call *call, pawl_error *err) { return end_one(call, true, err); }
+static pawl_status discard_one(struct call *call, pawl_error *err) { return end_one(call, false, err); }
+
+/* ---- Many */
+
+/* How many there are, when the tally says so; a count over the table would take too long. */
+static pawl_status known_total(struct call *call, const struct message_filter *filter, int64_t *total,
+                               pawl_error *err) {
+    struct counts counts;
+    *total = -1;
+    if (!str_absent(filter->stream) || !str_absent(filter->type) || !str_absent(filter->topic) ||
+        !str_absent(filter->fingerprint) || filter->before_ms != 0)
+        return PAWL_OK;
+    pawl_status status = call->store->ops->view.counts(call->store, &counts, err);
+    if (status != PAWL_OK)
+        return status;
+    *total = 0;
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+        if (filter->kind == 0 || (int)filter->kind == kind)
+            *total += counts.kind[kind].dead;
+    return PAWL_OK;
+}
+
+static pawl_status end_many(struct call *call, enum operation_verb verb, pawl_error *err) {
+    struct operation_new in = {.verb = verb,
+                               .messages = {.kind = (enum store_kind)call_choice(call, "kind"),
+                                            .state = STATE_DEAD,
+                                            .stream = call_text(call, "stream"),
+                                            .type = call_text(call, "type"),
+                                            .topic = call_text(call, "topic"),
+                                            .fingerprint = call_text(call, "fingerprint"),
+                                            .before_ms = call_int(call, "before_ms", 0),
+                                            .lane = -1},
+                               .max = call_int(call, "max", 0),
+                               .per_second = call_int(call, "per_second", 0),
+                               .dry_run = call_bool(call, "dry_run")};
+    bool filtered = in.messages.kind != 0 || !str_absent(in.messages.stream) ||
+                    !str_absent(in.messages.type) || !str_absent(in.messages.topic) ||
+                    !str_absent(in.messages.fingerprint) || in.messages.before_ms != 0;
+    if (filtered == call_bool(call, "all"))
+        return error_set(err, PAWL_INVALID, "dead", "%s",
+                         filtered ? "a filter and all exclude each other: give one of them"
+                                  : "it needs a filter such as type or fingerprint, or all");
+    pawl_status status = known_total(call, &in.messages, &in.total, err);
+    return status == PAWL_OK ? operation_start(call, &in, err) : status;
+}
+
+static pawl_status redrive_many(struct call *call, pawl_error *err) {
+    return end_many(call, OPERATION_REDRIVE_DEAD, err);
+}
+static pawl_status discard_many(struct call *call, pawl_error *err) {
+    return end_many(call, OPERATION_DISCARD_DEAD, err);
+}
+
+static const struct field group_fields[] = {
+    {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
+    FIELD_ROW_LIMIT};
+static const struct field one_fields[] = {FIELD_ROW_MESSAGE_ID};
+static const struct field many_fields[] = {
+    {.name = "kind",
+     .in = IN_BODY,
+     .type = FIELD_CHOICE,
+     .choices = KIND_CHOICES,
+     .help = "Only of this kind."},
+    {.name = "stream",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_STREAM_BYTES_MAX,
+     .help = "Only of this stream."},
+    {.name = "type",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_TYPE_BYTES_MAX,
+     .help = "Only of this type."},
+    {.name = "topic",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_TOPIC_BYTES_MAX,
+     .help = "Only with this topic."},
+    {.name = "fingerprint",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "Only of this group."},
+    {.name = "before_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .help = "Only those that died before this time."},
+    {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every dead letter; instead of a filter."},
+    {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most so many."},
+    {.name = "per_second",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = 1000000,
+     .help = "Not faster than that."},
+    {.name = "dry_run", .in = IN_BODY, .type = FIELD_BOOL, .help = "Only count them."}};
+
+static const struct route routes[] = {
+    {READS("/v1/dead/groups", "listDeadGroups"), .tag = "dead letters",
+     .summary = "Count dead letters by what went wrong, the biggest group first", FIELDS(group_fields),
+     .columns = group_columns, .column_count = GROUP_COLUMNS, .run = groups},
+    {ACTS(METHOD_POST, "/v1/dead/redrive", "redriveDead"), .tag = "dead letters",
+     .summary = "Give every dead letter that fits another round of attempts, as an operation",
+     FIELDS(many_fields), .shape = ANSWER_RECORD, .columns = operation_columns,
+     .column_count = OPERATION_COLUMNS, .status = 202, .run = redrive_many},
+    {ACTS(METHOD_POST, "/v1/dead/discard", "discardDead"), .tag = "dead letters",
+     .summary = "Give up every dead letter that fits: their messages are lost, as an operation",
+     FIELDS(many_fields), .shape = ANSWER_RECORD, .columns = operation_columns,
+     .column_count = OPERATION_COLUMNS, .status = 202, .run = discard_many},
+    {ACTS(METHOD_POST, "/v1/dead/{id}/redrive", "redriveDeadLetter"), .tag = "dead letters",
+     .summary = "Give one dead letter another round of attempts", FIELDS(one_fields), .shape = ANSWER_RECORD,
+     COLUMNS(answer_columns), .run = redrive_one},
+    {ACTS(METHOD_POST, "/v1/dead/{id}/discard", "discardDeadLetter"), .tag = "dead letters",
+     .summary = "Give one dead letter up: its message is lost", FIELDS(one_fields), .shape = ANSWER_RECORD,
+     COLUMNS(answer_columns), .run = discard_one},
+};
+
+const struct route_table dead_routes = ROUTE_TABLE(routes);

@@ -1,0 +1,161 @@
+/* Events: read by stream or by position, appended. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "server/api/fields.h"
+#include "server/http/call.h"
+#include "view/event.h"
+#include "view/names.h"
+
+enum { STAMP_MAX = 1000 };
+
+/* The next page begins behind the last row, or before it when reading backward. */
+static pawl_status answer(struct call *call, const struct event_list *found, int limit, bool all,
+                          pawl_error *err) {
+    call_list(call);
+    for (size_t i = 0; i < found->count; i++) {
+        struct cell cells[EVENT_COLUMNS];
+        event_cells(&found->events[i], cells);
+        call_row(call, cells);
+    }
+    const char *next = NULL;
+    if (found->count == (size_t)limit) {
+        const struct stored_event *last = &found->events[found->count - 1];
+        int64_t at = all ? last->position : last->version;
+        int64_t from = call_bool(call, "backward") ? at - 1 : at + 1;
+        if (from > 0)
+            next = arena_printf(call->arena, "%" PRId64, from);
+    }
+    return call_list_end(call, next, err);
+}
+
+static pawl_status read_events(struct call *call, pawl_str stream, pawl_error *err) {
+    struct events_query query = {.stream = stream,
+                                 .from = call_int(call, "from", 0),
+                                 .backward = call_bool(call, "backward"),
+                                 .as_of_ms = call_int(call, "as_of_ms", 0),
+                                 .limit = call_limit(call)};
+    struct event_list found = {.count = 0};
+    if (!str_absent(call_cursor(call)))
+        query.from = call_cursor_number(call);
+    pawl_status status = call->store->ops->events.events_read(call->store, &query, call->arena, &found, err);
+    return status == PAWL_OK ? answer(call, &found, query.limit, str_absent(stream), err) : status;
+}
+
+static pawl_status list_stream(struct call *call, pawl_error *err) {
+    return read_events(call, call_text(call, "name"), err);
+}
+
+/* Events that nobody has given a position yet get theirs first. */
+static pawl_status list_all(struct call *call, pawl_error *err) {
+    struct stamp_result stamped;
+    pawl_status status = call->store->ops->events.events_stamp(call->store, STAMP_MAX, &stamped, err);
+    return status == PAWL_OK ? read_events(call, (pawl_str){NULL, 0}, err) : status;
+}
+
+/* ---- Appending */
+
+static const struct field event_fields[] = {
+    {.name = "type", .in = IN_BODY, .type = FIELD_TEXT, .required = true, .max = PAWL_TYPE_BYTES_MAX},
+    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON},
+    {.name = "metadata", .in = IN_BODY, .type = FIELD_OBJECT},
+    {.name = "id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "correlation_id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "causation_id", .in = IN_BODY, .type = FIELD_UUID},
+    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100},
+    {.name = "publish", .in = IN_BODY, .type = FIELD_BOOL},
+    {.name = "topic", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_TOPIC_BYTES_MAX},
+};
+
+enum { EVENT_FIELDS = sizeof event_fields / sizeof *event_fields };
+
+/* With an Idempotency-Key the ids come from it, so that the same call appends nothing twice. */
+static pawl_status event_of(struct call *call, const struct tree *object, size_t index,
+                            struct event_new *event, pawl_error *err) {
+    struct value values[EVENT_FIELDS] = {0};
+    pawl_status status = call_object(object, "an event", event_fields, EVENT_FIELDS, values, err);
+    if (status != PAWL_OK)
+        return status;
+    *event = (struct event_new){.type = values[0].text,
+                                .payload = STR("{}"),
+                                .id = values[3].uuid,
+                                .correlation_id = values[4].uuid,
+                                .causation_id = values[5].uuid,
+                                .traceparent = values[6].text,
+                                .publish = values[7].number != 0,
+                                .topic = values[8].text};
+    if (uuid_is_nil(event->id))
+        status = call_request(call, (unsigned)index, &event->id, err);
+    if (status == PAWL_OK)
+        status = call_tree_text(call->arena, values[1].tree, &event->payload, err);
+    if (status == PAWL_OK)
+        status = call_tree_text(call->arena, values[2].tree, &event->metadata, err);
+    return status;
+}
+
+static pawl_status append(struct call *call, pawl_error *err) {
+    const struct tree *items = call_value(call, "events")->tree;
+    struct event_new *events = arena_array(call->arena, items->count, sizeof *events);
+    struct events_append in = {.stream = call_text(call, "name"),
+                               .expected = call_int(call, "expected", EXPECT_ANY),
+                               .events = events,
+                               .count = items->count};
+    struct append_result out;
+    pawl_status status = events != NULL ? PAWL_OK
+                                        : error_set(err, PAWL_NO_MEMORY, "http", "no memory for events");
+    for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
+        status = event_of(call, items->items[i], i, &events[i], err);
+    struct putter putter = call_putter(call);
+    if (status == PAWL_OK)
+        status = traced_append(&putter, &in, &out, err);
+    if (status != PAWL_OK)
+        return status;
+    if (out.answer == ANSWER_CONFLICT)
+        return append_refused("events", &in, &out, err);
+    call_record(call, (struct cell[]){cell_text(in.stream), cell_cstr(answer_name(out.answer)),
+                                      cell_int(out.first_version), cell_int(out.version)});
+    return PAWL_OK;
+}
+
+static const struct column appended_columns[] = {{.key = "stream", .type = CELL_TEXT},
+                                                 {.key = "answer", .type = CELL_TEXT},
+                                                 {.key = "first_version", .type = CELL_INT},
+                                                 {.key = "version", .type = CELL_INT}};
+
+#define READ_FIELDS                                                                                          \
+    {.name = "from", .type = FIELD_INT, .min = 1, .help = "The first version or position wanted."},          \
+        {.name = "backward", .type = FIELD_BOOL, .help = "The latest first."},                               \
+        {.name = "as_of_ms", .type = FIELD_INT, .min = 1, .help = "Only events appended then or before."},   \
+        FIELD_ROW_CURSOR, FIELD_ROW_LIMIT
+static const struct field all_fields[] = {READ_FIELDS};
+static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream."), READ_FIELDS};
+static const struct field append_fields[] = {
+    FIELD_ROW_NAME("The stream."),
+    {.name = "expected",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = INT64_MAX,
+     .help = "The version that the stream must have; 0: it must be new."},
+    {.name = "events",
+     .in = IN_BODY,
+     .type = FIELD_OBJECTS,
+     .required = true,
+     .min = 1,
+     .max = PAWL_BATCH_DEFAULT,
+     .help = "Objects with type and, as needed, payload, metadata, id, correlation_id, causation_id, "
+             "traceparent, publish and topic."}};
+
+static const struct route routes[] = {
+    {READS("/v1/events", "listEvents"), .tag = "events", .summary = "The events of all streams, by position",
+     FIELDS(all_fields), .columns = event_columns, .column_count = EVENT_COLUMNS, .run = list_all},
+    {READS("/v1/streams/{name}/events", "listStreamEvents"), .tag = "events",
+     .summary = "The events of one stream, by version", FIELDS(stream_fields), .columns = event_columns,
+     .column_count = EVENT_COLUMNS, .run = list_stream},
+    {ACTS(METHOD_POST, "/v1/streams/{name}/events", "appendEvents"), .tag = "events",
+     .summary = "Append events to a stream, in one transaction", .unaudited = true, FIELDS(append_fields),
+     .shape = ANSWER_RECORD, COLUMNS(appended_columns), .run = append},
+};
+
+const struct route_table event_routes = ROUTE_TABLE(routes);

@@ -1,0 +1,37 @@
+/* Parts of routes that many have. */
+#ifndef SERVER_API_FIELDS_H
+#define SERVER_API_FIELDS_H
+
+#include "base/limits.h"
+#include "server/http/route.h"
+
+#define FIELD_ROW_LIMIT                                                                                      \
+    {                                                                                                        \
+        .name = "limit", .type = FIELD_INT, .min = 1, .max = PAWL_HTTP_LIST_MAX,                             \
+        .help = "At most this many rows."                                                                    \
+    }
+#define FIELD_ROW_CURSOR                                                                                     \
+    { .name = "cursor", .type = FIELD_CURSOR, .max = 4096, .help = "The `next` of the page before." }
+#define FIELD_ROW_NAME(text)                                                                                 \
+    {                                                                                                        \
+        .name = "name", .in = IN_PATH, .type = FIELD_TEXT, .required = true, .max = PAWL_STREAM_BYTES_MAX,   \
+        .help = (text)                                                                                       \
+    }
+#define FIELD_ROW_NUMBER(key, text)                                                                          \
+    { .name = (key), .in = IN_PATH, .type = FIELD_INT, .required = true, .min = 1, .help = (text) }
+#define FIELD_ROW_MESSAGE_ID                                                                                 \
+    {                                                                                                        \
+        .name = "id", .in = IN_PATH, .type = FIELD_ID, .required = true,                                     \
+        .help = "The id, or the first 8 or more characters of it when no other message begins with them."    \
+    }
+#define KIND_CHOICES "outbox|inbox|perspective"
+
+#define READS(route_path, route_name)                                                                        \
+    .method = METHOD_GET, .path = (route_path), .credential = CREDENTIAL_VIEWER, .name = (route_name)
+#define ACTS(route_method, route_path, route_name)                                                           \
+    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_OPERATOR, .name = (route_name)
+
+#define ROUTE_TABLE(array)                                                                                   \
+    { (array), sizeof(array) / sizeof *(array) }
+
+#endif

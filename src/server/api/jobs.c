@@ -1,0 +1,486 @@
+/* Jobs: listed, shown, explained, enqueued, ended; their queues and limits. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "server/api/fields.h"
+#include "server/http/call.h"
+#include "server/operation.h"
+#include "view/names.h"
+#include "view/why/job.h"
+#include "view/work.h"
+#include "work/enqueue_check.h"
+
+static pawl_status list(struct call *call, pawl_error *err) {
+    struct job_filter filter = {.state = call_choice(call, "state"),
+                                .queue = call_text(call, "queue"),
+                                .task = call_text(call, "task"),
+                                .type = call_text(call, "type"),
+                                .key = call_text(call, "key"),
+                                .fingerprint = call_text(call, "fingerprint"),
+                                .after_id = call_cursor_number(call),
+                                .limit = call_limit(call)};
+    struct job_rows rows = {.count = 0};
+    pawl_status status = call->store->ops->jobs->jobs(call->store, &filter, call->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[JOB_COLUMNS];
+        job_cells(&rows.rows[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end_number(call, rows.next_id, err);
+}
+
+static pawl_status show(struct call *call, pawl_error *err) {
+    struct job_filter filter = {.id = call_int(call, "id", 0), .limit = 1};
+    struct job_rows rows = {.count = 0};
+    pawl_status status = call->store->ops->jobs->jobs(call->store, &filter, call->arena, &rows, err);
+    if (status == PAWL_OK && rows.count == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "job",
+                           "there is no job %" PRId64 "; a job that is done is gone: see /v1/executions",
+                           filter.id);
+    if (status != PAWL_OK)
+        return status;
+    struct cell cells[JOB_COLUMNS];
+    job_cells(&rows.rows[0], cells);
+    call_record(call, cells);
+    return PAWL_OK;
+}
+
+/* ---- Why */
+
+static const struct column why_columns[] = {{.key = "id", .type = CELL_INT},
+                                            {.key = "cause", .type = CELL_TEXT},
+                                            {.key = "state", .type = CELL_TEXT},
+                                            {.key = "until", .type = CELL_TIME},
+                                            {.key = "ahead", .type = CELL_INT},
+                                            {.key = "limit", .type = CELL_INT},
+                                            {.key = "running", .type = CELL_INT},
+                                            {.key = "wait_key", .type = CELL_TEXT},
+                                            {.key = "error", .type = CELL_TEXT, .content = true},
+                                            {.key = "now", .type = CELL_TIME},
+                                            {.key = "explanation", .type = CELL_TEXT},
+                                            {.key = "next", .type = CELL_TEXT}};
+
+static pawl_status explain(struct call *call, pawl_error *err) {
+    struct job_why why;
+    int64_t id = call_int(call, "id", 0);
+    pawl_status status = call->store->ops->jobs->why(call->store, id, call->arena, &why, err);
+    if (status == PAWL_NOT_FOUND)
+        return error_set(err, status, "why",
+                         "there is no job %" PRId64 "; a job that is done is gone: see /v1/executions", id);
+    if (status != PAWL_OK)
+        return status;
+    if (!call_sees_content(call))
+        why.row.error = (pawl_str){NULL, 0};
+    bool limited = why.cause == JOB_WHY_CONCURRENCY;
+    struct buf texts[2]; /* what holds, what to do */
+    buf_init(&texts[0], 0);
+    buf_init(&texts[1], 0);
+    job_story(&why, &texts[0], &texts[1]);
+    status = buf_status(&texts[0], "why", err);
+    if (status == PAWL_OK)
+        status = buf_status(&texts[1], "why", err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_int(id), cell_cstr(job_cause_name(why.cause)),
+                                          cell_cstr(job_state_name(why.row.state)), cell_time(why.until_ms),
+                                          cell_int(why.ahead), limited ? cell_int(why.limit) : cell_none(),
+                                          limited ? cell_int(why.running) : cell_none(),
+                                          cell_text(why.row.wait_key), cell_text(why.row.error),
+                                          cell_time(why.now_ms), cell_text(buf_str(&texts[0])),
+                                          cell_text(buf_str(&texts[1]))});
+    buf_free(&texts[0]);
+    buf_free(&texts[1]);
+    return status;
+}
+
+static pawl_status steps(struct call *call, pawl_error *err) {
+    struct job_steps found = {.count = 0};
+    pawl_status status =
+        call->store->ops->jobs->steps_read(call->store, call_int(call, "id", 0), call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[STEP_COLUMNS];
+        step_cells(&found.steps[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Enqueue */
+
+static const struct column enqueued_columns[] = {{.key = "id", .type = CELL_INT},
+                                                 {.key = "answer", .type = CELL_TEXT}};
+
+static pawl_status enqueue(struct call *call, pawl_error *err) {
+    struct job_new job = {.task = call_text(call, "task"),
+                          .type = call_text(call, "type"),
+                          .queue = call_text(call, "queue"),
+                          .key = call_text(call, "key"),
+                          .unique_key = call_text(call, "unique_key"),
+                          .traceparent = call_text(call, "traceparent"),
+                          .priority = (int)call_int(call, "priority", 0),
+                          .max_attempts = (int)call_int(call, "max_attempts", 0),
+                          .due_ms = call_int(call, "due_ms", 0),
+                          .deadline_ms = call_int(call, "deadline_ms", 0),
+                          .timeout_ms = call_int(call, "timeout_ms", 0),
+                          .flags = JOB_AUDIT | JOB_EVENTS};
+    struct jobs_enqueue in = {.jobs = &job, .count = 1};
+    struct enqueue_result out;
+    pawl_status status = call_json(call, "payload", &job.payload, err);
+    if (status == PAWL_OK)
+        status = call_request(call, 0, &in.request, err);
+    if (status == PAWL_OK)
+        status = enqueue_check(call->store, &in, call->arena, err);
+    struct putter putter = call_putter(call);
+    if (status == PAWL_OK)
+        status = traced_enqueue(&putter, &in, &out, err);
+    if (status != PAWL_OK)
+        return status;
+    if (out.answers[0] == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "job", "there is no task '%.*s'", STR_ARG(job.task));
+    if (out.answers[0] == ANSWER_REFUSED)
+        return error_set(err, PAWL_CONFLICT, "job",
+                         "refused: the agent of the task '%.*s' lacks a scope; see /v1/refusals",
+                         STR_ARG(job.task));
+    call_record(call,
+                (struct cell[]){out.ids[0] != 0 ? cell_int(out.ids[0]) : cell_none(),
+                                cell_cstr(out.answers[0] == ANSWER_APPLIED ? "enqueued" : "duplicate")});
+    return PAWL_OK;
+}
+
+/* ---- One, ended */
+
+static pawl_status end_one(struct call *call, enum operation_verb verb, const char *said, pawl_error *err) {
+    const struct store_jobs_ops *ops = call->store->ops->jobs;
+    int64_t id = call_int(call, "id", 0);
+    struct job_answers answers;
+    pawl_status status =
+        verb == OPERATION_CANCEL_JOBS
+            ? ops->cancel(call->store, &id, 1, call->arena, &answers, err)
+            : ops->redrive(call->store, &id, 1, verb == OPERATION_DISCARD_JOBS, call->arena, &answers, err);
+    if (status != PAWL_OK)
+        return status;
+    if (answers.answers[0] == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "job", "the unique key of job %" PRId64 " is taken by another",
+                         id);
+    if (answers.answers[0] != ANSWER_APPLIED)
+        return error_set(err, PAWL_NOT_FOUND, "job", "there is no such %sjob %" PRId64,
+                         verb == OPERATION_CANCEL_JOBS ? "" : "dead ", id);
+    call_record(call, (struct cell[]){cell_int(id), cell_cstr(said)});
+    return PAWL_OK;
+}
+
+static pawl_status cancel(struct call *call, pawl_error *err) {
+    return end_one(call, OPERATION_CANCEL_JOBS, "cancelled", err);
+}
+static pawl_status retry(struct call *call, pawl_error *err) {
+    return end_one(call, OPERATION_RETRY_JOBS, "ready", err);
+}
+static pawl_status discard(struct call *call, pawl_error *err) {
+    return end_one(call, OPERATION_DISCARD_JOBS, "discarded", err);
+}
+
+/* ---- Many, ended */
+
+static pawl_status end_many(struct call *call, enum operation_verb verb, pawl_error *err) {
+    struct operation_new in = {.verb = verb,
+                               .jobs = {.state = JOB_DEAD,
+                                        .queue = call_text(call, "queue"),
+                                        .task = call_text(call, "task"),
+                                        .type = call_text(call, "type"),
+                                        .key = call_text(call, "key"),
+                                        .fingerprint = call_text(call, "fingerprint")},
+                               .max = call_int(call, "max", 0),
+                               .per_second = call_int(call, "per_second", 0),
+                               .dry_run = call_bool(call, "dry_run"),
+                               .total = -1};
+    if (verb == OPERATION_CANCEL_JOBS)
+        in.jobs.state = call_choice(call, "state");
+    bool filtered = !str_absent(in.jobs.queue) || !str_absent(in.jobs.task) || !str_absent(in.jobs.type) ||
+                    !str_absent(in.jobs.key) || !str_absent(in.jobs.fingerprint) ||
+                    (verb == OPERATION_CANCEL_JOBS && in.jobs.state != 0);
+    if (filtered == call_bool(call, "all"))
+        return error_set(err, PAWL_INVALID, "job", "%s",
+                         filtered ? "a filter and all exclude each other: give one of them"
+                                  : "it needs a filter such as task or type, or all");
+    return operation_start(call, &in, err);
+}
+
+static pawl_status cancel_many(struct call *call, pawl_error *err) {
+    return end_many(call, OPERATION_CANCEL_JOBS, err);
+}
+static pawl_status retry_many(struct call *call, pawl_error *err) {
+    return end_many(call, OPERATION_RETRY_JOBS, err);
+}
+static pawl_status discard_many(struct call *call, pawl_error *err) {
+    return end_many(call, OPERATION_DISCARD_JOBS, err);
+}
+
+/* ---- Groups, signals, limits */
+
+static const struct column failed_columns[] = {{.key = "count", .type = CELL_INT},
+                                               {.key = "fingerprint", .type = CELL_TEXT},
+                                               {.key = "first", .type = CELL_TIME},
+                                               {.key = "last", .type = CELL_TIME},
+                                               {.key = "sample_error", .type = CELL_TEXT, .content = true}};
+
+static pawl_status groups(struct call *call, pawl_error *err) {
+    struct job_dead_groups found = {.count = 0};
+    pawl_status status =
+        call->store->ops->jobs->dead_groups(call->store, call_limit(call), call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct job_dead_group *group = &found.groups[i];
+        call_row(call, (struct cell[]){cell_int(group->count), cell_text(group->fingerprint),
+                                       cell_time(group->first_ms), cell_time(group->last_ms),
+                                       cell_text(group->sample_error)});
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static const struct column woken_columns[] = {{.key = "woken", .type = CELL_INT},
+                                              {.key = "kept", .type = CELL_BOOL}};
+
+static pawl_status wake(struct call *call, pawl_error *err) {
+    enum { KEEP_MS = 86400000 };
+    struct job_wake in = {.wait_key = call_text(call, "wait_key"),
+                          .keep_ms = call_int(call, "keep_ms", KEEP_MS)};
+    struct wake_result out;
+    pawl_status status = call_json(call, "payload", &in.payload, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->jobs->wake(call->store, &in, &out, err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_int(out.woken), cell_bool(out.kept)});
+    return status;
+}
+
+static pawl_status limits(struct call *call, pawl_error *err) {
+    struct job_limits found = {.count = 0};
+    pawl_status status = call->store->ops->jobs->limits(call->store, call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[LIMIT_COLUMNS];
+        limit_cells(&found.limits[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static pawl_status set_limit(struct call *call, pawl_error *err) {
+    struct job_limit limit = {.key = call_text(call, "name"),
+                              .concurrency = (int)call_int(call, "concurrency", 0),
+                              .rate = (int)call_int(call, "rate", 0),
+                              .rate_ms = call_int(call, "rate_window_ms", 1000),
+                              .weight = (int)call_int(call, "weight", 1)};
+    struct cell cells[LIMIT_COLUMNS];
+    pawl_status status = call->store->ops->jobs->limit_set(call->store, &limit, err);
+    limit_cells(&limit, cells);
+    if (status == PAWL_OK)
+        call_record(call, cells);
+    return status;
+}
+
+/* ---- Fields and routes */
+
+#define JOB_STATES "ready|running|later|waiting|dead"
+#define FILTER_FIELDS(place)                                                                                 \
+    {.name = "queue",                                                                                        \
+     .in = (place),                                                                                          \
+     .type = FIELD_TEXT,                                                                                     \
+     .max = PAWL_NAME_BYTES_MAX,                                                                             \
+     .help = "Only of this queue."},                                                                         \
+        {.name = "task",                                                                                     \
+         .in = (place),                                                                                      \
+         .type = FIELD_TEXT,                                                                                 \
+         .max = PAWL_NAME_BYTES_MAX,                                                                         \
+         .help = "Only of this task."},                                                                      \
+        {.name = "type",                                                                                     \
+         .in = (place),                                                                                      \
+         .type = FIELD_TEXT,                                                                                 \
+         .max = PAWL_TYPE_BYTES_MAX,                                                                         \
+         .help = "Only of this type."},                                                                      \
+        {.name = "key",                                                                                      \
+         .in = (place),                                                                                      \
+         .type = FIELD_TEXT,                                                                                 \
+         .max = PAWL_NAME_BYTES_MAX,                                                                         \
+         .help = "Only with this key."},                                                                     \
+    {                                                                                                        \
+        .name = "fingerprint", .in = (place), .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX,                \
+        .help = "Only dead ones of this group."                                                              \
+    }
+#define BULK_FIELDS                                                                                          \
+    {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every one; instead of a filter."},           \
+        {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most so many."},             \
+        {.name = "per_second",                                                                               \
+         .in = IN_BODY,                                                                                      \
+         .type = FIELD_INT,                                                                                  \
+         .min = 1,                                                                                           \
+         .max = 1000000,                                                                                     \
+         .help = "Not faster than that."},                                                                   \
+    {                                                                                                        \
+        .name = "dry_run", .in = IN_BODY, .type = FIELD_BOOL, .help = "Only count them."                     \
+    }
+
+static const struct field list_fields[] = {
+    {.name = "state", .type = FIELD_CHOICE, .choices = JOB_STATES, .help = "Only in this state."},
+    FILTER_FIELDS(IN_QUERY),
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+static const struct field id_fields[] = {FIELD_ROW_NUMBER("id", "The id of the job.")};
+static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
+static const struct field dead_fields[] = {FILTER_FIELDS(IN_BODY), BULK_FIELDS};
+static const struct field cancel_fields[] = {{.name = "state",
+                                              .in = IN_BODY,
+                                              .type = FIELD_CHOICE,
+                                              .choices = JOB_STATES,
+                                              .help = "Only in this state."},
+                                             FILTER_FIELDS(IN_BODY),
+                                             BULK_FIELDS};
+static const struct field enqueue_fields[] = {
+    {.name = "type",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_TYPE_BYTES_MAX,
+     .help = "Who handles it; needed without a task."},
+    {.name = "task",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "The task whose job it is."},
+    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON, .help = "Without it, the task's parameters."},
+    {.name = "queue",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "default without it."},
+    {.name = "key",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "For concurrency, rate and fairness."},
+    {.name = "unique_key",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "Held while the job is unfinished."},
+    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100, .help = "W3C trace context."},
+    {.name = "priority",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = -PAWL_JOB_PRIORITY_MAX,
+     .max = PAWL_JOB_PRIORITY_MAX,
+     .help = "Higher goes first."},
+    {.name = "max_attempts",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_ATTEMPTS_MAX,
+     .help = "Before it counts as dead."},
+    {.name = "due_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not before this time."},
+    {.name = "deadline_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .help = "Not started or retried from then on."},
+    {.name = "timeout_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_LEASE_MS_MAX,
+     .help = "Of one execution."}};
+static const struct field wake_fields[] = {
+    {.name = "wait_key",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .required = true,
+     .max = PAWL_STREAM_BYTES_MAX,
+     .help = "What the jobs wait for."},
+    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON, .help = "Handed to them."},
+    {.name = "keep_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = PAWL_JOB_DELAY_MS_MAX,
+     .help = "Kept so long when nobody waits; a day without it."}};
+static const struct field set_limit_fields[] = {FIELD_ROW_NAME("The key, or its beginning and *."),
+                                                {.name = "concurrency",
+                                                 .in = IN_BODY,
+                                                 .type = FIELD_INT,
+                                                 .max = 1000000,
+                                                 .help = "Running at once in the fleet; 0 = no limit."},
+                                                {.name = "rate",
+                                                 .in = IN_BODY,
+                                                 .type = FIELD_INT,
+                                                 .max = PAWL_JOB_RATE_MAX,
+                                                 .help = "Starts per window; 0 = no limit."},
+                                                {.name = "rate_window_ms",
+                                                 .in = IN_BODY,
+                                                 .type = FIELD_INT,
+                                                 .min = 1,
+                                                 .max = PAWL_LEASE_MS_MAX,
+                                                 .help = "A second without it."},
+                                                {.name = "weight",
+                                                 .in = IN_BODY,
+                                                 .type = FIELD_INT,
+                                                 .min = 1,
+                                                 .max = PAWL_JOB_WEIGHT_MAX,
+                                                 .help = "Share against other keys."}};
+
+#define ENDS(route_path, route_name, text, function)                                                         \
+    {                                                                                                        \
+        ACTS(METHOD_POST, route_path, route_name), .tag = "jobs", .summary = (text), FIELDS(id_fields),      \
+                                                   .shape = ANSWER_RECORD, COLUMNS(enqueued_columns),        \
+                                                   .run = (function)                                         \
+    }
+#define ENDS_MANY(route_path, route_name, text, list, function)                                              \
+    {                                                                                                        \
+        ACTS(METHOD_POST, route_path, route_name), .tag = "jobs", .summary = (text), FIELDS(list),           \
+                                                   .shape = ANSWER_RECORD, .columns = operation_columns,     \
+                                                   .column_count = OPERATION_COLUMNS, .status = 202,         \
+                                                   .run = (function)                                         \
+    }
+
+static const struct route routes[] = {
+    {READS("/v1/jobs", "listJobs"), .tag = "jobs", .summary = "List jobs that are not done, by id",
+     FIELDS(list_fields), .columns = job_columns, .column_count = JOB_COLUMNS, .run = list},
+    {ACTS(METHOD_POST, "/v1/jobs", "enqueueJob"), .tag = "jobs", .summary = "Enqueue a job",
+     .unaudited = true, FIELDS(enqueue_fields), .shape = ANSWER_RECORD, COLUMNS(enqueued_columns),
+     .run = enqueue},
+    {READS("/v1/jobs/groups", "listJobGroups"), .tag = "jobs",
+     .summary = "Count dead jobs by what went wrong, the biggest group first", FIELDS(limit_fields),
+     COLUMNS(failed_columns), .run = groups},
+    {ACTS(METHOD_POST, "/v1/jobs/wake", "wakeJobs"), .tag = "jobs",
+     .summary = "Wake the jobs that wait for a signal", FIELDS(wake_fields), .shape = ANSWER_RECORD,
+     COLUMNS(woken_columns), .run = wake},
+    ENDS_MANY("/v1/jobs/cancel", "cancelJobs", "Cancel every job that fits, as an operation", cancel_fields,
+              cancel_many),
+    ENDS_MANY("/v1/jobs/retry", "retryJobs", "Let every dead job that fits run again, as an operation",
+              dead_fields, retry_many),
+    ENDS_MANY("/v1/jobs/discard", "discardJobs", "Give up every dead job that fits, as an operation",
+              dead_fields, discard_many),
+    {READS("/v1/jobs/{id}", "readJob"), .tag = "jobs", .summary = "Show one job", FIELDS(id_fields),
+     .shape = ANSWER_RECORD, .columns = job_columns, .column_count = JOB_COLUMNS, .run = show},
+    {READS("/v1/jobs/{id}/why", "explainJob"), .tag = "jobs", .summary = "What the job waits for",
+     FIELDS(id_fields), .shape = ANSWER_RECORD, COLUMNS(why_columns), .run = explain},
+    {READS("/v1/jobs/{id}/steps", "listJobSteps"), .tag = "jobs",
+     .summary = "The finished steps of its pipeline, with their timings", FIELDS(id_fields),
+     .columns = step_columns, .column_count = STEP_COLUMNS, .run = steps},
+    ENDS("/v1/jobs/{id}/cancel", "cancelJob", "Cancel one job; a running one is asked to stop", cancel),
+    ENDS("/v1/jobs/{id}/retry", "retryJob", "Let one dead job run again", retry),
+    ENDS("/v1/jobs/{id}/discard", "discardJob", "Give one dead job up", discard),
+    {READS("/v1/limits", "listLimits"), .tag = "jobs", .summary = "List the limits of keys",
+     COLUMNS(limit_columns), .run = limits},
+    {ACTS(METHOD_PUT, "/v1/limits/{name}", "setLimit"), .tag = "jobs",
+     .summary = "Set the limits of a key; none of them and weight 1 removes it", FIELDS(set_limit_fields),
+     .shape = ANSWER_RECORD, COLUMNS(limit_columns), .run = set_limit},
+};
+
+const struct route_table job_routes = ROUTE_TABLE(routes);

@@ -1,0 +1,467 @@
+/* Workers over HTTP: register, beat, claim, renew, complete, fail, release. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "cli/flags.h"
+#include "domain/workstatus.h"
+#include "server/api/fields.h"
+#include "server/http/call.h"
+#include "server/lease_watch.h"
+#include "server/server.h"
+#include "view/names.h"
+#include "work/run/start.h"
+
+enum { LEASE_JOBS = 3 }; /* of LEASE_KINDS, counted from 1; before it come the kinds of messages */
+#define LEASE_KINDS "outbox|inbox|jobs"
+
+static pawl_uuid instance_of(const struct call *call) { return call_value(call, "id")->uuid; }
+
+static const struct column joined_columns[] = {{.key = "id", .type = CELL_UUID},
+                                               {.key = "now", .type = CELL_TIME},
+                                               {.key = "lease_until", .type = CELL_TIME},
+                                               {.key = "lanes", .type = CELL_INT}};
+
+static pawl_status join(struct call *call, pawl_error *err) {
+    struct instance_new in = {.service = call_text(call, "service"),
+                              .host = call_text(call, "host"),
+                              .lease_ms = call_int(call, "lease_ms", 0)};
+    struct instance_grant out;
+    const struct tree *kinds = call_value(call, "kinds")->tree;
+    for (size_t i = 0; i < kinds->count; i++) {
+        int kind = choice_find(LEASE_KINDS, kinds->items[i]->text) + 1;
+        if (kind == 0)
+            return error_set(err, PAWL_INVALID, "leases",
+                             "kinds: it has \"%.*s\"; the kinds are outbox, inbox and jobs",
+                             STR_ARG(kinds->items[i]->text));
+        in.kinds |= kind == LEASE_JOBS ? KIND_BIT_JOBS : KIND_BIT(kind);
+    }
+    if (str_absent(in.host))
+        in.host = STR("http");
+    pawl_status status = uuid_next(&in.id, err);
+    if (status == PAWL_OK)
+        status = call_json(call, "metadata", &in.metadata, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.instance_register(call->store, &in, &out, err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_uuid(in.id), cell_time(out.now_ms),
+                                          cell_time(out.lease_until_ms), cell_int(out.lanes_owned)});
+    return status;
+}
+
+static pawl_status beat(struct call *call, pawl_error *err) {
+    struct beat_result out;
+    pawl_uuid id = instance_of(call);
+    pawl_status status = call->store->ops->core.heartbeat(call->store, id, -1, &out, err);
+    if (status == PAWL_OK)
+        call_record(call,
+                    (struct cell[]){cell_uuid(id), cell_time(out.now_ms), cell_time(out.lease_until_ms),
+                                    cell_int(out.lanes_owned[KIND_OUTBOX] + out.lanes_owned[KIND_INBOX])});
+    return status;
+}
+
+static pawl_status leave(struct call *call, pawl_error *err) {
+    return call->store->ops->core.instance_deregister(call->store, instance_of(call), err);
+}
+
+/* ---- Claims */
+
+static const struct column item_columns[] = {
+    {.key = "token", .type = CELL_INT},        {.key = "id", .type = CELL_TEXT},
+    {.key = "kind", .type = CELL_TEXT},        {.key = "type", .type = CELL_TEXT},
+    {.key = "stream", .type = CELL_TEXT},      {.key = "topic", .type = CELL_TEXT},
+    {.key = "queue", .type = CELL_TEXT},       {.key = "task", .type = CELL_TEXT},
+    {.key = "attempt", .type = CELL_INT},      {.key = "lease_until", .type = CELL_TIME},
+    {.key = "traceparent", .type = CELL_TEXT}, {.key = "headers", .type = CELL_JSON},
+    {.key = "progress", .type = CELL_JSON},    {.key = "payload", .type = CELL_JSON}};
+
+/* A worker needs the payload as it is: nothing is hidden from it. */
+static void item_row(struct call *call, const struct cell *cells) {
+    struct buf text;
+    buf_init(&text, 0);
+    output_cells_json(&text, item_columns, sizeof item_columns / sizeof *item_columns, cells);
+    if (text.failed)
+        call->out.failed = true;
+    else
+        json_raw(&call->json, buf_str(&text));
+    buf_free(&text);
+}
+
+/* Waiting for another attempt is not waiting for a worker. */
+static void watch_job(struct call *call, const struct job *job, int64_t lease_ms) {
+    int64_t since_ms = job->due_ms > job->put_ms ? job->due_ms : job->put_ms;
+    const struct lease_claimed item = {.ref = {job->token, lease_job_id(job->id)},
+                                       .kind = str_equal_cstr(job->type, RUN_PAGE_TYPE) ? ROLLUP_PAGE
+                                                                                        : ROLLUP_JOB,
+                                       .now_ms = job->lease_until_ms - lease_ms,
+                                       .since_ms = job->attempts <= 1 ? since_ms : 0};
+    lease_watch_claimed(call->server->leases, &item);
+}
+
+static void watch_message(struct call *call, const struct item *message, int64_t lease_ms) {
+    const struct lease_claimed item = {.ref = {message->token, message->id},
+                                       .kind = (enum rollup_kind)message->kind,
+                                       .now_ms = message->lease_until_ms - lease_ms,
+                                       .since_ms = message->attempt <= 1 ? message->put_ms : 0};
+    lease_watch_claimed(call->server->leases, &item);
+}
+
+static pawl_status claim_jobs(struct call *call, pawl_error *err) {
+    struct jobs_claim in = {.instance = instance_of(call),
+                            .queue = call_text(call, "queue"),
+                            .max = (int)call_int(call, "max", 1),
+                            .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
+    struct job_list out = {.count = 0};
+    int64_t began_us = clock_boot_us();
+    pawl_status status = call_request(call, 0, &in.request, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->jobs->claim(call->store, &in, call->arena, &out, err);
+    lease_watch_asked(call->server->leases, ROLLUP_JOB, began_us, status == PAWL_OK, out.count);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < out.count; i++) {
+        const struct job *job = &out.jobs[i];
+        watch_job(call, job, in.lease_ms);
+        item_row(call, (struct cell[]){cell_int(job->token),
+                                       cell_cstr(arena_printf(call->arena, "%lld", (long long)job->id)),
+                                       cell_cstr("jobs"), cell_text(job->type), cell_none(), cell_none(),
+                                       cell_text(job->queue), cell_text(job->task), cell_int(job->attempts),
+                                       cell_time(job->lease_until_ms), cell_text(job->traceparent),
+                                       cell_none(), cell_text(job->progress), cell_text(job->payload)});
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static pawl_status claim(struct call *call, pawl_error *err) {
+    if (call_choice(call, "kind") == LEASE_JOBS)
+        return claim_jobs(call, err);
+    struct messages_claim in = {.instance = instance_of(call),
+                                .kind = (enum store_kind)call_choice(call, "kind"),
+                                .max = (int)call_int(call, "max", 1),
+                                .lease_ms = call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
+    struct item_list out = {.count = 0};
+    int64_t began_us = clock_boot_us();
+    pawl_status status = call_request(call, 0, &in.request, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.messages_claim(call->store, &in, call->arena, &out, err);
+    lease_watch_asked(call->server->leases, ROLLUP_MESSAGES, began_us, status == PAWL_OK, out.count);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < out.count; i++) {
+        const struct item *item = &out.items[i];
+        char id[UUID_TEXT_BYTES];
+        watch_message(call, item, in.lease_ms);
+        item_row(call, (struct cell[]){cell_int(item->token), cell_cstr(uuid_format(item->id, id)),
+                                       cell_cstr(kind_name(item->kind)), cell_text(item->type),
+                                       cell_text(item->stream), cell_text(item->topic), cell_none(),
+                                       cell_none(), cell_int(item->attempt), cell_time(item->lease_until_ms),
+                                       cell_text(item->traceparent), cell_text(item->headers), cell_none(),
+                                       cell_text(item->payload)});
+    }
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Reports */
+
+static const struct field report_fields[] = {
+    {.name = "token", .in = IN_BODY, .type = FIELD_INT, .required = true, .min = 1},
+    {.name = "id", .in = IN_BODY, .type = FIELD_TEXT, .required = true, .max = 64},
+    {.name = "error", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_ERROR_BYTES_MAX},
+    {.name = "permanent", .in = IN_BODY, .type = FIELD_BOOL},
+    {.name = "delay_ms", .in = IN_BODY, .type = FIELD_INT, .max = PAWL_RETRY_MS_MAX},
+    {.name = "output", .in = IN_BODY, .type = FIELD_JSON},
+    {.name = "progress", .in = IN_BODY, .type = FIELD_JSON},
+};
+
+enum { REPORT_FIELDS = sizeof report_fields / sizeof *report_fields };
+enum { R_TOKEN, R_ID, R_ERROR, R_PERMANENT, R_DELAY, R_OUTPUT, R_PROGRESS };
+enum report { REPORT_COMPLETE = 1, REPORT_FAIL, REPORT_RELEASE, REPORT_RENEW };
+
+/* One item of the body: its values and its id as the kind has them. */
+struct reported {
+    struct value values[REPORT_FIELDS];
+    pawl_uuid id;
+    int64_t job;
+};
+
+static pawl_status read_items(struct call *call, struct reported **items, size_t *count, pawl_error *err) {
+    const struct tree *list = call_value(call, "items")->tree;
+    bool jobs = call_choice(call, "kind") == LEASE_JOBS;
+    struct reported *read = arena_array(call->arena, list->count, sizeof *read);
+    pawl_status status = read != NULL ? PAWL_OK
+                                      : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
+    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
+        status = call_object(list->items[i], "an item", report_fields, REPORT_FIELDS, read[i].values, err);
+        if (status == PAWL_OK && !(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
+                                        : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
+            status = error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",
+                               STR_ARG(read[i].values[R_ID].text));
+    }
+    *items = read;
+    *count = list->count;
+    return status;
+}
+
+static const struct column answer_columns[] = {{.key = "id", .type = CELL_TEXT},
+                                               {.key = "answer", .type = CELL_TEXT}};
+
+static pawl_status answers(struct call *call, const struct reported *items, const enum store_answer *list,
+                           size_t count, pawl_error *err) {
+    call_list(call);
+    for (size_t i = 0; i < count; i++)
+        call_row(call,
+                 (struct cell[]){cell_text(items[i].values[R_ID].text), cell_cstr(answer_name(list[i]))});
+    return call_list_end(call, NULL, err);
+}
+
+/* What ended: only what the store took is counted. */
+static void watch_ends(struct call *call, enum report report, const struct reported *items,
+                       const enum store_answer *list, size_t count) {
+    bool jobs = call_choice(call, "kind") == LEASE_JOBS;
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = items[i].values;
+        enum rollup_result failed = v[R_PERMANENT].number != 0 ? ROLLUP_PERMANENT : ROLLUP_RETRY;
+        struct lease_ref ref = {v[R_TOKEN].number, jobs ? lease_job_id(items[i].job) : items[i].id};
+        if (list[i] == ANSWER_APPLIED)
+            lease_watch_reported(call->server->leases, ref,
+                                 report == REPORT_COMPLETE ? ROLLUP_DONE
+                                 : report == REPORT_FAIL   ? failed
+                                                           : ROLLUP_OTHER);
+    }
+}
+
+static pawl_status finish_jobs(struct call *call, enum report report, struct reported *items, size_t count,
+                               pawl_error *err) {
+    struct finish_item *reports = arena_array(call->arena, count, sizeof *reports);
+    struct jobs_finish in = {.instance = instance_of(call), .items = reports, .count = count};
+    struct finish_result out;
+    pawl_status status = reports != NULL ? PAWL_OK
+                                         : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        const struct value *v = items[i].values;
+        reports[i] = (struct finish_item){.ref = {v[R_TOKEN].number, items[i].job},
+                                          .outcome = report == REPORT_COMPLETE ? JOB_COMPLETE
+                                                     : report == REPORT_FAIL   ? JOB_FAIL
+                                                                               : JOB_RELEASE,
+                                          .error_class = v[R_PERMANENT].number != 0 ? CLASS_PERMANENT
+                                                                                    : CLASS_RETRYABLE,
+                                          .delay_ms = v[R_DELAY].present      ? v[R_DELAY].number
+                                                      : report == REPORT_FAIL ? -1
+                                                                              : 0,
+                                          .error = v[R_ERROR].text};
+        status = call_tree_text(call->arena, v[R_OUTPUT].tree, &reports[i].output, err);
+    }
+    in.claim.lease_ms = PAWL_JOB_LEASE_MS_DEFAULT;
+    if (status == PAWL_OK)
+        status = call->store->ops->jobs->finish(call->store, &in, call->arena, &out, err);
+    if (status != PAWL_OK)
+        return status;
+    watch_ends(call, report, items, out.answers, count);
+    return answers(call, items, out.answers, count, err);
+}
+
+static pawl_status renew_jobs(struct call *call, struct reported *items, size_t count, pawl_error *err) {
+    struct renew_item *renewals = arena_array(call->arena, count, sizeof *renewals);
+    struct jobs_renew in = {.instance = instance_of(call),
+                            .items = renewals,
+                            .count = count,
+                            .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
+    struct renew_result out;
+    pawl_status status =
+        renewals != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for renewals");
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        renewals[i].ref = (struct job_ref){items[i].values[R_TOKEN].number, items[i].job};
+        status = call_tree_text(call->arena, items[i].values[R_PROGRESS].tree, &renewals[i].progress, err);
+    }
+    if (status == PAWL_OK)
+        status = call->store->ops->jobs->renew(call->store, &in, call->arena, &out, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < count; i++)
+        call_row(call, (struct cell[]){cell_text(items[i].values[R_ID].text),
+                                       cell_cstr(out.cancel[i] ? "cancel" : answer_name(out.answers[i]))});
+    return call_list_end(call, NULL, err);
+}
+
+static pawl_status complete_messages(struct call *call, struct reported *items, size_t count,
+                                     struct answer_list *out, pawl_error *err) {
+    struct complete_item *done = arena_array(call->arena, count, sizeof *done);
+    struct messages_complete in = {.instance = instance_of(call),
+                                   .kind = (enum store_kind)call_choice(call, "kind"),
+                                   .items = done,
+                                   .count = count};
+    if (done == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
+    for (size_t i = 0; i < count; i++)
+        done[i] = (struct complete_item){{items[i].values[R_TOKEN].number, items[i].id},
+                                         in.kind == KIND_OUTBOX ? WORK_PUBLISHED : WORK_COMPLETED};
+    return call->store->ops->core.messages_complete(call->store, &in, call->arena, out, err);
+}
+
+static pawl_status fail_messages(struct call *call, struct reported *items, size_t count,
+                                 struct answer_list *out, pawl_error *err) {
+    struct fail_item *failed = arena_array(call->arena, count, sizeof *failed);
+    struct messages_fail in = {.instance = instance_of(call),
+                               .kind = (enum store_kind)call_choice(call, "kind"),
+                               .items = failed,
+                               .count = count};
+    if (failed == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
+    for (size_t i = 0; i < count; i++) {
+        const struct value *v = items[i].values;
+        failed[i] =
+            (struct fail_item){.ref = {v[R_TOKEN].number, items[i].id},
+                               .error = str_absent(v[R_ERROR].text) ? STR("failed") : v[R_ERROR].text,
+                               .error_class = v[R_PERMANENT].number != 0 ? CLASS_PERMANENT : CLASS_RETRYABLE,
+                               .delay_ms = v[R_DELAY].present ? v[R_DELAY].number : -1};
+    }
+    return call->store->ops->core.messages_fail(call->store, &in, call->arena, out, err);
+}
+
+static pawl_status give_messages(struct call *call, bool renew, struct reported *items, size_t count,
+                                 struct answer_list *out, pawl_error *err) {
+    struct release_item *released = arena_array(call->arena, count, sizeof *released);
+    struct item_ref *refs = arena_array(call->arena, count, sizeof *refs);
+    enum store_kind kind = (enum store_kind)call_choice(call, "kind");
+    if (released == NULL || refs == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
+    for (size_t i = 0; i < count; i++) {
+        refs[i] = (struct item_ref){items[i].values[R_TOKEN].number, items[i].id};
+        released[i] = (struct release_item){refs[i], items[i].values[R_DELAY].number};
+    }
+    struct messages_release release = {instance_of(call), kind, released, count};
+    struct messages_renew renewal = {instance_of(call), kind, refs, count,
+                                     call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
+    return renew ? call->store->ops->core.messages_renew(call->store, &renewal, call->arena, out, err)
+                 : call->store->ops->core.messages_release(call->store, &release, call->arena, out, err);
+}
+
+static pawl_status report_items(struct call *call, enum report report, pawl_error *err) {
+    struct reported *items = NULL;
+    struct answer_list out = {.answers = NULL};
+    size_t count = 0;
+    pawl_status status = read_items(call, &items, &count, err);
+    if (status != PAWL_OK)
+        return status;
+    if (call_choice(call, "kind") == LEASE_JOBS)
+        return report == REPORT_RENEW ? renew_jobs(call, items, count, err)
+                                      : finish_jobs(call, report, items, count, err);
+    switch (report) {
+    case REPORT_COMPLETE:
+        status = complete_messages(call, items, count, &out, err);
+        break;
+    case REPORT_FAIL:
+        status = fail_messages(call, items, count, &out, err);
+        break;
+    default:
+        status = give_messages(call, report == REPORT_RENEW, items, count, &out, err);
+        break;
+    }
+    if (status != PAWL_OK)
+        return status;
+    if (report != REPORT_RENEW)
+        watch_ends(call, report, items, out.answers, count);
+    return answers(call, items, out.answers, count, err);
+}
+
+static pawl_status complete(struct call *call, pawl_error *err) {
+    return report_items(call, REPORT_COMPLETE, err);
+}
+static pawl_status fail(struct call *call, pawl_error *err) { return report_items(call, REPORT_FAIL, err); }
+static pawl_status release(struct call *call, pawl_error *err) {
+    return report_items(call, REPORT_RELEASE, err);
+}
+static pawl_status renew(struct call *call, pawl_error *err) { return report_items(call, REPORT_RENEW, err); }
+
+/* ---- Fields and routes */
+
+#define FIELD_ROW_INSTANCE                                                                                   \
+    {                                                                                                        \
+        .name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true,                                   \
+        .help = "The id of the worker's instance."                                                           \
+    }
+#define FIELD_ROW_KIND                                                                                       \
+    {                                                                                                        \
+        .name = "kind", .in = IN_BODY, .type = FIELD_CHOICE, .choices = LEASE_KINDS, .required = true,       \
+        .help = "Of the work."                                                                               \
+    }
+#define FIELD_ROW_LEASE                                                                                      \
+    {                                                                                                        \
+        .name = "lease_ms", .in = IN_BODY, .type = FIELD_INT, .min = PAWL_LEASE_MS_MIN,                      \
+        .max = PAWL_LEASE_MS_MAX, .help = "How long the grant holds."                                        \
+    }
+static const struct field join_fields[] = {
+    {.name = "service",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .required = true,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "Name of the worker's service."},
+    {.name = "kinds",
+     .in = IN_BODY,
+     .type = FIELD_TEXTS,
+     .required = true,
+     .min = 1,
+     .max = 3,
+     .help = "What it works on: outbox, inbox, jobs."},
+    {.name = "host", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Where it runs."},
+    {.name = "metadata", .in = IN_BODY, .type = FIELD_OBJECT, .help = "Shown with the instance."},
+    FIELD_ROW_LEASE};
+static const struct field instance_fields[] = {FIELD_ROW_INSTANCE};
+static const struct field claim_fields[] = {
+    FIELD_ROW_INSTANCE,
+    FIELD_ROW_KIND,
+    {.name = "max",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_BATCH_DEFAULT,
+     .help = "At most so many; 1 without it."},
+    {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of jobs."},
+    FIELD_ROW_LEASE};
+static const struct field items_fields[] = {
+    FIELD_ROW_INSTANCE,
+    FIELD_ROW_KIND,
+    {.name = "items",
+     .in = IN_BODY,
+     .type = FIELD_OBJECTS,
+     .required = true,
+     .min = 1,
+     .max = PAWL_BATCH_DEFAULT,
+     .help = "Objects with token and id as claimed; fail: error, permanent, delay_ms; complete: output; "
+             "renew: progress."},
+    FIELD_ROW_LEASE};
+
+#define LEASES(route_method, route_path, route_name, text)                                                   \
+    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_WORKER, .desk = DESK_LEASE,     \
+    .name = (route_name), .tag = "leases", .summary = (text)
+
+static const struct route routes[] = {
+    {LEASES(METHOD_POST, "/v1/leases", "joinWorker", "Register a worker; its id is used in the other calls"),
+     FIELDS(join_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = join},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/beat", "beatWorker",
+            "Say that the worker lives; silence beyond its lease frees its work"),
+     FIELDS(instance_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = beat},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/claim", "claimWork",
+            "Take work; each item comes with the token that its report must carry"),
+     FIELDS(claim_fields), COLUMNS(item_columns), .run = claim},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/renew", "renewWork",
+            "Keep claimed work longer; a job that somebody cancelled answers cancel"),
+     FIELDS(items_fields), COLUMNS(answer_columns), .run = renew},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/complete", "completeWork",
+            "Report work as done; stale means that the grant was over and nothing changed"),
+     FIELDS(items_fields), COLUMNS(answer_columns), .run = complete},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/fail", "failWork", "Report work as failed"), FIELDS(items_fields),
+     COLUMNS(answer_columns), .run = fail},
+    {LEASES(METHOD_POST, "/v1/leases/{id}/release", "releaseWork",
+            "Give claimed work back; no attempt is counted"),
+     FIELDS(items_fields), COLUMNS(answer_columns), .run = release},
+    {LEASES(METHOD_DELETE, "/v1/leases/{id}", "leaveWorker",
+            "Deregister a worker; what it holds is given back"),
+     FIELDS(instance_fields), .shape = ANSWER_EMPTY, .status = 204, .run = leave},
+};
+
+const struct route_table lease_routes = ROUTE_TABLE(routes);

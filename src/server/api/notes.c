@@ -1,0 +1,254 @@
+/* What people hold up and did, what was refused, and what holds for the whole schema. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "server/api/fields.h"
+#include "server/http/call.h"
+#include "view/note.h"
+#include "work/housekeeping.h"
+
+/* ---- Pauses */
+
+static pawl_status list_pauses(struct call *call, pawl_error *err) {
+    struct pause_rows rows;
+    pawl_status status = call->store->ops->relay->pauses(call->store, call->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[PAUSE_COLUMNS];
+        pause_cells(&rows.rows[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static pawl_status set_pause(struct call *call, pawl_error *err) {
+    struct pause_row row = {.scope = (enum pause_scope)call_choice(call, "scope"),
+                            .name = call_text(call, "name"),
+                            .reason = call_text(call, "reason"),
+                            .actor = call_actor(call)};
+    pawl_status status = call->store->ops->relay->pause_set(call->store, &row, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.clock_read(call->store, &row.since_ms, err);
+    if (status == PAWL_OK) {
+        struct cell cells[PAUSE_COLUMNS];
+        pause_cells(&row, cells);
+        call_record(call, cells);
+    }
+    return status;
+}
+
+static pawl_status clear_pause(struct call *call, pawl_error *err) {
+    return call->store->ops->relay->pause_clear(call->store, (enum pause_scope)call_choice(call, "scope"),
+                                                call_text(call, "name"), err);
+}
+
+/* ---- Actions */
+
+static pawl_status list_actions(struct call *call, pawl_error *err) {
+    struct audit_rows rows;
+    int limit = call_limit(call);
+    pawl_status status = call->store->ops->relay->audits(call->store, call_cursor_number(call), limit,
+                                                         call->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[ACTION_COLUMNS];
+        action_cells(&rows.rows[i], cells);
+        call_row(call, cells);
+    }
+    bool full = rows.count > 0 && rows.count == (size_t)limit;
+    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
+}
+
+/* ---- Refused ones */
+
+static pawl_status list_refused(struct call *call, pawl_error *err) {
+    struct refused_rows rows;
+    int limit = call_limit(call);
+    pawl_status status = call->store->ops->relay->refused(call->store, call_cursor_number(call), limit,
+                                                          call->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[REFUSED_COLUMNS];
+        refused_cells(&rows.rows[i], cells);
+        call_row(call, cells);
+    }
+    bool full = rows.count > 0 && rows.count == (size_t)limit;
+    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
+}
+
+static pawl_status forget_refused(struct call *call, pawl_error *err) {
+    return call->store->ops->relay->refused_remove(call->store, call_int(call, "number", 0), err);
+}
+
+/* ---- Settings and upkeep */
+
+static pawl_status read_settings(struct call *call, pawl_error *err) {
+    struct settings settings;
+    struct cell cells[SETTING_COLUMNS];
+    pawl_status status = call->store->ops->core.settings_read(call->store, &settings, err);
+    if (status != PAWL_OK)
+        return status;
+    setting_cells(&settings, cells);
+    call_record(call, cells);
+    return PAWL_OK;
+}
+
+static pawl_status change_settings(struct call *call, pawl_error *err) {
+    struct settings_change change = {
+        .instance_lease_ms = call_int(call, "instance_lease_ms", -1),
+        .stale_ms = call_int(call, "stale_ms", -1),
+        .dedupe_ms = call_int(call, "dedupe_ms", -1),
+        .history_ms = call_int(call, "history_ms", -1),
+        .test_now_ms = -1,
+        .max_attempts = (int)call_int(call, "max_attempts", -1),
+        .dead_policy = call_choice(call, "dead_policy") != 0 ? call_choice(call, "dead_policy") : -1};
+    pawl_status status = call->store->ops->core.settings_change(call->store, &change, err);
+    return status == PAWL_OK ? read_settings(call, err) : status;
+}
+
+static const struct column upkeep_columns[] = {
+    {.key = "instances_removed", .type = CELL_INT}, {.key = "tombstones_removed", .type = CELL_INT},
+    {.key = "dedupe_removed", .type = CELL_INT},    {.key = "requests_removed", .type = CELL_INT},
+    {.key = "claims_removed", .type = CELL_INT},    {.key = "history_removed", .type = CELL_INT},
+    {.key = "receptors_removed", .type = CELL_INT}, {.key = "claims_expired", .type = CELL_INT},
+    {.key = "tally_folded", .type = CELL_INT},      {.key = "executions_removed", .type = CELL_INT},
+    {.key = "spine_removed", .type = CELL_INT},     {.key = "runs_removed", .type = CELL_INT}};
+
+/* One round: short, so that nobody waits; ask again while something was removed. */
+static pawl_status maintain(struct call *call, pawl_error *err) {
+    enum { ROWS = 5000 };
+    struct housekeeping done;
+    pawl_status status = housekeeping_round(call->store, uuid_nil(), ROWS, &done, err);
+    const struct maintain_result *core = &done.core;
+    if (status == PAWL_OK)
+        call_record(call,
+                    (struct cell[]){cell_int(core->instances_removed), cell_int(core->tombstones_removed),
+                                    cell_int(core->dedupe_removed), cell_int(core->requests_removed),
+                                    cell_int(core->claims_removed), cell_int(core->history_removed),
+                                    cell_int(core->receptors_removed), cell_int(core->claims_expired),
+                                    cell_int(core->tally_folded), cell_int(done.jobs.runs_removed),
+                                    cell_int(done.jobs.spine_removed), cell_int(done.runs.runs_removed)});
+    return status;
+}
+
+static const struct column check_columns[] = {{.key = "invariant", .type = CELL_TEXT},
+                                              {.key = "detail", .type = CELL_TEXT}};
+
+static pawl_status check(struct call *call, pawl_error *err) {
+    struct violations found;
+    pawl_status status = call->store->ops->view.check(call->store, call->arena, &found, err);
+    if (status == PAWL_CONFLICT && call->store->caps.role)
+        return error_set(
+            err, status, "check",
+            "the server may not read the tables themselves: run pawl check with the owner's login");
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++)
+        call_row(call, (struct cell[]){cell_text(found.rows[i].invariant), cell_text(found.rows[i].detail)});
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Fields and routes */
+
+static const struct field page_fields[] = {FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
+static const struct field pause_fields[] = {
+    {.name = "scope",
+     .in = IN_BODY,
+     .type = FIELD_CHOICE,
+     .choices = "topic|stream|handler", /* a message is cancelled, not paused */
+     .required = true,
+     .help = "What is paused."},
+    {.name = "name",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .required = true,
+     .max = PAWL_PATTERN_BYTES_MAX,
+     .help = "Of the topic or stream, or the pattern of the handler."},
+    {.name = "reason", .in = IN_BODY, .type = FIELD_TEXT, .max = 500, .help = "Shown to others."}};
+static const struct field pause_end_fields[] = {
+    {.name = "scope",
+     .in = IN_PATH,
+     .type = FIELD_CHOICE,
+     .choices = PAUSE_SCOPES,
+     .required = true,
+     .help = "What was paused."},
+    FIELD_ROW_NAME("Of the topic or stream, or the pattern of the handler.")};
+static const struct field refused_fields[] = {FIELD_ROW_NUMBER("number", "Of the list of refused ones.")};
+static const struct field setting_fields[] = {
+    {.name = "instance_lease_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = PAWL_LEASE_MS_MIN,
+     .max = PAWL_LEASE_MS_MAX,
+     .help = "Silence beyond it frees an instance's work."},
+    {.name = "stale_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = PAWL_LEASE_MS_MIN,
+     .max = PAWL_STALE_MS_MAX,
+     .help = "Silence beyond it removes an instance's row."},
+    {.name = "dedupe_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1000,
+     .max = PAWL_DEDUPE_MS_MAX,
+     .help = "How long an inbox remembers ids."},
+    {.name = "history_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = PAWL_HISTORY_MS_MAX,
+     .help = "How long done messages are kept; 0 keeps none."},
+    {.name = "max_attempts",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_ATTEMPTS_MAX,
+     .help = "Attempts before a message becomes a dead letter."},
+    {.name = "dead_policy",
+     .in = IN_BODY,
+     .type = FIELD_CHOICE,
+     .choices = "block|skip|park",
+     .help = "What a stream does when one of its messages becomes a dead letter."}};
+
+static const struct route routes[] = {
+    {READS("/v1/pauses", "listPauses"), .tag = "pauses", .summary = "List what is paused",
+     .columns = pause_columns, .column_count = PAUSE_COLUMNS, .run = list_pauses},
+    {ACTS(METHOD_POST, "/v1/pauses", "pause"), .tag = "pauses",
+     .summary = "Let the messages of a topic, of a stream or for a handler wait", FIELDS(pause_fields),
+     .shape = ANSWER_RECORD, .columns = pause_columns, .column_count = PAUSE_COLUMNS, .run = set_pause},
+    {ACTS(METHOD_DELETE, "/v1/pauses/{scope}/{name}", "resume"), .tag = "pauses",
+     .summary = "Let what was paused go on", FIELDS(pause_end_fields), .shape = ANSWER_EMPTY, .status = 204,
+     .run = clear_pause},
+    {READS("/v1/actions", "listActions"), .tag = "audit", .summary = "List what people did, the latest first",
+     FIELDS(page_fields), .columns = action_columns, .column_count = ACTION_COLUMNS, .run = list_actions},
+    {READS("/v1/refused", "listRefused"), .tag = "messages",
+     .summary = "List what brokers delivered and the inbox could not take", FIELDS(page_fields),
+     .columns = refused_columns, .column_count = REFUSED_COLUMNS, .run = list_refused},
+    {ACTS(METHOD_DELETE, "/v1/refused/{number}", "forgetRefused"), .tag = "messages",
+     .summary = "Forget one refused message", FIELDS(refused_fields), .shape = ANSWER_EMPTY, .status = 204,
+     .run = forget_refused},
+    {READS("/v1/settings", "readSettings"), .tag = "database", .summary = "What holds for the whole schema",
+     .shape = ANSWER_RECORD, .columns = setting_columns, .column_count = SETTING_COLUMNS,
+     .run = read_settings},
+    {ACTS(METHOD_PUT, "/v1/settings", "changeSettings"), .tag = "database",
+     .summary = "Change what holds for the whole schema; what is left out stays", FIELDS(setting_fields),
+     .shape = ANSWER_RECORD, .columns = setting_columns, .column_count = SETTING_COLUMNS,
+     .run = change_settings},
+    {ACTS(METHOD_POST, "/v1/maintain", "maintain"), .tag = "database",
+     .summary = "Remove what is no longer needed, one round of it", .shape = ANSWER_RECORD,
+     COLUMNS(upkeep_columns), .run = maintain},
+    {ACTS(METHOD_GET, "/v1/check", "check"), .tag = "database",
+     .summary = "Run every invariant; an empty list means that all is sound", COLUMNS(check_columns),
+     .run = check},
+};
+
+const struct route_table note_routes = ROUTE_TABLE(routes);

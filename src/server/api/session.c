@@ -1,0 +1,86 @@
+/* Signing in and out. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/time/clock.h"
+#include "server/access/sessions.h"
+#include "server/http/call.h"
+#include "server/http/stream.h"
+#include "server/server.h"
+
+static const struct column columns[] = {{.key = "role", .type = CELL_TEXT},
+                                        {.key = "until", .type = CELL_TIME},
+                                        {.key = "redacted", .type = CELL_BOOL},
+                                        {.key = "version", .type = CELL_TEXT}};
+
+static void show(struct call *call, int64_t until_ms) {
+    struct cell cells[] = {cell_cstr(credential_name(call->as)), cell_time(until_ms),
+                           cell_bool(!call_sees_content(call) || call->server->redact.count > 0),
+                           cell_cstr(PAWL_VERSION)};
+    call_record(call, cells);
+}
+
+static pawl_status read_session(struct call *call, pawl_error *err) {
+    (void)err;
+    show(call, 0);
+    return PAWL_OK;
+}
+
+static const char *cookie(struct call *call, const char *value, int64_t seconds) {
+    return arena_printf(call->arena, "%s=%s; Path=/; Max-Age=%" PRId64 "; HttpOnly; SameSite=Strict%s",
+                        call->server->sessions->cookie, value, seconds,
+                        call->server->sessions->secure ? "; Secure" : "");
+}
+
+static pawl_status make_session(struct call *call, pawl_error *err) {
+    const struct session *session = NULL;
+    pawl_status status = session_open(call->server->sessions, call->as, clock_boot_ms(), &session, err);
+    if (status != PAWL_OK)
+        return status;
+    call->set_cookie = cookie(call, session->text, PAWL_HTTP_SESSION_MS / 1000);
+    show(call, clock_wall_ms() + PAWL_HTTP_SESSION_MS);
+    return PAWL_OK;
+}
+
+static pawl_status end_session(struct call *call, pawl_error *err) {
+    (void)err;
+    session_end(call->server->sessions, call->session);
+    streams_sign_out(call->server->streams);
+    call->set_cookie = cookie(call, "", 0);
+    return PAWL_OK;
+}
+
+static const struct route routes[] = {
+    {.method = METHOD_GET,
+     .path = "/v1/session",
+     .credential = CREDENTIAL_VIEWER,
+     .desk = DESK_LOOP,
+     .name = "readSession",
+     .tag = "session",
+     .summary = "What the caller may do",
+     .shape = ANSWER_RECORD,
+     COLUMNS(columns),
+     .run = read_session},
+    {.method = METHOD_POST,
+     .path = "/v1/session",
+     .credential = CREDENTIAL_VIEWER,
+     .desk = DESK_LOOP,
+     .name = "makeSession",
+     .tag = "session",
+     .summary = "Change a token into a cookie, for browsers",
+     .shape = ANSWER_RECORD,
+     COLUMNS(columns),
+     .run = make_session},
+    {.method = METHOD_DELETE,
+     .path = "/v1/session",
+     .desk = DESK_LOOP,
+     .name = "endSession",
+     .tag = "session",
+     .summary = "Sign out: end the session that the cookie names",
+     .shape = ANSWER_EMPTY,
+     .status = 204,
+     .run = end_session},
+};
+
+const struct route_table session_routes = {routes, sizeof routes / sizeof *routes};

@@ -1,0 +1,71 @@
+/* The state of the whole system: now, lately, and as it changes. */
+#include "server/http/call.h"
+#include "server/http/openapi.h"
+#include "server/overview.h"
+#include "server/sampler.h"
+#include "server/server.h"
+
+static pawl_status read_status(struct call *call, pawl_error *err) {
+    struct overview *overview = arena_alloc(call->arena, sizeof *overview);
+    if (overview == NULL)
+        return buf_status(&call->out, "http", err);
+    pawl_status status = overview_read(call->store, call->arena, overview, err);
+    if (status != PAWL_OK)
+        return status;
+    json_begin_object(&call->json);
+    overview_write(&call->json, overview, NULL, NULL);
+    json_end_object(&call->json);
+    return PAWL_OK;
+}
+
+static pawl_status read_overview(struct call *call, pawl_error *err) {
+    (void)err;
+    sampler_wanted(call->server->sampler);
+    sampler_write(call->server->sampler, call);
+    return PAWL_OK;
+}
+
+static pawl_status read_openapi(struct call *call, pawl_error *err) {
+    openapi_write(&call->json);
+    return buf_status(&call->out, "openapi", err);
+}
+
+static const struct route routes[] = {
+    {.method = METHOD_GET,
+     .path = "/v1/status",
+     .credential = CREDENTIAL_VIEWER,
+     .name = "readStatus",
+     .tag = "status",
+     .summary = "Backlog, ages, counters and instances, read now",
+     .shape = ANSWER_OBJECT,
+     .run = read_status},
+    {.method = METHOD_GET,
+     .path = "/v1/overview",
+     .credential = CREDENTIAL_VIEWER,
+     .desk = DESK_LOOP,
+     .name = "readOverview",
+     .tag = "status",
+     .summary = "The latest sample with its rates, and the series before it",
+     .shape = ANSWER_OBJECT,
+     .run = read_overview},
+    {.method = METHOD_GET,
+     .path = "/v1/stream",
+     .credential = CREDENTIAL_VIEWER,
+     .desk = DESK_LOOP,
+     .name = "readStream",
+     .tag = "status",
+     .summary = "Server-sent events: every sample as it is made",
+     .shape = ANSWER_STREAM,
+     .run = read_overview},
+    {.method = METHOD_GET,
+     .path = "/v1/openapi.json",
+     .credential = CREDENTIAL_VIEWER,
+     .desk = DESK_LOOP,
+     .name = "readOpenapi",
+     .tag = "status",
+     .summary = "This interface as an OpenAPI 3.1 document",
+     .shape = ANSWER_OBJECT,
+     .run = read_openapi},
+};
+
+const struct route_table status_routes = {routes, sizeof routes / sizeof *routes};

@@ -1,0 +1,409 @@
+/* Tasks, their pipelines, agents, and what was executed. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "handler/tools/tools.h"
+#include "server/api/fields.h"
+#include "server/api/tooling.h"
+#include "server/http/call.h"
+#include "server/server.h"
+#include "view/work.h"
+#include "work/pipeline/job.h"
+
+static pawl_status list(struct call *call, pawl_error *err) {
+    struct task_list found = {.count = 0};
+    int limit = call_limit(call);
+    pawl_status status = call->store->ops->jobs->tasks(call->store, (pawl_str){NULL, 0}, call_cursor(call),
+                                                       limit, call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[TASK_COLUMNS];
+        task_cells(&found.tasks[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, found.count == (size_t)limit ? found.tasks[found.count - 1].name.ptr : NULL,
+                         err);
+}
+
+static pawl_status find(struct call *call, struct task *task, pawl_error *err) {
+    struct task_list found = {.count = 0};
+    pawl_str name = call_text(call, "name");
+    pawl_status status =
+        call->store->ops->jobs->tasks(call->store, name, (pawl_str){NULL, 0}, 1, call->arena, &found, err);
+    if (status == PAWL_OK && found.count == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
+    if (status == PAWL_OK)
+        *task = found.tasks[0];
+    return status;
+}
+
+static pawl_status show(struct call *call, pawl_error *err) {
+    struct task task;
+    struct cell cells[TASK_COLUMNS];
+    pawl_status status = find(call, &task, err);
+    if (status != PAWL_OK)
+        return status;
+    task_cells(&task, cells);
+    call_record(call, cells);
+    return PAWL_OK;
+}
+
+/* ---- Pipelines */
+
+static const struct column pipeline_columns[] = {
+    {.key = "step", .type = CELL_TEXT},    {.key = "uses", .type = CELL_TEXT},
+    {.key = "needs", .type = CELL_JSON},   {.key = "timeout", .type = CELL_DURATION},
+    {.key = "attempts", .type = CELL_INT}, {.key = "foreach", .type = CELL_BOOL},
+    {.key = "if", .type = CELL_TEXT}};
+
+/* The pipeline of a document, checked in its form only. */
+static pawl_status parse(struct call *call, pawl_str text, const struct pipeline **pipeline,
+                         pawl_error *err) {
+    return pipeline_parse(call->arena, text, PIPELINE_JSON, pipeline, err);
+}
+
+static pawl_status step_row(struct call *call, const struct pipeline *pipeline, size_t index,
+                            pawl_error *err) {
+    const struct pipeline_step *step = &pipeline->steps[index];
+    struct buf needs;
+    struct json_writer json;
+    pawl_str text = {NULL, 0};
+    buf_init(&needs, 0);
+    json_writer_init(&json, &needs);
+    json_begin_array(&json);
+    for (size_t i = 0; i < step->needs_count; i++)
+        json_str(&json, pipeline->steps[step->needs[i].step].id);
+    json_end_array(&json);
+    pawl_status status = buf_status(&needs, "pipeline", err);
+    if (status == PAWL_OK)
+        status = str_dup(call->arena, buf_str(&needs), &text, err);
+    buf_free(&needs);
+    if (status == PAWL_OK)
+        call_row(call, (struct cell[]){cell_text(step->id), cell_text(step->uses), cell_text(text),
+                                       cell_duration(step->timeout_ms), cell_int(step->attempts),
+                                       cell_bool(step->foreach != NULL), cell_text(step->condition)});
+    return status;
+}
+
+static pawl_status steps_answer(struct call *call, const struct pipeline *pipeline, pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    call_list(call);
+    for (size_t i = 0; status == PAWL_OK && i < pipeline->steps_count; i++)
+        status = step_row(call, pipeline, i, err);
+    return status == PAWL_OK ? call_list_end(call, NULL, err) : status;
+}
+
+static pawl_status show_pipeline(struct call *call, pawl_error *err) {
+    struct task task;
+    const struct tree *spec = NULL, *document = NULL;
+    const struct pipeline *pipeline = NULL;
+    struct buf text;
+    buf_init(&text, 0);
+    pawl_status status = find(call, &task, err);
+    if (status == PAWL_OK)
+        status = tree_parse(call->arena, task.spec, NULL, &spec, err);
+    if (status == PAWL_OK && (document = tree_get_cstr(spec, "pipeline")) == NULL)
+        status =
+            error_set(err, PAWL_NOT_FOUND, "task", "the task '%.*s' has no pipeline", STR_ARG(task.name));
+    if (status == PAWL_OK) {
+        tree_write(&text, document);
+        status = buf_status(&text, "task", err);
+    }
+    if (status == PAWL_OK)
+        status = parse(call, buf_str(&text), &pipeline, err);
+    if (status == PAWL_OK)
+        status = steps_answer(call, pipeline, err);
+    buf_free(&text);
+    return status;
+}
+
+/* Parses the field `pipeline`, and checks it against the tools and parameters that there are. */
+static pawl_status check_pipeline(struct call *call, const struct pipeline **pipeline, pawl_str *document,
+                                  pawl_str *scopes, pawl_error *err) {
+    struct tools *tools = NULL;
+    pawl_status status = call_json(call, "pipeline", document, err);
+    if (status == PAWL_OK)
+        status = parse(call, *document, pipeline, err);
+    if (status == PAWL_OK)
+        status = tooling_open(call->server, &tools, err);
+    if (status != PAWL_OK)
+        return status;
+    struct pipeline_check_in check = {.tools = tools,
+                                      .pipeline = *pipeline,
+                                      .params = call_value(call, "params")->tree,
+                                      .env_any = true,
+                                      .wait = tools_wait(tools, NULL)};
+    status = pipeline_job_check(&check, call->arena, scopes, err);
+    tools_free(tools);
+    return status;
+}
+
+static pawl_status try_pipeline(struct call *call, pawl_error *err) {
+    const struct pipeline *pipeline = NULL;
+    pawl_str document, scopes;
+    pawl_status status = check_pipeline(call, &pipeline, &document, &scopes, err);
+    return status == PAWL_OK ? steps_answer(call, pipeline, err) : status;
+}
+
+/* ---- Changing */
+
+static pawl_status put_answered(const struct task *task, const struct put_answer *answer, pawl_error *err) {
+    switch (answer->answer) {
+    case ANSWER_APPLIED:
+        return PAWL_OK;
+    case ANSWER_NOT_FOUND:
+        return error_set(err, PAWL_NOT_FOUND, "task", "there is no agent '%.*s'", STR_ARG(task->agent));
+    case ANSWER_REFUSED:
+        return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
+                         STR_ARG(task->agent), STR_ARG(answer->missing));
+    default:
+        return error_set(err, PAWL_CONFLICT, "task", "somebody else has changed the task meanwhile");
+    }
+}
+
+static pawl_status put(struct call *call, pawl_error *err) {
+    struct task task = {.name = call_text(call, "name"),
+                        .agent = call_text(call, "agent"),
+                        .type = STR(PIPELINE_JOB_TYPE),
+                        .queue = call_text(call, "queue"),
+                        .key = call_text(call, "key"),
+                        .priority = (int)call_int(call, "priority", 0),
+                        .max_attempts = (int)call_int(call, "max_attempts", 0),
+                        .timeout_ms = call_int(call, "timeout_ms", 0),
+                        .version = call_int(call, "version", 0),
+                        .flags = JOB_AUDIT | JOB_EVENTS};
+    const struct pipeline *pipeline = NULL;
+    struct put_answer answer;
+    pawl_str document = {NULL, 0};
+    pawl_status status = check_pipeline(call, &pipeline, &document, &task.scopes, err);
+    if (status == PAWL_OK)
+        status = call_json(call, "params", &task.params, err);
+    if (status != PAWL_OK)
+        return status;
+    task.spec = str_from(arena_printf(call->arena, "{\"pipeline\":%.*s}", STR_ARG(document)));
+    if (str_absent(task.spec))
+        return error_set(err, PAWL_NO_MEMORY, "task", "no memory for the task");
+    status = call->store->ops->jobs->task_put(call->store, &task, call->arena, &answer, err);
+    if (status == PAWL_OK)
+        status = put_answered(&task, &answer, err);
+    return status == PAWL_OK ? show(call, err) : status;
+}
+
+static pawl_status remove_task(struct call *call, pawl_error *err) {
+    return call->store->ops->jobs->task_remove(call->store, call_text(call, "name"), err);
+}
+
+/* ---- Agents */
+
+static pawl_status list_agents(struct call *call, pawl_error *err) {
+    struct agent_list found = {.count = 0};
+    pawl_status status = call->store->ops->jobs->agents(call->store, call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[AGENT_COLUMNS];
+        agent_cells(&found.agents[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+static pawl_status put_agent(struct call *call, pawl_error *err) {
+    struct agent agent = {.name = call_text(call, "name"), .disabled = call_bool(call, "disabled")};
+    struct cell cells[AGENT_COLUMNS];
+    pawl_status status = call_json(call, "scopes", &agent.scopes, err);
+    if (status == PAWL_OK && str_absent(agent.scopes))
+        agent.scopes = STR("[]");
+    if (status == PAWL_OK)
+        status = call->store->ops->jobs->agent_put(call->store, &agent, err);
+    if (status == PAWL_OK)
+        status = call->store->ops->core.clock_read(call->store, &agent.updated_ms, err);
+    if (status != PAWL_OK)
+        return status;
+    agent_cells(&agent, cells);
+    call_record(call, cells);
+    return PAWL_OK;
+}
+
+static pawl_status list_refusals(struct call *call, pawl_error *err) {
+    struct refusal_list found = {.count = 0};
+    pawl_status status =
+        call->store->ops->jobs->refusals(call->store, call_limit(call), call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[REFUSAL_COLUMNS];
+        refusal_cells(&found.refusals[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end(call, NULL, err);
+}
+
+/* ---- Executions */
+
+static pawl_status list_executions(struct call *call, pawl_error *err) {
+    struct run_filter filter = {.task = call_text(call, "task"),
+                                .job_id = call_int(call, "job_id", 0),
+                                .outcome = call_choice(call, "outcome"),
+                                .since_ms = call_int(call, "since_ms", 0),
+                                .before_id = call_cursor_number(call),
+                                .limit = call_limit(call)};
+    struct task_run_list found = {.count = 0};
+    pawl_status status = call->store->ops->jobs->runs(call->store, &filter, call->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    call_list(call);
+    for (size_t i = 0; i < found.count; i++) {
+        struct cell cells[EXECUTION_COLUMNS];
+        execution_cells(&found.runs[i], cells);
+        call_row(call, cells);
+    }
+    return call_list_end_number(call, found.next_id, err);
+}
+
+static const struct column verify_columns[] = {
+    {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
+    {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
+    {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
+    {.key = "fault", .type = CELL_TEXT}};
+
+static pawl_status verify(struct call *call, pawl_error *err) {
+    struct audit_report report;
+    pawl_status status =
+        call->store->ops->jobs->audit_verify(call->store, call_text(call, "head"), call->arena, &report, err);
+    if (status == PAWL_OK)
+        call_record(call,
+                    (struct cell[]){cell_bool(report.sound), cell_int(report.chains), cell_int(report.blocks),
+                                    cell_int(report.anchors), cell_int(report.rows), cell_int(report.removed),
+                                    cell_text(report.fault)});
+    return status;
+}
+
+static const struct column head_columns[] = {{.key = "number", .type = CELL_INT},
+                                             {.key = "made_at", .type = CELL_TIME},
+                                             {.key = "hash", .type = CELL_TEXT}};
+
+static pawl_status head(struct call *call, pawl_error *err) {
+    struct audit_head last;
+    pawl_status status = call->store->ops->jobs->audit_head(call->store, &last, err);
+    if (status == PAWL_OK)
+        call_record(call, (struct cell[]){cell_int(last.number), cell_time(last.made_ms),
+                                          cell_text(str_from(last.number > 0 ? last.hash : NULL))});
+    return status;
+}
+
+/* ---- Fields and routes */
+
+static const struct field page_fields[] = {FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
+static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
+static const struct field name_fields[] = {FIELD_ROW_NAME("The task.")};
+#define PIPELINE_FIELDS                                                                                      \
+    {.name = "pipeline",                                                                                     \
+     .in = IN_BODY,                                                                                          \
+     .type = FIELD_OBJECT,                                                                                   \
+     .required = true,                                                                                       \
+     .help = "The document (docs/pipelines.md)."},                                                           \
+    {                                                                                                        \
+        .name = "params", .in = IN_BODY, .type = FIELD_OBJECT,                                               \
+        .help = "Parameters, checked against its schema."                                                    \
+    }
+static const struct field check_fields[] = {PIPELINE_FIELDS};
+static const struct field put_fields[] = {
+    FIELD_ROW_NAME("The task."),
+    PIPELINE_FIELDS,
+    {.name = "agent",
+     .in = IN_BODY,
+     .type = FIELD_TEXT,
+     .max = PAWL_NAME_BYTES_MAX,
+     .help = "Whose scopes it needs."},
+    {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
+    {.name = "key", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
+    {.name = "priority",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = -PAWL_JOB_PRIORITY_MAX,
+     .max = PAWL_JOB_PRIORITY_MAX,
+     .help = "Higher goes first."},
+    {.name = "max_attempts",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_ATTEMPTS_MAX,
+     .help = "Before a job counts as dead."},
+    {.name = "timeout_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_LEASE_MS_MAX,
+     .help = "Of one execution."},
+    {.name = "version",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .help = "Refuse unless the task has this version."}};
+static const struct field agent_fields[] = {
+    FIELD_ROW_NAME("The agent."),
+    {.name = "scopes",
+     .in = IN_BODY,
+     .type = FIELD_TEXTS,
+     .max = 256,
+     .help = "What it may have used; may end in *."},
+    {.name = "disabled", .in = IN_BODY, .type = FIELD_BOOL, .help = "Take all scopes away."}};
+static const struct field verify_fields[] = {{.name = "head",
+                                              .type = FIELD_TEXT,
+                                              .max = SHA256_TEXT_BYTES - 1,
+                                              .help = "The hash of an anchor that must still be there."}};
+static const struct field execution_fields[] = {
+    {.name = "task", .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Only of this task."},
+    {.name = "job_id", .type = FIELD_INT, .min = 1, .help = "Only of this job."},
+    {.name = "outcome",
+     .type = FIELD_CHOICE,
+     .choices = "succeeded|failed|dead|cancelled|lost",
+     .help = "Only with this outcome."},
+    {.name = "since_ms", .type = FIELD_INT, .min = 1, .help = "Finished then or later."},
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+
+static const struct route routes[] = {
+    {READS("/v1/tasks", "listTasks"), .tag = "tasks", .summary = "List tasks by name", FIELDS(page_fields),
+     .columns = task_columns, .column_count = TASK_COLUMNS, .run = list},
+    {READS("/v1/tasks/{name}", "readTask"), .tag = "tasks", .summary = "Show one task", FIELDS(name_fields),
+     .shape = ANSWER_RECORD, .columns = task_columns, .column_count = TASK_COLUMNS, .run = show},
+    {ACTS(METHOD_PUT, "/v1/tasks/{name}", "putTask"), .tag = "tasks",
+     .summary = "Make or change a task; its pipeline is checked first", FIELDS(put_fields),
+     .shape = ANSWER_RECORD, .columns = task_columns, .column_count = TASK_COLUMNS, .run = put},
+    {ACTS(METHOD_DELETE, "/v1/tasks/{name}", "deleteTask"), .tag = "tasks",
+     .summary = "Delete a task that no schedule names; its jobs and executions stay", FIELDS(name_fields),
+     .shape = ANSWER_EMPTY, .status = 204, .run = remove_task},
+    {READS("/v1/tasks/{name}/pipeline", "readPipeline"), .tag = "pipelines",
+     .summary = "The steps of its pipeline and what each waits for", FIELDS(name_fields),
+     COLUMNS(pipeline_columns), .run = show_pipeline},
+    {ACTS(METHOD_POST, "/v1/pipelines/check", "checkPipeline"), .tag = "pipelines",
+     .summary = "Check a pipeline: its form, its tools, their arguments; nothing is stored",
+     .unaudited = true, FIELDS(check_fields), COLUMNS(pipeline_columns), .run = try_pipeline},
+    {READS("/v1/agents", "listAgents"), .tag = "agents", .summary = "List agents with their scopes",
+     .columns = agent_columns, .column_count = AGENT_COLUMNS, .run = list_agents},
+    {ACTS(METHOD_PUT, "/v1/agents/{name}", "putAgent"), .tag = "agents",
+     .summary = "Make an agent, or give it other scopes", FIELDS(agent_fields), .shape = ANSWER_RECORD,
+     .columns = agent_columns, .column_count = AGENT_COLUMNS, .run = put_agent},
+    {READS("/v1/refusals", "listRefusals"), .tag = "agents",
+     .summary = "What was refused for want of a scope, the latest first", FIELDS(limit_fields),
+     .columns = refusal_columns, .column_count = REFUSAL_COLUMNS, .run = list_refusals},
+    {READS("/v1/executions", "listExecutions"), .tag = "audit",
+     .summary = "List executions of jobs, the newest first", FIELDS(execution_fields),
+     .columns = execution_columns, .column_count = EXECUTION_COLUMNS, .run = list_executions},
+    {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
+     .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(verify_columns), .run = verify},
+    {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
+     .summary = "The last anchor of the audit: one hash over everything that was executed until then",
+     .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},
+};
+
+const struct route_table task_routes = ROUTE_TABLE(routes);

@@ -1,0 +1,88 @@
+/* What this installation can talk to: transports and tools. */
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "server/api/fields.h"
+#include "server/api/tooling.h"
+#include "server/http/call.h"
+#include "server/server.h"
+#include "transport/module.h"
+#include "work/pipeline/builtin.h"
+
+static const struct column transport_columns[] = {
+    {.key = "transport", .type = CELL_TEXT}, {.key = "available", .type = CELL_BOOL},
+    {.key = "schemes", .type = CELL_TEXT},   {.key = "library", .type = CELL_TEXT},
+    {.key = "receives", .type = CELL_BOOL},  {.key = "summary", .type = CELL_TEXT},
+    {.key = "reason", .type = CELL_TEXT}};
+
+static pawl_status list_transports(struct call *call, pawl_error *err) {
+    call_list(call);
+    for (size_t i = 0; i < transport_known_count; i++) {
+        const struct transport_known *known = &transport_known_rows[i];
+        const struct transport_module *module = NULL;
+        pawl_error why = {.text = ""};
+        bool here = transport_load(known->name, &module, &why) == PAWL_OK;
+        call_row(call, (struct cell[]){cell_cstr(known->name), cell_bool(here), cell_cstr(known->schemes),
+                                       cell_cstr(here ? module->library : NULL),
+                                       here ? cell_bool(module->subscribe != NULL) : cell_none(),
+                                       cell_cstr(known->summary), here ? cell_none() : cell_cstr(why.text)});
+    }
+    return call_list_end(call, NULL, err);
+}
+
+pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error *err) {
+    struct tools *made = NULL;
+    pawl_status status = tools_create("server", &made, err);
+    if (status == PAWL_OK)
+        status = builtin_add(made, err);
+    if (status == PAWL_OK && server->config.tools != NULL)
+        status = tools_add_file(made, server->config.tools, err);
+    if (status == PAWL_OK)
+        tools_limit(made, server->config.tools_ms);
+    if (status == PAWL_OK)
+        tools_log(made, &server->config.log);
+    if (status == PAWL_OK)
+        *tools = made;
+    else
+        tools_free(made);
+    return status;
+}
+
+static const struct column tool_columns[] = {
+    {.key = "name", .type = CELL_TEXT},        {.key = "kind", .type = CELL_TEXT},
+    {.key = "description", .type = CELL_TEXT}, {.key = "server", .type = CELL_TEXT},
+    {.key = "pinned", .type = CELL_BOOL},      {.key = "hash", .type = CELL_TEXT},
+    {.key = "error", .type = CELL_TEXT}};
+
+static pawl_status list_tools(struct call *call, pawl_error *err) {
+    struct tools *tools = NULL;
+    struct tools_row *rows = NULL;
+    size_t count = 0;
+    pawl_status status = tooling_open(call->server, &tools, err);
+    struct tool_wait wait = tools_wait(tools, NULL);
+    if (status == PAWL_OK)
+        status = tools_list(tools, &wait, call->arena, &rows, &count, err);
+    if (status == PAWL_OK)
+        call_list(call);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        const struct tool_info *info = &rows[i].info;
+        call_row(call, (struct cell[]){cell_text(info->name), cell_cstr(tool_kind_name(info->kind)),
+                                       cell_text(info->description), cell_cstr(rows[i].server),
+                                       cell_bool(info->pinned),
+                                       info->hash[0] != '\0' ? cell_cstr(info->hash) : cell_none(),
+                                       cell_cstr(rows[i].error)});
+    }
+    if (status == PAWL_OK)
+        status = call_list_end(call, NULL, err);
+    tools_free(tools);
+    return status;
+}
+
+static const struct route routes[] = {
+    {READS("/v1/transports", "listTransports"), .tag = "tools",
+     .summary = "List the brokers that can be used, and why others cannot", COLUMNS(transport_columns),
+     .run = list_transports},
+    {READS("/v1/tools", "listTools"), .tag = "tools",
+     .summary = "List the tools that steps of pipelines can use", COLUMNS(tool_columns), .run = list_tools},
+};
+
+const struct route_table tool_routes = ROUTE_TABLE(routes);

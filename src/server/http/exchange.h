@@ -1,0 +1,61 @@
+/* One request from its first header to its last byte. */
+#ifndef SERVER_HTTP_EXCHANGE_H
+#define SERVER_HTTP_EXCHANGE_H
+
+#include "server/access/auth.h"
+#include "server/desk.h"
+#include "server/http/call.h"
+
+struct MHD_Connection;
+struct asset;
+struct key;
+
+/* What an open connection is doing, and since when. */
+enum link_state { LINK_READING, LINK_WORKING, LINK_WRITING, LINK_STREAMING };
+
+struct link {
+    struct link *next, **before;
+    int fd;
+    enum link_state state;
+    int64_t since_ms;
+    bool headers; /* of the request that is being read have come */
+};
+
+struct links {
+    struct link *first;
+    size_t count;
+};
+
+enum exchange_state { EXCHANGE_NEW, EXCHANGE_BODY, EXCHANGE_WORKING, EXCHANGE_ANSWER, EXCHANGE_ANSWERED };
+
+struct exchange {
+    struct errand errand; /* first, so that an errand is its exchange */
+    struct server *server;
+    struct MHD_Connection *connection;
+    struct link *link;
+    enum exchange_state state;
+    struct route_match match;
+    struct call call; /* its arena is the exchange's */
+    struct buf body;
+    const char *path, *query;  /* as they were sent */
+    const struct asset *asset; /* the answer, when it is a file */
+    bool reads;                /* GET or HEAD */
+    bool too_big;
+    bool close;      /* the connection is not read any further */
+    struct key *key; /* held while the request with an Idempotency-Key runs */
+    bool replayed;
+    const char *retry_after;
+    const char *allow;
+    int64_t began_us;
+};
+
+/* exchange.c: the answer as a problem (RFC 9457). */
+void exchange_problem(struct exchange *exchange, int status, const char *detail);
+/* The same for what a handler returned. */
+void exchange_failure(struct exchange *exchange, const pawl_error *err);
+/* Reads the values and runs the handler; the answer is in exchange->call. */
+void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened);
+/* The same in a thread of a desk: the loop gets it back. */
+void exchange_work(struct errand *errand, struct store *store, const pawl_error *err);
+
+#endif

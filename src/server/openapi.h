@@ -1,9 +1,0 @@
-/* The interface as an OpenAPI 3.1 document, made from the table of routes. */
-#ifndef SERVER_OPENAPI_H
-#define SERVER_OPENAPI_H
-
-#include "base/json.h"
-
-void openapi_write(struct json_writer *json);
-
-#endif

@@ -1,0 +1,35 @@
+/* Whether rollups can be added. */
+#include "store/rollups.h"
+#include "store/check/place.h"
+
+/* The cell's place among all there can be. */
+static size_t place_of(const struct rollup_cell *cell) {
+    return (size_t)((cell->measure * ROLLUP_KINDS + cell->kind) * ROLLUP_RESULTS + cell->result) *
+               ROLLUP_BUCKETS +
+           (size_t)cell->bucket;
+}
+
+pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_error *err) {
+    struct place at = {.op = "rollups_add", .noun = "cell", .count = count, .err = err};
+    bool seen[ROLLUP_CELLS_MAX] = {false};
+    if (count > ROLLUP_CELLS_MAX)
+        return place_wrong(&(struct place){.op = "rollups_add", .err = err}, "%zu cells; there are only %d",
+                           count, ROLLUP_CELLS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct rollup_cell *cell = &cells[i];
+        struct number_of numbers[] = {{"measure", cell->measure, 1, ROLLUP_MEASURES - 1},
+                                      {"kind", cell->kind, 0, ROLLUP_KINDS - 1},
+                                      {"result", cell->result, 0, ROLLUP_RESULTS - 1},
+                                      {"bucket", cell->bucket, 0, ROLLUP_BUCKETS - 1},
+                                      {"count", cell->count, 0, INT64_MAX / 2},
+                                      {"sum", cell->sum, 0, INT64_MAX / 2}};
+        at.index = i;
+        pawl_status status = place_numbers(&at, numbers, sizeof(numbers) / sizeof(*numbers));
+        if (status != PAWL_OK)
+            return status;
+        if (seen[place_of(cell)])
+            return place_wrong(&at, "it comes twice");
+        seen[place_of(cell)] = true;
+    }
+    return PAWL_OK;
+}

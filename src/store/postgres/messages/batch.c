@@ -1,0 +1,204 @@
+/* The whole work of one turn: one transaction, one round trip, without the steps that have nothing to do. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "store/postgres/calls.h"
+#include "store/postgres/events/event_calls.h"
+
+/* begin, five reports and a put for each kind, receptors, checkpoints twice, three claims, grants, lanes. */
+enum { BATCH_STEPS_MAX = 1 + 5 * KIND_COUNT + 3 + KIND_COUNT + 2 };
+
+/* The statements of a batch and what each is for; NULL: the step is left out. */
+struct batch {
+    const struct work_batch *in;
+    struct arena *arena;
+    struct statement steps[BATCH_STEPS_MAX];
+    size_t count;
+    struct statement *begin, *receptors, *checkpoints, *extend, *grant, *lanes;
+    struct statement *renew[KIND_COUNT + 1], *complete[KIND_COUNT + 1], *fail[KIND_COUNT + 1];
+    struct statement *release[KIND_COUNT + 1], *put[KIND_COUNT + 1], *claim[KIND_COUNT + 1];
+    struct messages_put put_in[KIND_COUNT + 1];
+    struct work_batch_result out;
+};
+
+static struct statement *step(struct batch *batch) { return &batch->steps[batch->count++]; }
+
+static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
+    const struct work_batch *in = batch->in;
+    const pawl_uuid id = in->instance.id;
+    const enum store_kind kind = (enum store_kind)k;
+    pawl_status status = PAWL_OK;
+    if (in->renewal_count[k] > 0) {
+        const struct messages_renew renew = {id, kind, in->renewals[k], in->renewal_count[k], in->lease_ms};
+        pg_renew_prepare(&renew, batch->arena, batch->renew[k] = step(batch));
+    }
+    if (in->completion_count[k] > 0) {
+        const struct messages_complete complete = {id, kind, in->completions[k], in->completion_count[k],
+                                                   (in->flags & BATCH_DEBUG) != 0};
+        pg_complete_prepare(&complete, batch->arena, batch->complete[k] = step(batch));
+    }
+    if (in->failure_count[k] > 0) {
+        const struct messages_fail fail = {id, kind, in->failures[k], in->failure_count[k]};
+        status = pg_fail_prepare(&fail, batch->arena, batch->fail[k] = step(batch), err);
+    }
+    if (in->release_count[k] > 0) {
+        const struct messages_release release = {id, kind, in->releases[k], in->release_count[k]};
+        pg_release_prepare(&release, batch->arena, batch->release[k] = step(batch));
+    }
+    if (status == PAWL_OK && in->message_count[k] > 0) {
+        batch->put_in[k] = (struct messages_put){
+            .kind = kind,
+            .messages = in->messages[k],
+            .count = in->message_count[k],
+            .consumer = str_absent(in->consumer) ? in->instance.service : in->consumer,
+            .request = in->request,
+        };
+        status = pg_put_prepare(&batch->put_in[k], batch->arena, batch->put[k] = step(batch),
+                                &batch->out.put[k], err);
+    }
+    return status;
+}
+
+static void claims_prepare(struct batch *batch) {
+    const struct work_batch *in = batch->in;
+    for (int k = KIND_OUTBOX; (in->flags & BATCH_SKIP_CLAIM) == 0 && k <= KIND_COUNT; k++) {
+        if (in->claim_max[k] == 0)
+            continue;
+        const struct messages_claim claim = {
+            .instance = in->instance.id,
+            .kind = (enum store_kind)k,
+            .max = in->claim_max[k],
+            .lease_ms = in->lease_ms,
+            .policy = in->policy,
+            .max_attempts = in->max_attempts,
+            .request = in->request,
+        };
+        pg_claim_prepare(&claim, batch->arena, batch->claim[k] = step(batch));
+    }
+}
+
+static void grant_prepare(struct batch *batch) {
+    const struct work_batch *in = batch->in;
+    if ((in->flags & BATCH_SKIP_CLAIM) != 0 || in->checkpoint_max == 0)
+        return;
+    *(batch->grant = step(batch)) = pg_statement_new(POSTGRES_Q_WORK_PERSPECTIVES, batch->arena);
+    struct params *p = &batch->grant->params;
+    pg_params_uuid(p, in->instance.id);
+    pg_params_texts(p, (struct strided){in->perspectives, sizeof *in->perspectives, in->perspective_count});
+    pg_params_int(p, in->checkpoint_max);
+    pg_params_big(p, in->lease_ms);
+    pg_params_uuid(p, in->request);
+}
+
+static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
+    const struct work_batch *in = batch->in;
+    *(batch->begin = step(batch)) = pg_statement_new(POSTGRES_Q_BATCH_BEGIN, batch->arena);
+    pg_instance_params(&in->instance, &batch->begin->params);
+    pg_params_uuid(&batch->begin->params, in->request);
+    pg_params_int(&batch->begin->params, in->instance.slots);
+    pawl_status status = PAWL_OK;
+    for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++)
+        status = kind_prepare(batch, k, err);
+    if (in->receptor_count > 0)
+        pg_receptors_prepare(in->receptors, in->receptor_count, batch->arena, batch->receptors = step(batch));
+    const struct checkpoints_report checkpoints = {in->instance.id, in->checkpoints, in->checkpoint_count};
+    const struct checkpoints_renew extend = {in->instance.id, in->checkpoint_renewals,
+                                             in->checkpoint_renewal_count, in->lease_ms};
+    if (extend.count > 0)
+        pg_checkpoints_renew_prepare(&extend, batch->arena, batch->extend = step(batch));
+    if (in->checkpoint_count > 0)
+        pg_checkpoints_prepare(&checkpoints, batch->arena, batch->checkpoints = step(batch));
+    claims_prepare(batch);
+    grant_prepare(batch);
+    if ((in->flags & BATCH_LANES) != 0) {
+        *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);
+        pg_params_uuid(&batch->lanes->params, in->instance.id);
+    }
+    return status;
+}
+
+/* A step that was left out has an empty list. */
+static pawl_status list_take(struct batch *batch, const struct statement *statement, size_t count,
+                             struct answer_list *out, pawl_error *err) {
+    *out = (struct answer_list){.count = 0};
+    if (statement == NULL)
+        return PAWL_OK;
+    return pg_answers_take("batch_process", statement->result, count, batch->arena, out, err);
+}
+
+static pawl_status kind_take(struct batch *batch, int k, pawl_error *err) {
+    const struct work_batch *in = batch->in;
+    struct work_batch_result *out = &batch->out;
+    pawl_status status = list_take(batch, batch->renew[k], in->renewal_count[k], &out->renewed[k], err);
+    if (status == PAWL_OK)
+        status = list_take(batch, batch->complete[k], in->completion_count[k], &out->completed[k], err);
+    if (status == PAWL_OK)
+        status = list_take(batch, batch->fail[k], in->failure_count[k], &out->failed[k], err);
+    if (status == PAWL_OK)
+        status = list_take(batch, batch->release[k], in->release_count[k], &out->released[k], err);
+    if (status == PAWL_OK && batch->put[k] != NULL)
+        status = pg_put_take(&batch->put_in[k], batch->put[k]->result, &out->put[k], err);
+    if (status == PAWL_OK && batch->claim[k] != NULL)
+        status = pg_claim_take(batch->claim[k]->result, batch->arena, &out->claimed[k], err);
+    return status;
+}
+
+static pawl_status lanes_take(struct batch *batch, int k, pawl_error *err) {
+    struct cell cell = {batch->lanes->result, 0, k - 1};
+    size_t count = pg_cell_array_count(cell);
+    int *lanes = arena_array(batch->arena, count, sizeof *lanes);
+    if (lanes == NULL)
+        return pg_answer_no_memory("batch_process", err);
+    if (!pg_cell_array_ints(cell, lanes, count))
+        return pg_answer_malformed("batch_process", err);
+    batch->out.lanes[k] = lanes;
+    batch->out.lane_count[k] = count;
+    return PAWL_OK;
+}
+
+static pawl_status batch_take(struct batch *batch, pawl_error *err) {
+    const struct work_batch *in = batch->in;
+    struct work_batch_result *out = &batch->out;
+    if (PQntuples(batch->begin->result) != 1 ||
+        (batch->lanes != NULL && PQntuples(batch->lanes->result) != 1))
+        return pg_answer_malformed("batch_process", err);
+    out->now_ms = pg_cell_int((struct cell){batch->begin->result, 0, 0});
+    out->lease_until_ms = pg_cell_int((struct cell){batch->begin->result, 0, 1});
+    pawl_status status = list_take(batch, batch->receptors, in->receptor_count, &out->receptors, err);
+    if (status == PAWL_OK)
+        status = list_take(batch, batch->checkpoints, in->checkpoint_count, &out->checkpoints, err);
+    if (status == PAWL_OK)
+        status =
+            list_take(batch, batch->extend, in->checkpoint_renewal_count, &out->checkpoint_renewals, err);
+    if (status == PAWL_OK && batch->grant != NULL)
+        status = pg_grants_take(batch->grant->result, batch->arena, &out->granted, err);
+    for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++) {
+        status = kind_take(batch, k, err);
+        if (status == PAWL_OK && batch->lanes != NULL)
+            status = lanes_take(batch, k, err);
+    }
+    return status;
+}
+
+pawl_status postgres_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,
+                                   struct work_batch_result *out, pawl_error *err) {
+    pawl_status status = check_batch(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct batch *batch = arena_alloc(arena, sizeof *batch);
+    if (batch == NULL)
+        return pg_answer_no_memory("batch_process", err);
+    batch->in = in;
+    batch->arena = arena;
+    status = batch_prepare(batch, err);
+    if (status == PAWL_OK)
+        status = pg_statements_run(postgres_of(store), "batch_process", batch->steps, batch->count, err);
+    if (status == PAWL_OK)
+        status = batch_take(batch, err);
+    if (status == PAWL_OK)
+        *out = batch->out;
+    for (size_t i = 0; i < batch->count; i++)
+        pg_statement_clear(&batch->steps[i]);
+    return status;
+}

@@ -1,0 +1,326 @@
+/* One connection to a server. */
+#include "store/postgres/wire/connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "domain/name.h"
+#include "store/postgres/wire/schema.h"
+
+enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8, LINE_BYTES = 400 };
+/* A connection that answered this shortly ago is not looked at again before it is used. */
+enum { FRESH_US = 200 };
+
+static const char *option_value(const PQconninfoOption *options, const char *keyword) {
+    for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
+        if (strcmp(option->keyword, keyword) == 0)
+            return option->val != NULL && option->val[0] != '\0' ? option->val : NULL;
+    }
+    return NULL;
+}
+
+static bool is_local(const char *host, size_t len) {
+    pawl_str name = {host, len};
+    return len == 0 || host[0] == '/' || host[0] == '@' || str_equal_cstr(name, "localhost") ||
+           str_equal_cstr(name, "::1") || str_starts_with(name, STR("127."));
+}
+
+/* Hosts come as a list with commas. */
+static bool all_local(const char *hosts) {
+    while (hosts != NULL) {
+        size_t len = strcspn(hosts, ",");
+        if (!is_local(hosts, len))
+            return false;
+        hosts = hosts[len] == ',' ? hosts + len + 1 : NULL;
+    }
+    return true;
+}
+
+/* Whether every server the address may mean is on this machine; the environment may name one too. */
+static bool address_local(const PQconninfoOption *options) {
+    const char *host = option_value(options, "host");
+    const char *hostaddr = option_value(options, "hostaddr");
+    if (host == NULL)
+        host = getenv("PGHOST");
+    if (hostaddr == NULL)
+        hostaddr = getenv("PGHOSTADDR");
+    /* A service file may name any host: it must say how to be secure itself. */
+    return all_local(hostaddr != NULL ? hostaddr : host) && option_value(options, "service") == NULL;
+}
+
+static pawl_status queries_prepare(struct postgres *self, const char *op, pawl_error *err) {
+    struct buf text;
+    buf_init(&text, 0);
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < POSTGRES_Q_COUNT; i++) {
+        buf_reset(&text);
+        pg_schema_substitute(&text, sql_postgres_queries[i].text, self->schema);
+        status = buf_status(&text, op, err);
+        if (status == PAWL_OK && (self->queries[i] = strdup(text.ptr)) == NULL)
+            status = error_set(err, PAWL_NO_MEMORY, op, "no memory for the statements");
+    }
+    buf_free(&text);
+    return status;
+}
+
+pawl_status pg_connection_init(struct postgres *self, const struct store_config *config, const char *op,
+                               pawl_error *err) {
+    const char *schema = config->schema != NULL ? config->schema : "pawl";
+    pawl_status status = name_check_schema(str_from(schema), err);
+    if (status != PAWL_OK)
+        return status;
+    snprintf(self->schema, sizeof self->schema, "%s", schema);
+    if (config->role != NULL) {
+        status = name_check_schema(str_from(config->role), err); /* the same form */
+        if (status != PAWL_OK)
+            return status;
+        snprintf(self->role, sizeof self->role, "%s", config->role);
+    }
+    self->connect_timeout_ms = config->connect_timeout_ms > 0 ? config->connect_timeout_ms
+                                                              : PAWL_CONNECT_TIMEOUT_MS_DEFAULT;
+    self->statement_timeout_ms = config->statement_timeout_ms > 0 ? config->statement_timeout_ms
+                                                                  : PAWL_STATEMENT_TIMEOUT_MS_DEFAULT;
+    self->address.direct = true;
+    /* libpq's own message may quote a piece of the address, and that may be the password. */
+    self->address.options = PQconninfoParse(config->url, NULL);
+    if (self->address.options == NULL)
+        return error_set(
+            err, PAWL_INVALID, op,
+            "the database address cannot be read; write postgres://user@host:port/database, special "
+            "characters in %%-form");
+    return queries_prepare(self, op, err);
+}
+
+void pg_connection_drop(struct postgres *self) {
+    if (self->conn != NULL && !uuid_is_nil(self->alive))
+        self->lock_lost = true;
+    PQfinish(self->conn); /* takes NULL */
+    self->conn = NULL;
+    self->session = SESSION_UNKNOWN;
+    memset(self->sent_before, 0, sizeof self->sent_before);
+    memset(self->prepared, 0, sizeof self->prepared);
+}
+
+void pg_connection_free(struct postgres *self) {
+    pg_connection_drop(self);
+    PQconninfoFree(self->address.options); /* takes NULL */
+    self->address.options = NULL;
+    for (size_t i = 0; i < POSTGRES_Q_COUNT; i++) {
+        free(self->queries[i]);
+        self->queries[i] = NULL;
+    }
+}
+
+bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms) {
+    struct pollfd fd = {.fd = PQsocket(conn), .events = events};
+    for (;;) {
+        int64_t left_ms = deadline_ms - clock_boot_ms();
+        if (left_ms <= 0 || fd.fd < 0)
+            return false;
+        int ready = poll(&fd, 1, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms);
+        if (ready > 0)
+            return true; /* also on POLLERR and POLLHUP: libpq finds out what it is */
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+/* A commit whose wait for its synchronous standby was ended: the caller must hear that it is unknown. The
+ * code of the warning is that of every warning and its words are in the server's language, but it says which
+ * of the server's functions gave it, and that no other warning can. */
+static void notice_receive(void *self, const PGresult *result) {
+    const char *function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    if (function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0)
+        ((struct postgres *)self)->doubt = true;
+}
+
+struct keywords {
+    const char *names[OPTIONS_MAX];
+    const char *values[OPTIONS_MAX];
+    int count;
+};
+
+static void keyword_add(struct keywords *keywords, const char *name, const char *value) {
+    if (keywords->count < OPTIONS_MAX - 1) {
+        keywords->names[keywords->count] = name;
+        keywords->values[keywords->count++] = value;
+    }
+}
+
+/* The user's options, and ours where the user said nothing. PAWL_INVALID when they are too long together. */
+static pawl_status keywords_fill(struct postgres *self, struct keywords *keywords,
+                                 char timeout[static NUMBER_BYTES], char settings[static OPTIONS_TEXT_BYTES],
+                                 const char *op, pawl_error *err) {
+    const PQconninfoOption *options = self->address.options;
+    snprintf(timeout, NUMBER_BYTES, "%d", (self->connect_timeout_ms + 999) / 1000 + 1);
+    const struct {
+        const char *name, *value;
+    } ours[] = {
+        {"fallback_application_name", "pawl"},
+        {"connect_timeout", timeout},
+        {"keepalives", "1"},
+        /* Packets that vanish are noticed by the system within 5 s: sent ones are not confirmed, and while
+         * nothing is sent it asks the other side every second. */
+        {"keepalives_idle", "2"},
+        {"keepalives_interval", "1"},
+        {"keepalives_count", "3"},
+        {"tcp_user_timeout", "5000"},
+        {"client_encoding", "UTF8"},
+        {"sslmode", address_local(options) ? NULL : "verify-full"},
+    };
+    for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
+        if (option->val != NULL && strcmp(option->keyword, "options") != 0)
+            keyword_add(keywords, option->keyword, option->val);
+    }
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+        if (ours[i].value != NULL && option_value(options, ours[i].name) == NULL)
+            keyword_add(keywords, ours[i].name, ours[i].value);
+    }
+    const char *theirs = option_value(options, "options");
+    if (theirs == NULL)
+        theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
+    int len =
+        snprintf(settings, OPTIONS_TEXT_BYTES,
+                 "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
+                 "-c client_connection_check_interval=1000 -c default_transaction_isolation=read\\ committed "
+                 "-c jit=off%s%s",
+                 theirs != NULL ? theirs : "", self->statement_timeout_ms, PAWL_LOCK_TIMEOUT_MS_DEFAULT,
+                 self->statement_timeout_ms, self->role[0] != '\0' ? " -c role=" : "", self->role);
+    if (self->address.direct && (len < 0 || len >= OPTIONS_TEXT_BYTES))
+        return error_set(
+            err, PAWL_INVALID, op,
+            "the connection's options are %d bytes with ours; at most %d fit: shorten options= in the "
+            "address or PGOPTIONS, or set them for the database's user",
+            len, OPTIONS_TEXT_BYTES - 1);
+    if (self->address.direct)
+        keyword_add(keywords, "options", settings);
+    else if (theirs != NULL)
+        keyword_add(keywords, "options", theirs);
+    return PAWL_OK;
+}
+
+/* libpq says it in several lines. */
+static void one_line(const char *message, char line[static LINE_BYTES]) {
+    size_t len = 0;
+    for (const char *at = message; *at != '\0' && len + 1 < LINE_BYTES; at++) {
+        bool blank = *at == '\n' || *at == '\t' || *at == ' ';
+        if (!blank || (len > 0 && line[len - 1] != ' '))
+            line[len++] = blank ? ' ' : *at;
+    }
+    line[len > 0 && line[len - 1] == ' ' ? len - 1 : len] = '\0';
+}
+
+/* PAWL_UNAVAILABLE when there is no server within the time; *refused when a pooler did not like our session
+ * settings, *no_role when the login may not act as the role, or there is none. */
+static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
+                                pawl_error *err) {
+    struct keywords keywords = {.count = 0};
+    char timeout[NUMBER_BYTES], settings[OPTIONS_TEXT_BYTES];
+    int64_t deadline_ms = clock_boot_ms() + self->connect_timeout_ms;
+    pawl_status filled = keywords_fill(self, &keywords, timeout, settings, op, err);
+    if (filled != PAWL_OK)
+        return filled;
+    self->conn = PQconnectStartParams(keywords.names, keywords.values, 0);
+    if (self->conn == NULL)
+        return error_set(err, PAWL_NO_MEMORY, op, "no memory for a connection");
+    PostgresPollingStatusType state = PQstatus(self->conn) == CONNECTION_BAD ? PGRES_POLLING_FAILED
+                                                                             : PGRES_POLLING_WRITING;
+    bool in_time = true;
+    while (in_time && state != PGRES_POLLING_OK && state != PGRES_POLLING_FAILED) {
+        in_time =
+            pg_connection_wait(self->conn, state == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline_ms);
+        if (in_time)
+            state = PQconnectPoll(self->conn);
+    }
+    if (state == PGRES_POLLING_OK && PQsetnonblocking(self->conn, 1) == 0) {
+        PQsetNoticeReceiver(self->conn, notice_receive, self);
+        return PAWL_OK;
+    }
+    const char *message = in_time ? PQerrorMessage(self->conn) : "no answer in time";
+    *refused = strstr(message, "startup parameter") != NULL;
+    *no_role = self->role[0] != '\0' && strstr(message, self->role) != NULL &&
+               (strstr(message, "set role") != NULL || strstr(message, "does not exist") != NULL);
+    char line[LINE_BYTES];
+    one_line(message, line);
+    pawl_status status = error_set(err, PAWL_UNAVAILABLE, op, "cannot connect to PostgreSQL: %s", line);
+    pg_connection_drop(self);
+    return status;
+}
+
+/* Whether the connection has died while nobody looked; a server that ends says so on the idle socket. */
+static bool is_alive(struct postgres *self) {
+    if (PQstatus(self->conn) != CONNECTION_OK)
+        return false;
+    if (clock_boot_us() - self->answered_us < FRESH_US)
+        return PQtransactionStatus(self->conn) == PQTRANS_IDLE;
+    struct pollfd fd = {.fd = PQsocket(self->conn), .events = POLLIN};
+    /* First what it had to say, then the end of the stream. */
+    for (int reads = 0; reads < READS_MAX && poll(&fd, 1, 0) > 0; reads++) {
+        if (PQconsumeInput(self->conn) == 0)
+            return false;
+    }
+    return PQstatus(self->conn) == CONNECTION_OK && PQtransactionStatus(self->conn) == PQTRANS_IDLE;
+}
+
+pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_error *err) {
+    if (self->conn != NULL && is_alive(self))
+        return PAWL_OK;
+    pg_connection_drop(self);
+    bool refused = false, no_role = false;
+    pawl_status status = connect_once(self, op, &refused, &no_role, err);
+    if (status != PAWL_OK && no_role) {
+        self->role[0] = '\0';
+        status = connect_once(self, op, &refused, &no_role, err);
+    }
+    if (status != PAWL_OK && refused && self->address.direct) {
+        self->address.direct = false;
+        self->role[0] = '\0';
+        status = connect_once(self, op, &refused, &no_role, err);
+    }
+    return status;
+}
+
+/* The answer to one question on a connection of its own; -1 when it cannot be had in time. A server that
+ * answers, even with a refusal, is there: then nothing is wrong with the way to it. */
+static int64_t ask_beside(struct postgres *beside, int pid, int64_t deadline_ms) {
+    char number[NUMBER_BYTES];
+    const char *values[] = {number};
+    bool refused = false, no_role = false;
+    int64_t answer = -1;
+    pawl_error ignored;
+    if (connect_once(beside, "session_working", &refused, &no_role, &ignored) != PAWL_OK)
+        return clock_boot_ms() < deadline_ms ? 1 : -1;
+    snprintf(number, sizeof number, "%d", pid);
+    bool sent = PQsendQueryParams(beside->conn, beside->queries[POSTGRES_Q_SESSION_WORKING], 1, NULL, values,
+                                  NULL, NULL, 0) == 1 &&
+                PQflush(beside->conn) == 0;
+    while (sent && PQisBusy(beside->conn) && pg_connection_wait(beside->conn, POLLIN, deadline_ms))
+        sent = PQconsumeInput(beside->conn) == 1;
+    if (sent && !PQisBusy(beside->conn)) {
+        PGresult *result = PQgetResult(beside->conn);
+        if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
+            answer = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+        PQclear(result);
+    }
+    PQfinish(beside->conn);
+    beside->conn = NULL;
+    return answer;
+}
+
+bool pg_connection_working(const struct postgres *self, int64_t within_ms) {
+    struct postgres beside = {.address = self->address,
+                              .connect_timeout_ms = (int)within_ms,
+                              .statement_timeout_ms = (int)within_ms};
+    memcpy(beside.schema, self->schema, sizeof beside.schema);
+    memcpy(beside.role, self->role, sizeof beside.role);
+    memcpy(beside.queries, self->queries, sizeof(beside.queries)); /* borrowed */
+    return ask_beside(&beside, PQbackendPID(self->conn), clock_boot_ms() + within_ms) > 0;
+}

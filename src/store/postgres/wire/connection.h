@@ -1,0 +1,60 @@
+/* One connection to a server: opened lazily, with a deadline on every wait. */
+#ifndef STORE_POSTGRES_WIRE_CONNECTION_H
+#define STORE_POSTGRES_WIRE_CONNECTION_H
+
+#include <libpq-fe.h>
+
+#include "sql_embedded.h"
+#include "store/postgres/wire/binary.h"
+#include "store/store.h"
+
+enum { SCHEMA_BYTES = 64 };
+
+/* Whether the session behind the connection stays the same from one transaction to the next. */
+enum session { SESSION_UNKNOWN, SESSION_OURS, SESSION_SHARED };
+
+/* What a connection is made from; never holds the password as text of its own: libpq keeps it. */
+struct address {
+    PQconninfoOption *options; /* as parsed; PQconninfoFree */
+    bool direct;               /* false: a pooler refused our session settings */
+};
+
+struct postgres {
+    struct store store; /* first: the seam hands out a pointer to it */
+    struct address address;
+    PGconn *conn; /* NULL: not connected */
+    enum session session;
+    int64_t answered_us;                /* of clock_boot_us, when it last answered */
+    bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */
+    bool prepared[POSTGRES_Q_COUNT];    /* known to this session by name */
+    char schema[SCHEMA_BYTES];
+    char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them */
+    char role[SCHEMA_BYTES];         /* to act as; empty: the login's own */
+    int connect_timeout_ms;
+    int statement_timeout_ms;
+    pawl_uuid alive; /* whose liveness lock this session holds; nil: nobody's */
+    bool lock_lost;  /* that lock went with a broken connection */
+    bool doubt;      /* the server warned that a commit may be lost */
+};
+
+/* Parses the address and the schema's name; connects to nothing yet. Free with connection_free, also when it
+ * fails. */
+PAWL_MUSTCHECK pawl_status pg_connection_init(struct postgres *self, const struct store_config *config,
+                                              const char *op, pawl_error *err);
+void pg_connection_free(struct postgres *self);
+
+/* Makes sure that there is a connection; a broken one is replaced. */
+PAWL_MUSTCHECK pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_error *err);
+
+/* Gives the connection up; the next operation makes a new one. */
+void pg_connection_drop(struct postgres *self);
+
+/* Waits until the socket can be read or written (events of poll.h) or until deadline_ms of clock_boot_ms.
+ * False: time is over. */
+bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms);
+
+/* Asks the server, on a connection of its own, whether the session of this one is at a statement. False: it
+ * is not, or nobody answers in time: what we wait for will not come. */
+bool pg_connection_working(const struct postgres *self, int64_t within_ms);
+
+#endif

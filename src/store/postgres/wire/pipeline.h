@@ -1,0 +1,51 @@
+/* Statements to the server and their results: one alone, or several as one transaction in one round trip. */
+#ifndef STORE_POSTGRES_WIRE_PIPELINE_H
+#define STORE_POSTGRES_WIRE_PIPELINE_H
+
+#include "store/postgres/wire/connection.h"
+
+struct statement {
+    enum postgres_query query;
+    struct params params;
+    PGresult *result; /* binary; set when the call succeeded; statement_clear */
+};
+
+enum statement_effect { EFFECT_READ, EFFECT_WRITE };
+
+void pg_statement_clear(struct statement *statement); /* takes one without a result */
+
+/*
+ * Runs one statement in a transaction of its own. A collision with another transaction is tried again, a few
+ * times. PAWL_UNKNOWN: a write was sent and the connection was lost before its outcome was known.
+ */
+PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *op,
+                                            struct statement *statement, enum statement_effect effect,
+                                            pawl_error *err);
+
+/* The same for several: all of them, or none. */
+PAWL_MUSTCHECK pawl_status pg_statements_run(struct postgres *self, const char *op,
+                                             struct statement *statements, size_t count, pawl_error *err);
+
+/* Whether the session stays the same from one transaction to the next, and is nobody else's. */
+PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours,
+                                              pawl_error *err);
+
+/* Runs the text of one reading statement without parameters; PQclear the result. */
+PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
+                                        PGresult **result, pawl_error *err);
+
+/* Lets the server read a statement with one parameter, JSON, and runs nothing. PAWL_INVALID: it is malformed
+ * or names what is not there. Several statements in one text are not looked into. */
+PAWL_MUSTCHECK pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text,
+                                        pawl_error *err);
+
+/* Runs text that holds any number of statements, none included (migrations), without parameters, outside of
+ * any retry. */
+PAWL_MUSTCHECK pawl_status pg_script_run(struct postgres *self, const char *op, const char *text,
+                                         char sqlstate[static 6], pawl_error *err);
+
+/* Runs a statement inside a transaction that the caller opened with script_run. */
+PAWL_MUSTCHECK pawl_status pg_step_run(struct postgres *self, const char *op, struct statement *statement,
+                                       pawl_error *err);
+
+#endif

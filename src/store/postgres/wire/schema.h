@@ -1,0 +1,15 @@
+/* The schema's name in SQL text that was written for schema pawl. */
+#ifndef STORE_POSTGRES_WIRE_SCHEMA_H
+#define STORE_POSTGRES_WIRE_SCHEMA_H
+
+#include "base/buf.h"
+#include "pawl.h"
+
+/*
+ * Appends text with the schema's name in place of pawl: where it qualifies a name (pawl.claim, also inside
+ * quotes), behind the word SCHEMA, and as the prefix of the schema's roles (pawl_owner …). schema has passed
+ * name_check_schema.
+ */
+void pg_schema_substitute(struct buf *buf, const char *text, const char *schema);
+
+#endif

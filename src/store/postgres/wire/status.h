@@ -1,0 +1,22 @@
+/* What an SQLSTATE means for the caller: the one place that maps them. */
+#ifndef STORE_POSTGRES_WIRE_STATUS_H
+#define STORE_POSTGRES_WIRE_STATUS_H
+
+#include <libpq-fe.h>
+
+#include "pawl.h"
+
+/* The status of an SQLSTATE; NULL or empty (no answer from a server) is PAWL_UNAVAILABLE. */
+pawl_status pg_status_from_sqlstate(const char *sqlstate);
+
+/* Two transactions got in each other's way and nothing happened: the same call may be made again at once. */
+bool pg_status_is_collision(const char *sqlstate);
+
+/* The server is going away or refuses work, whatever the statement was. */
+bool pg_status_is_outage(const char *sqlstate);
+
+/* Fills *err from a failed result, with what to do where there is something to do. */
+pawl_status pg_status_from_result(const PGresult *result, const char *schema, const char *op,
+                                  pawl_error *err);
+
+#endif

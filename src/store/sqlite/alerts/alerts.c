@@ -1,0 +1,436 @@
+/* Alerts: rules, turns, what changed, and what has to be delivered. */
+#include "store/sqlite/alerts/alerts.h"
+
+#include <sys/statvfs.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/file/operation.h"
+#include "store/sqlite/messages/put.h"
+
+enum { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP, FORGET_ROWS = 1000 };
+
+/* ---- Rules */
+
+static void read_rule(struct statement *s, struct arena *arena, struct alert_row *row) {
+    row->rule = (struct alert_rule){.name = column_copy(s, 0, arena),
+                                    .metric = column_copy(s, 1, arena),
+                                    .summary = column_copy(s, 2, arena),
+                                    .targets = column_copy(s, 3, arena),
+                                    .side = (enum alert_side)column_int(s, 4),
+                                    .severity = (enum alert_severity)column_int(s, 5),
+                                    .threshold = column_int(s, 6),
+                                    .clear_threshold = column_int(s, 7),
+                                    .for_ms = column_int(s, 8),
+                                    .clear_ms = column_int(s, 9),
+                                    .enabled = column_int(s, 10) != 0,
+                                    .version = column_int(s, 11),
+                                    .updated_ms = column_int(s, 12)};
+    row->state = (struct alert_state){.phase = (enum alert_phase)column_int(s, 13),
+                                      .since_ms = column_int(s, 14),
+                                      .turning_ms = column_int(s, 15),
+                                      .told = column_int(s, 16) != 0,
+                                      .value = column_int(s, 17)};
+    row->silence_until_ms = column_int(s, 18);
+    row->silence_reason = column_copy(s, 19, arena);
+    row->silence_by = column_copy(s, 20, arena);
+}
+
+static pawl_status read_rules(struct operation *op, pawl_str name, struct arena *arena,
+                              struct alert_rows *out) {
+    struct alert_row *rows = arena_array(arena, PAWL_ALERT_RULES_MAX, sizeof *rows);
+    size_t count = 0;
+    if (rows == NULL)
+        return operation_no_memory(op);
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULES);
+    bind_text(&s, name);
+    while (count < PAWL_ALERT_RULES_MAX && statement_next(&s))
+        read_rule(&s, arena, &rows[count++]);
+    *out = (struct alert_rows){rows, count, op->now_ms};
+    return statement_end(&s);
+}
+
+static pawl_status rules(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
+                         pawl_error *err) {
+    struct operation op;
+    struct alert_rows found;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_rules", err);
+    if (status == PAWL_OK)
+        status = operation_end(&op, read_rules(&op, name, arena, &found));
+    if (status == PAWL_OK)
+        *out = found;
+    return status;
+}
+
+static pawl_status write_rule(struct operation *op, const struct alert_rule *in, int64_t version) {
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULE_PUT);
+    bind_text(&s, in->name);
+    bind_text(&s, in->metric);
+    bind_text(&s, in->summary);
+    bind_text(&s, str_absent(in->targets) ? STR("") : in->targets);
+    bind_int(&s, in->side);
+    bind_int(&s, in->severity);
+    bind_int(&s, in->threshold);
+    bind_int(&s, in->clear_threshold);
+    bind_int(&s, in->for_ms);
+    bind_int(&s, in->clear_ms);
+    bind_int(&s, in->enabled);
+    bind_int(&s, version);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status put_rule(struct operation *op, const struct alert_rule *in, int64_t *version) {
+    struct alert_rows known;
+    int64_t count = 0;
+    bool found = false;
+    pawl_status status = read_rules(op, in->name, op->scratch, &known);
+    if (status != PAWL_OK)
+        return status;
+    int64_t have = known.count > 0 ? known.rows[0].rule.version : 0;
+    if (in->version != 0 && in->version != have)
+        return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
+                         "the rule has another version; read it again");
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULE_COUNT);
+    status = statement_number(&s, &count, &found);
+    if (status == PAWL_OK && known.count == 0 && count >= PAWL_ALERT_RULES_MAX)
+        return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
+                         "there are as many rules as there may be; remove one");
+    *version = have + 1;
+    return status == PAWL_OK ? write_rule(op, in, *version) : status;
+}
+
+static pawl_status rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
+                            pawl_error *err) {
+    struct operation op;
+    int64_t made = 0;
+    pawl_status status = alert_rule_check(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_rule_put", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, put_rule(&op, in, &made));
+    if (status == PAWL_OK)
+        *version = made;
+    return status;
+}
+
+/* Runs a statement that must change a rule. */
+static pawl_status change_rule(struct operation *op, struct statement *s, pawl_str name) {
+    int64_t changed = 0;
+    pawl_status status = statement_run_count(s, &changed);
+    if (status == PAWL_OK && changed == 0)
+        status = error_set(op->err, PAWL_NOT_FOUND, "alerts", "there is no rule %.*s", STR_ARG(name));
+    return status;
+}
+
+static pawl_status rule_remove(struct store *store, pawl_str name, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "alert_rule_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_RULE_DELETE);
+    bind_text(&s, name);
+    return operation_end(&op, change_rule(&op, &s, name));
+}
+
+static pawl_status silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_alert_silence(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_silence", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_SILENCE);
+    bind_text(&s, in->name);
+    bind_int(&s, in->until_ms);
+    bind_text(&s, in->reason);
+    bind_text(&s, in->actor);
+    return operation_end(&op, change_rule(&op, &s, in->name));
+}
+
+/* ---- Turns */
+
+static pawl_status read_turn(struct operation *op, struct arena *arena, struct alert_turn *turn) {
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_TURN_READ);
+    if (statement_next(&s)) {
+        turn->token = column_int(&s, 0);
+        turn->next_ms = column_int(&s, 1);
+        turn->window = column_copy(&s, 2, arena);
+    }
+    return statement_end(&s);
+}
+
+/* A clock that was set back, or somebody with a longer interval, does not stop the evaluation. */
+static bool turn_due(const struct alert_turn *turn, int64_t now_ms, int64_t interval_ms) {
+    return turn->next_ms <= now_ms || turn->next_ms > now_ms + 2 * interval_ms;
+}
+
+static pawl_status take_turn(struct operation *op, int64_t interval_ms, struct arena *arena,
+                             struct alert_turn *turn) {
+    pawl_status status = read_turn(op, arena, turn);
+    if (status != PAWL_OK)
+        return status;
+    turn->now_ms = op->now_ms;
+    turn->taken = turn_due(turn, op->now_ms, interval_ms);
+    turn->token = turn->taken ? operation_next_token(op) : 0;
+    if (!turn->taken)
+        return PAWL_OK;
+    turn->next_ms = op->now_ms + interval_ms;
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_TURN_WRITE);
+    bind_int(&s, turn->token);
+    bind_int(&s, turn->next_ms);
+    status = statement_run(&s);
+    return status == PAWL_OK ? read_rules(op, (pawl_str){NULL, 0}, arena, &turn->rules) : status;
+}
+
+/* Most who ask are early: they read and write nothing. */
+static pawl_status turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
+                             struct alert_turn *out, pawl_error *err) {
+    struct operation op;
+    struct alert_turn turn = {.taken = false};
+    pawl_status status = check_alert_interval(interval_ms, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "alert_turn_take", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, read_turn(&op, arena, &turn));
+    turn.now_ms = op.now_ms;
+    turn.token = 0;
+    if (status == PAWL_OK && turn_due(&turn, turn.now_ms, interval_ms)) {
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_turn_take", err);
+        if (status == PAWL_OK)
+            status = operation_end(&op, take_turn(&op, interval_ms, arena, &turn));
+    }
+    if (status == PAWL_OK)
+        *out = turn;
+    return status;
+}
+
+static pawl_status write_verdict(struct operation *op, const struct alert_verdict *verdict) {
+    int64_t changed = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_STATE_WRITE);
+    bind_text(&s, verdict->rule);
+    bind_int(&s, verdict->version);
+    bind_int(&s, verdict->state.phase);
+    bind_int(&s, verdict->state.since_ms);
+    bind_int(&s, verdict->state.turning_ms);
+    bind_int(&s, verdict->state.told);
+    bind_int(&s, verdict->state.value);
+    pawl_status status = statement_run_count(&s, &changed);
+    if (status == PAWL_OK && changed == 0)
+        status =
+            error_set(op->err, PAWL_CONFLICT, "alert_turn_end", "a rule was changed while it was evaluated");
+    return status;
+}
+
+static pawl_status forget(struct operation *op) {
+    int64_t changed = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_CHANGE_FORGET);
+    bind_int(&s, op->now_ms - PAWL_ALERT_KEEP_MS);
+    bind_int(&s, FORGET_ROWS);
+    pawl_status status = statement_run_count(&s, &changed);
+    if (status != PAWL_OK || changed == 0)
+        return status;
+    s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_FORGET);
+    return statement_run(&s);
+}
+
+static pawl_status write_news(struct operation *op, const struct alert_news *news) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < news->change_count; i++) {
+        const struct alert_change *change = &news->changes[i];
+        struct statement s = statement_begin(op, SQLITE_Q_ALERT_CHANGE_INSERT);
+        bind_uuid(&s, change->id);
+        bind_text(&s, change->rule);
+        bind_int(&s, change->event);
+        bind_int(&s, change->value);
+        bind_int(&s, op->now_ms);
+        bind_text(&s, change->detail);
+        status = statement_run(&s);
+    }
+    for (size_t i = 0; status == PAWL_OK && i < news->delivery_count; i++) {
+        struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_INSERT);
+        bind_uuid(&s, news->deliveries[i].change);
+        bind_text(&s, news->deliveries[i].target);
+        bind_int(&s, op->now_ms);
+        status = statement_run(&s);
+    }
+    if (status == PAWL_OK && news->message_count > 0) {
+        struct messages_put put = alert_put(news);
+        struct put_result result;
+        status = put_messages(op, &put, false, op->scratch, &result);
+    }
+    return status;
+}
+
+static pawl_status end_turn(struct operation *op, const struct alert_turn_end *in) {
+    struct alert_turn turn = {.token = 0};
+    pawl_status status = read_turn(op, op->scratch, &turn);
+    if (status == PAWL_OK && turn.token != in->token)
+        status = error_set(op->err, PAWL_STALE, "alert_turn_end", "another turn was given meanwhile");
+    for (size_t i = 0; status == PAWL_OK && i < in->verdict_count; i++)
+        status = write_verdict(op, &in->verdicts[i]);
+    if (status == PAWL_OK) {
+        struct statement s = statement_begin(op, SQLITE_Q_ALERT_TURN_CLOSE);
+        bind_text(&s, str_absent(in->window) ? STR("") : in->window);
+        status = statement_run(&s);
+    }
+    if (status == PAWL_OK)
+        status = forget(op);
+    return status == PAWL_OK ? write_news(op, &in->news) : status;
+}
+
+static pawl_status turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_alert_news(&in->news, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_turn_end", err);
+    return status == PAWL_OK ? operation_end(&op, end_turn(&op, in)) : status;
+}
+
+static pawl_status tell(struct store *store, const struct alert_news *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_alert_news(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_tell", err);
+    return status == PAWL_OK ? operation_end(&op, write_news(&op, in)) : status;
+}
+
+/* ---- History */
+
+/* Number, id, rule, event, value, at and detail, from this column on. */
+static struct alert_change read_change(struct statement *s, int column, struct arena *arena) {
+    return (struct alert_change){.number = column_int(s, column),
+                                 .id = column_uuid(s, column + 1),
+                                 .rule = column_copy(s, column + 2, arena),
+                                 .event = (enum alert_event)column_int(s, column + 3),
+                                 .value = column_int(s, column + 4),
+                                 .at_ms = column_int(s, column + 5),
+                                 .detail = column_copy(s, column + 6, arena)};
+}
+
+static pawl_status changes(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
+                           struct alert_changes *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_changes", err);
+    if (status != PAWL_OK)
+        return status;
+    struct alert_change *rows = arena_array(arena, (size_t)limit, sizeof *rows);
+    size_t count = 0;
+    if (rows == NULL)
+        return operation_end(&op, operation_no_memory(&op));
+    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_CHANGE_LIST);
+    bind_text(&s, rule);
+    bind_int(&s, before);
+    bind_int(&s, limit);
+    while (statement_next(&s)) {
+        struct alert_change *row = &rows[count++];
+        *row = read_change(&s, 0, arena);
+        row->waiting = (int)column_int(&s, 7);
+        row->delivered = (int)column_int(&s, 8);
+        row->failed = (int)column_int(&s, 9);
+        row->error = column_copy(&s, 10, arena);
+    }
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = (struct alert_changes){rows, count};
+    return status;
+}
+
+/* ---- Deliveries */
+
+static pawl_status read_due(struct operation *op, pawl_str target, int limit, struct arena *arena,
+                            struct alert_notices *out) {
+    struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_DUE);
+    bind_text(&s, target);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, limit);
+    while (statement_next(&s)) {
+        struct alert_notice *notice = &out->notices[out->count++];
+        *notice = (struct alert_notice){.number = column_int(&s, 0),
+                                        .attempt = (int)column_int(&s, 1) + 1,
+                                        .change = read_change(&s, 2, arena)};
+        notice->age_ms = op->now_ms - notice->change.at_ms;
+    }
+    return statement_end(&s);
+}
+
+static pawl_status take_notices(struct operation *op, pawl_str target, int64_t lease_ms, int limit,
+                                struct arena *arena, struct alert_notices *out) {
+    out->notices = arena_array(arena, (size_t)limit, sizeof *out->notices);
+    if (out->notices == NULL)
+        return operation_no_memory(op);
+    pawl_status status = read_due(op, target, limit, arena, out);
+    int64_t token = out->count > 0 ? operation_next_token(op) : 0;
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+        struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_TAKE);
+        bind_int(&s, out->notices[i].number);
+        bind_int(&s, token);
+        bind_int(&s, op->now_ms + lease_ms);
+        out->notices[i].token = token;
+        status = statement_run(&s);
+    }
+    return status;
+}
+
+static pawl_status notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
+                                struct arena *arena, struct alert_notices *out, pawl_error *err) {
+    struct operation op;
+    struct alert_notices taken = {.count = 0};
+    pawl_status status = check_alert_take(target, lease_ms, limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_notices_take", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, take_notices(&op, target, lease_ms, limit, arena, &taken));
+    if (status == PAWL_OK)
+        *out = taken;
+    return status;
+}
+
+static pawl_status notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
+    struct operation op;
+    int64_t changed = 0;
+    pawl_status status = check_alert_notice_end(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "alert_notice_end", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_NOTICE_END);
+    bind_int(&s, in->number);
+    bind_int(&s, in->token);
+    bind_int(&s, in->delivered ? NOTICE_DELIVERED : in->delay_ms < 0 ? NOTICE_GIVEN_UP : NOTICE_WAITING);
+    bind_int(&s, op.now_ms + (in->delay_ms > 0 ? in->delay_ms : 0));
+    bind_text(&s, in->error);
+    status = statement_run_count(&s, &changed);
+    if (status == PAWL_OK && changed == 0)
+        status = error_set(err, PAWL_STALE, "alert_notice_end", "the delivery is no longer ours");
+    return operation_end(&op, status);
+}
+
+/* The disk of the file: what root keeps for itself counts as used. */
+static pawl_status pressure(struct store *store, int64_t *percent, pawl_error *err) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    struct statvfs disk;
+    (void)err;
+    *percent = 0;
+    if (self->path != NULL && statvfs(self->path, &disk) == 0 && disk.f_blocks > 0)
+        *percent = 100 - (int64_t)(disk.f_bavail * 100 / disk.f_blocks);
+    return PAWL_OK;
+}
+
+const struct store_alerts_ops sqlite_alerts_ops = {
+    .rules = rules,
+    .rule_put = rule_put,
+    .rule_remove = rule_remove,
+    .silence = silence,
+    .turn_take = turn_take,
+    .turn_end = turn_end,
+    .tell = tell,
+    .changes = changes,
+    .notices_take = notices_take,
+    .notice_end = notice_end,
+    .pressure = pressure,
+};

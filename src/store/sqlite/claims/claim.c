@@ -1,0 +1,471 @@
+/* Claiming: held streams first, then messages, lane by lane. */
+#include "store/sqlite/claims/claim.h"
+
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/keyset.h"
+#include "store/sqlite/fleet/instance.h"
+#include "store/sqlite/fleet/lane.h"
+#include "store/sqlite/messages/dead.h"
+#include "store/sqlite/messages/intake.h"
+#include "store/sqlite/messages/item.h"
+#include "store/sqlite/messages/put.h"
+
+/* A lane whose oldest claim began this long ago is claimed from again beside it. */
+enum { BUSY_MS = 1000 };
+/* Lanes looked up at a time: the first one often has all that is wanted. */
+enum { VISIT_LANES = 8 };
+/* A call that has read so many bytes of payload grants what it has, so that memory stays bounded. */
+enum { CLAIM_BYTES_MAX = 64 * 1024 * 1024 };
+
+/* One lane on the visit. */
+struct visit {
+    int lane;
+    int64_t token, high;
+    bool has_message, has_due_hold, has_claim;
+    int64_t oldest_began_ms;
+};
+
+/* One claim call while it runs. */
+struct claiming {
+    struct operation *op;
+    const struct messages_claim *in;
+    struct arena *arena;
+    struct item *items; /* room for in->max */
+    size_t count;       /* granted */
+    size_t wanted;      /* still to be read */
+    struct {
+        bool known;      /* looked up when the first stream is met that is held */
+        bool says_slots; /* a suspect may come with other work */
+        bool may_suspect;
+        bool has_any, has_other; /* in flight when the call began: anything, of another kind */
+        int64_t lost_left;       /* lost messages that it may have */
+    } instance;
+    size_t bytes;         /* of payload read */
+    struct keyset flying; /* streams that are in flight on the lane being visited */
+};
+
+static pawl_status no_memory(struct claiming *c) { return operation_no_memory(c->op); }
+
+/* The items of one grant stand at the end of c->items already, sorted by seq. */
+static pawl_status grant(struct claiming *c, int lane, size_t first, struct part like) {
+    struct operation *op = c->op;
+    const struct messages_claim *in = c->in;
+    int64_t token = operation_next_token(op);
+    struct part *part = part_make(op, token, c->count - first);
+    if (part == NULL)
+        return no_memory(c);
+    part->kind = in->kind;
+    part->lane = lane;
+    part->instance = in->instance;
+    part->source = like.source;
+    part->suspect = like.suspect;
+    part->lost = like.lost;
+    part->policy = in->policy != POLICY_DEFAULT ? in->policy : (enum dead_policy)op->settings.dead_policy;
+    part->max_attempts = in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts;
+    part->began_ms = op->now_ms;
+    part->lease_until_ms = op->now_ms + in->lease_ms;
+    part->request = in->request;
+    for (size_t i = first; i < c->count; i++) {
+        struct item *item = &c->items[i];
+        item->token = token;
+        item->lease_until_ms = part->lease_until_ms;
+        item->suspect = like.suspect != SUSPECT_NO;
+        part->items[i - first].seq = item->seq;
+        part->items[i - first].id = item->id;
+    }
+    struct statement s = statement_begin(op, SQLITE_Q_LANE_TOKEN);
+    bind_int(&s, in->kind);
+    bind_int(&s, lane);
+    bind_int(&s, token);
+    return statement_run(&s);
+}
+
+/* Columns of message_read, aside_read, message_get and aside_get: seq, the message, and for aside its state.
+ */
+static void read_item(struct statement *s, struct claiming *c, int lane, bool is_aside, struct item *item) {
+    item_read(s, 1, c->arena, item);
+    item->seq = column_int(s, 0);
+    item->kind = c->in->kind;
+    item->lane = lane;
+    item->attempt = 1;
+    if (is_aside) {
+        int at = 1 + ITEM_COLUMNS;
+        item->deaths = (int)column_int(s, at + 1);
+        item->attempt = (int)column_int(s, at) + item->deaths + 1;
+        item->out_of_order = column_int(s, at + 2) != 0;
+    }
+    c->bytes += item->payload.len;
+}
+
+static bool is_full(const struct claiming *c) { return c->wanted == 0 || c->bytes >= CLAIM_BYTES_MAX; }
+
+/* The streams that active claims of the lane hold. */
+static pawl_status load_flying(struct claiming *c, int lane) {
+    struct operation *op = c->op;
+    pawl_status status = part_load_lane(op, c->in->kind, lane);
+    struct part *part = NULL;
+    while (status == PAWL_OK && (part = flight_next(op, part, c->in->kind, lane)) != NULL) {
+        status = part_load_keys(op, part);
+        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+            if (part->items[i].mark == MARK_OPEN && !keyset_add(&c->flying, op->scratch, part->items[i].key))
+                status = no_memory(c);
+    }
+    return status;
+}
+
+/* What the instance has in flight decides what it may get of what was lost. */
+static pawl_status know_instance(struct claiming *c) {
+    if (c->instance.known)
+        return PAWL_OK;
+    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_IN_HAND);
+    bind_uuid(&s, c->in->instance);
+    bind_int(&s, c->in->kind);
+    if (statement_next(&s)) {
+        c->instance.may_suspect = column_int(&s, 0) == 0;
+        c->instance.lost_left = PAWL_LOST_TOGETHER_MAX - column_int(&s, 1);
+        c->instance.says_slots = column_int(&s, 2) > 0;
+        c->instance.has_any = column_int(&s, 3) > 0;
+        c->instance.has_other = column_int(&s, 4) > 0;
+    }
+    c->instance.known = true;
+    return statement_end(&s);
+}
+
+/* What one lane's held streams give: the granted rows stand behind c->items[c->count], the suspect apart. */
+struct held {
+    struct item suspect;
+    bool has_suspect;
+    size_t picked;
+    int lost; /* of the picked */
+};
+
+/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that it
+ * has: a call that meets it beside work of this kind ends there, so that the next one begins with it; beside
+ * work of another kind, which this kind cannot make end, it is passed over. */
+static bool take_suspect(struct claiming *c) {
+    const bool says_slots = c->instance.says_slots;
+    const bool may = c->instance.may_suspect && (says_slots || !c->instance.has_other);
+    const bool take = may && (says_slots || (!c->instance.has_any && c->wanted == (size_t)c->in->max));
+    if (may)
+        c->wanted = says_slots ? c->wanted - 1 : 0;
+    c->instance.may_suspect = false;
+    return take;
+}
+
+/* The rows of one held stream, up to the first that is not due or is a suspect. */
+static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struct held *held) {
+    struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_READ);
+    bind_int(&s, c->in->kind);
+    bind_text(&s, key);
+    bind_int(&s, (int64_t)c->wanted);
+    for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
+        int64_t scheduled_ms = column_int(&s, 1 + ITEM_COLUMNS + 3);
+        int64_t losses = column_int(&s, 1 + ITEM_COLUMNS + 4);
+        if (losses >= PAWL_SUSPECT_LOSSES && head && take_suspect(c)) {
+            read_item(&s, c, lane, true, &held->suspect);
+            held->has_suspect = true;
+        }
+        if (losses >= PAWL_SUSPECT_LOSSES || scheduled_ms > c->op->now_ms ||
+            (losses > 0 && c->instance.lost_left <= 0))
+            break;
+        read_item(&s, c, lane, true, &c->items[c->count + held->picked]);
+        held->picked++;
+        held->lost += losses > 0;
+        c->instance.lost_left -= losses > 0;
+        c->wanted--;
+    }
+    return statement_end(&s);
+}
+
+static int by_seq(const void *a, const void *b) {
+    const struct item *x = a, *y = b;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Grants what the held streams gave: the suspect first, alone; then the others as one claim. */
+static pawl_status grant_held(struct claiming *c, int lane, const struct held *held) {
+    pawl_status status = PAWL_OK;
+    size_t first = c->count;
+    if (held->has_suspect) {
+        for (size_t i = held->picked; i > 0; i--)
+            c->items[first + i] = c->items[first + i - 1];
+        c->items[first] = held->suspect;
+        c->count++;
+        status = grant(c, lane, first,
+                       (struct part){.source = SOURCE_ASIDE,
+                                     .suspect = c->instance.says_slots ? SUSPECT_GRANTED : SUSPECT_BEGUN});
+        first++;
+    }
+    if (status != PAWL_OK || held->picked == 0)
+        return status;
+    c->count += held->picked;
+    qsort(&c->items[first], held->picked, sizeof(*c->items), by_seq);
+    return grant(c, lane, first, (struct part){.source = SOURCE_ASIDE, .lost = held->lost});
+}
+
+/* Streams of the lane that wait, are due and have nothing in flight, in their order. */
+static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
+    struct held held = {0};
+    pawl_status status = know_instance(c);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_DUE);
+    bind_int(&s, c->in->kind);
+    bind_int(&s, lane);
+    bind_int(&s, c->op->now_ms);
+    while (status == PAWL_OK && !is_full(c) && statement_next(&s)) {
+        pawl_str key = column_borrow(&s, 0);
+        if (!keyset_has(&c->flying, key))
+            status = pick_stream(c, lane, key, &held);
+    }
+    pawl_status ended = statement_end(&s);
+    if (status == PAWL_OK)
+        status = ended;
+    if (status == PAWL_OK)
+        status = grant_held(c, lane, &held);
+    *granted = held.has_suspect || held.picked > 0;
+    return status;
+}
+
+/* A message that may not run now goes behind what holds its stream. */
+static pawl_status put_off(struct claiming *c, const struct item *item, const struct hold *hold) {
+    struct operation *op = c->op;
+    if (hold != NULL && hold->state == HOLD_PARKED)
+        return dead_park_message(op, item->kind, item->lane, item->seq);
+    struct aside_new as = {.reason = ASIDE_BEHIND, .scheduled_ms = op->now_ms};
+    pawl_status status = aside_take(op, item->kind, item->lane, item->seq, &as);
+    if (status != PAWL_OK || hold != NULL)
+        return status; /* a hold that is there keeps waiting for its first row */
+    return hold_settle(op, item->kind, item->lane, item->stream, false);
+}
+
+/* Keeps the messages that may run, in order; the others are put off. Messages without a stream always may. */
+static pawl_status sift(struct claiming *c, int lane, size_t read) {
+    struct operation *op = c->op;
+    struct statement s = statement_begin(op, SQLITE_Q_HOLD_ANY);
+    int64_t one = 0;
+    bool lane_holds = false;
+    bind_int(&s, c->in->kind);
+    bind_int(&s, lane);
+    pawl_status status = statement_number(&s, &one, &lane_holds);
+    size_t kept = c->count;
+    for (size_t i = c->count; i < c->count + read && status == PAWL_OK; i++) {
+        struct item *item = &c->items[i];
+        struct hold hold;
+        bool held = false, flies = false;
+        if (!str_absent(item->stream)) {
+            if (lane_holds)
+                status = hold_find(op, item->kind, item->stream, &hold, &held);
+            flies = keyset_has(&c->flying, item->stream);
+        }
+        if (status == PAWL_OK && !held && !flies) {
+            if (kept != i)
+                c->items[kept] = *item;
+            kept++;
+        } else if (status == PAWL_OK) {
+            status = put_off(c, item, held ? &hold : NULL);
+            lane_holds = true;
+        }
+    }
+    if (status == PAWL_OK)
+        c->count = kept;
+    return status;
+}
+
+static pawl_status move_cursor(struct claiming *c, int lane, int64_t high) {
+    struct statement s = statement_begin(c->op, SQLITE_Q_LANE_CURSOR);
+    bind_int(&s, c->in->kind);
+    bind_int(&s, lane);
+    bind_int(&s, high);
+    return statement_run(&s);
+}
+
+static pawl_status claim_new_messages(struct claiming *c, const struct visit *visit) {
+    size_t read = 0, first = c->count;
+    struct statement s = statement_begin(c->op, SQLITE_Q_MESSAGE_READ);
+    bind_int(&s, c->in->kind);
+    bind_int(&s, visit->lane);
+    bind_int(&s, visit->high);
+    bind_int(&s, (int64_t)c->wanted);
+    while (!is_full(c) && statement_next(&s)) {
+        read_item(&s, c, visit->lane, false, &c->items[first + read]);
+        read++;
+        c->wanted--;
+    }
+    pawl_status status = statement_end(&s);
+    if (status != PAWL_OK || read == 0)
+        return status;
+    status = move_cursor(c, visit->lane, c->items[first + read - 1].seq);
+    if (status == PAWL_OK)
+        status = sift(c, visit->lane, read);
+    if (status == PAWL_OK && c->count > first)
+        status = grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE});
+    return status;
+}
+
+static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
+    bool granted = false;
+    pawl_status status = PAWL_OK;
+    if (c->in->one_lane && visit->lane != c->in->lane)
+        return PAWL_OK;
+    if (visit->has_claim && c->op->now_ms - visit->oldest_began_ms < BUSY_MS)
+        return PAWL_OK;
+    if (!visit->has_message && !visit->has_due_hold)
+        return PAWL_OK;
+    c->flying = (struct keyset){0};
+    if (visit->has_claim)
+        status = load_flying(c, visit->lane);
+    if (status == PAWL_OK && visit->has_due_hold)
+        status = claim_held(c, visit->lane, &granted);
+    if (status == PAWL_OK && !granted && visit->has_message)
+        status = claim_new_messages(c, visit);
+    return status;
+}
+
+/* The next few lanes after a token; those granted by this call have newer ones than until_token. */
+static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t until_token,
+                               struct visit visits[static VISIT_LANES], size_t *count) {
+    struct statement s = statement_begin(c->op, SQLITE_Q_LANE_VISIT);
+    bind_int(&s, c->in->kind);
+    bind_uuid(&s, c->in->instance);
+    bind_int(&s, after_token);
+    bind_int(&s, until_token);
+    bind_int(&s, c->op->now_ms);
+    bind_int(&s, VISIT_LANES);
+    *count = 0;
+    while (*count < VISIT_LANES && statement_next(&s))
+        visits[(*count)++] = (struct visit){
+            .lane = (int)column_int(&s, 0),
+            .token = column_int(&s, 1),
+            .high = column_int(&s, 2),
+            .has_message = column_int(&s, 3) != 0,
+            .has_due_hold = column_int(&s, 4) != 0,
+            .has_claim = !column_is_null(&s, 5),
+            .oldest_began_ms = column_int(&s, 5),
+        };
+    return statement_end(&s);
+}
+
+/* *lanes = 0 when the instance runs a suspect and does not say its slots: it gets nothing beside it. */
+static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
+    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_ALONE);
+    int64_t one = 0;
+    bool alone = false;
+    bind_uuid(&s, c->in->instance);
+    pawl_status status = statement_number(&s, &one, &alone);
+    if (alone)
+        *lanes = 0;
+    return status;
+}
+
+pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
+                           struct item_list *out) {
+    int64_t freed = 0;
+    pawl_status status = in->kind == KIND_OUTBOX ? intake_drain(op) : PAWL_OK;
+    if (status == PAWL_OK && !in->one_lane)
+        status = ending_overdue_own(op, in->kind, in->instance);
+    if (status == PAWL_OK && !in->one_lane)
+        status = lane_free_drained(op, in->kind, in->instance, &freed);
+    struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};
+    c.items = arena_array(arena, c.wanted, sizeof(*c.items));
+    if (status == PAWL_OK && c.items == NULL)
+        status = no_memory(&c);
+    int64_t token = -1, until_token = operation_last_token(op);
+    size_t count = VISIT_LANES;
+    if (status == PAWL_OK)
+        status = runs_alone(&c, &count);
+    while (status == PAWL_OK && count == VISIT_LANES && !is_full(&c)) {
+        struct visit visits[VISIT_LANES];
+        status = read_visits(&c, token, until_token, visits, &count);
+        for (size_t i = 0; i < count && status == PAWL_OK && !is_full(&c); i++) {
+            status = visit_lane(&c, &visits[i]);
+            token = visits[i].token;
+        }
+    }
+    if (status == PAWL_OK)
+        status = parts_flush(op);
+    *out = (struct item_list){c.items, c.count};
+    return status;
+}
+
+/* The row of an item of a part, read anew. */
+static pawl_status read_again(struct claiming *c, const struct part *part, const struct part_item *from,
+                              struct item *item) {
+    bool is_aside = part->source == SOURCE_ASIDE;
+    struct statement s = statement_begin(c->op, is_aside ? SQLITE_Q_ASIDE_GET : SQLITE_Q_MESSAGE_GET);
+    bind_int(&s, part->kind);
+    if (!is_aside)
+        bind_int(&s, part->lane);
+    bind_int(&s, from->seq);
+    if (statement_next(&s))
+        read_item(&s, c, part->lane, is_aside, item);
+    item->token = part->token;
+    item->lease_until_ms = part->lease_until_ms;
+    item->suspect = part->suspect != SUSPECT_NO;
+    return statement_end(&s);
+}
+
+static int by_token_and_seq(const void *a, const void *b) {
+    const struct item *x = a, *y = b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return by_seq(a, b);
+}
+
+pawl_status claim_again(struct operation *op, const struct messages_claim *in, struct arena *arena,
+                        struct item_list *out) {
+    struct claiming c = {.op = op, .in = in, .arena = arena};
+    size_t open = 0;
+    pawl_status status = part_load_request(op, in);
+    for (struct part *part = op->parts; part != NULL; part = part->next)
+        open += part->open;
+    c.items = arena_array(arena, open, sizeof(*c.items));
+    if (status == PAWL_OK && c.items == NULL)
+        status = no_memory(&c);
+    for (struct part *part = op->parts; part != NULL && status == PAWL_OK; part = part->next)
+        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+            if (part->items[i].mark == MARK_OPEN)
+                status = read_again(&c, part, &part->items[i], &c.items[c.count++]);
+    if (status == PAWL_OK && c.count > 0)
+        qsort(c.items, c.count, sizeof(*c.items), by_token_and_seq);
+    *out = (struct item_list){c.items, c.count};
+    return status != PAWL_OK ? status : parts_flush(op);
+}
+
+/* Whether the lane that is named belongs to the instance. */
+static pawl_status owns(struct operation *op, const struct messages_claim *in, bool *yes) {
+    struct statement s = statement_begin(op, SQLITE_Q_LANE_OWNED);
+    int64_t one = 0;
+    bind_int(&s, in->kind);
+    bind_int(&s, in->lane);
+    bind_uuid(&s, in->instance);
+    return statement_number(&s, &one, yes);
+}
+
+pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
+                                  struct item_list *out, pawl_error *err) {
+    pawl_status status = check_claim(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "messages_claim", err);
+    if (status != PAWL_OK)
+        return status;
+    struct item_list list = {0};
+    bool used = false, visits = true;
+    status = instance_must_be_live(&op, in->instance);
+    if (status == PAWL_OK && in->one_lane)
+        status = owns(&op, in, &visits);
+    if (status == PAWL_OK && visits)
+        status = request_use(&op, in->request, &used);
+    if (status == PAWL_OK && visits)
+        status = used ? claim_again(&op, in, arena, &list) : claim_messages(&op, in, arena, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

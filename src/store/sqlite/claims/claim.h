@@ -1,0 +1,19 @@
+/* Claiming: what is granted to whom. */
+#ifndef STORE_SQLITE_CLAIMS_CLAIM_H
+#define STORE_SQLITE_CLAIMS_CLAIM_H
+
+#include "store/sqlite/claims/flight.h"
+
+/* Inside an operation: the input is checked and the instance is live. The items come from the arena. */
+PAWL_MUSTCHECK pawl_status claim_messages(struct operation *op, const struct messages_claim *in,
+                                          struct arena *arena, struct item_list *out);
+
+/* What is still unfinished of the claims that were granted under the request key. */
+PAWL_MUSTCHECK pawl_status claim_again(struct operation *op, const struct messages_claim *in,
+                                       struct arena *arena, struct item_list *out);
+
+/* core.h */
+pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
+                                  struct item_list *out, pawl_error *err);
+
+#endif

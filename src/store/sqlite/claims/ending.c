@@ -1,0 +1,293 @@
+/* How claims end without a report: expired, evicted, released. */
+#include "store/sqlite/claims/ending.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/uuid.h"
+#include "store/sqlite/fleet/instance.h"
+#include "store/sqlite/jobs/jobs.h"
+#include "store/sqlite/messages/dead.h"
+
+struct part_ref {
+    struct part_ref *next;
+    int64_t token;
+    int part, lane;
+};
+
+/* The rows of claim_overdue or claim_of_instance, in their order. */
+static pawl_status read_refs(struct operation *op, struct statement *s, struct part_ref **refs) {
+    struct part_ref **tail = refs;
+    while (statement_next(s)) {
+        struct part_ref *ref = arena_alloc(op->scratch, sizeof(*ref));
+        if (ref == NULL) {
+            s->rc = SQLITE_NOMEM;
+            break;
+        }
+        *ref = (struct part_ref){NULL, column_int(s, 0), (int)column_int(s, 1), (int)column_int(s, 2)};
+        *tail = ref;
+        tail = &ref->next;
+    }
+    return statement_end(s);
+}
+
+static pawl_status load_part(struct operation *op, const struct part_ref *ref, struct part **part) {
+    pawl_status status = part_load_token(op, ref->token, part);
+    while (status == PAWL_OK && *part != NULL && (*part)->part != ref->part)
+        *part = part_next_of(*part);
+    if (status == PAWL_OK && *part == NULL)
+        status = error_set(op->err, PAWL_INTERNAL, op->name, "a claim vanished inside its transaction");
+    return status;
+}
+
+/* Up to where what an instance has in flight may have begun: handlers start in the order of the grant. */
+struct edge {
+    struct edge *next;
+    pawl_uuid instance;
+    int64_t token, seq;
+};
+
+static int grant_compare(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->token != y->token)
+        return x->token < y->token ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_ref **refs) {
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_INSTANCE);
+    bind_uuid(&s, instance);
+    return read_refs(op, &s, refs);
+}
+
+/* How many open items the parts have; written to items when there is room. */
+static pawl_status open_items(struct operation *op, const struct part_ref *refs, struct edge *items,
+                              size_t *count) {
+    pawl_status status = PAWL_OK;
+    *count = 0;
+    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+        struct part *part = NULL;
+        status = load_part(op, ref, &part);
+        if (status != PAWL_OK || part->suspect != SUSPECT_NO)
+            continue;
+        for (size_t i = 0; i < part->count; i++) {
+            if (part->items[i].mark != MARK_OPEN)
+                continue;
+            if (items != NULL)
+                items[*count] = (struct edge){.token = part->token, .seq = part->items[i].seq};
+            *count += 1;
+        }
+    }
+    return status;
+}
+
+/* Before the first claim of the instance ends; later ones find what was found then. */
+static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct edge **edges,
+                             const struct edge **found) {
+    for (struct edge *edge = *edges; edge != NULL; edge = edge->next) {
+        *found = edge;
+        if (uuid_equal(edge->instance, instance))
+            return PAWL_OK;
+    }
+    struct part_ref *refs = NULL;
+    struct instance_brief brief = {0};
+    bool known = false;
+    size_t count = 0;
+    pawl_status status = instance_read(op, instance, &brief, &known);
+    if (status == PAWL_OK)
+        status = refs_of_instance(op, instance, &refs);
+    if (status == PAWL_OK)
+        status = open_items(op, refs, NULL, &count);
+    struct edge *edge = arena_alloc(op->scratch, sizeof(*edge));
+    struct edge *items = arena_array(op->scratch, count + 1, sizeof(*items));
+    if (status == PAWL_OK && (edge == NULL || items == NULL))
+        return operation_no_memory(op);
+    if (status == PAWL_OK)
+        status = open_items(op, refs, items, &count);
+    if (status != PAWL_OK)
+        return status;
+    size_t slots = known && brief.slots > 0 ? (size_t)brief.slots : 1;
+    *edge = (struct edge){0};
+    if (count > 0) {
+        qsort(items, count, sizeof(*items), grant_compare);
+        *edge = items[(slots < count ? slots : count) - 1];
+    }
+    edge->instance = instance;
+    edge->next = *edges;
+    *edges = edge;
+    *found = edge;
+    return PAWL_OK;
+}
+
+/* An unfinished item of a part that ends comes back as a row of aside. */
+static pawl_status take_back(struct operation *op, const struct part *part, int64_t seq,
+                             struct aside_back back) {
+    if (part->source == SOURCE_ASIDE)
+        return aside_return(op, part->kind, seq, back);
+    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = op->now_ms};
+    return aside_take(op, part->kind, part->lane, seq, &as);
+}
+
+/* A suspect that had begun is charged with the death of its worker, and dies of it at the limit. */
+static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream) {
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
+    int64_t ended = 0;
+    pawl_str error = {NULL, 0};
+    bind_int(&s, stream->kind);
+    bind_int(&s, stream->seq);
+    if (statement_next(&s)) {
+        ended = column_int(&s, 0) + column_int(&s, 1);
+        error = column_copy(&s, 2, op->scratch);
+    }
+    pawl_status status = statement_end(&s);
+    if (status != PAWL_OK || ended < part->max_attempts)
+        return status != PAWL_OK ? status : hold_settle(op, stream->kind, stream->lane, stream->key, false);
+    struct death death = {.stream = *stream,
+                          .source = SOURCE_ASIDE,
+                          .reason = DEAD_KILLED,
+                          .policy = part->policy,
+                          .error = error};
+    return dead_bury(op, &death);
+}
+
+/* Items that are lost together. */
+struct lost {
+    struct stream_ref *streams;
+    size_t count;
+};
+
+/* The open items of a part that follow `behind` (NULL: all of them) are lost and leave it. Only a suspect
+ * that had begun is charged; what may have begun becomes one, and so does what is lost again. */
+static pawl_status lose_items(struct operation *op, struct part *part, const struct stream_ref *behind,
+                              const struct edge *edge, struct lost *lost) {
+    pawl_status status = part_load_keys(op, part);
+    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+        struct part_item *item = &part->items[i];
+        const struct edge at = {.token = part->token, .seq = item->seq};
+        struct aside_back back = {.reason = ASIDE_EXPIRED, .deaths = part->suspect == SUSPECT_BEGUN};
+        if (item->mark != MARK_OPEN || (behind != NULL && !stream_follows(behind, item)))
+            continue;
+        if (part->suspect == SUSPECT_NO)
+            back.losses = grant_compare(&at, edge) <= 0 ? PAWL_SUSPECT_LOSSES : 1;
+        lost->streams[lost->count++] = stream_of(part, item);
+        part_mark(part, item, MARK_LEFT);
+        status = take_back(op, part, item->seq, back);
+    }
+    return status;
+}
+
+/* Successors in other parts of the token were in the same hands, and go the same way. */
+static pawl_status lose_part(struct operation *op, struct part *part, enum claim_state state,
+                             const struct edge *edge) {
+    struct part *first = NULL;
+    size_t open = 0;
+    pawl_status status = part_load_token(op, part->token, &first);
+    for (struct part *one = first; one != NULL && status == PAWL_OK; one = part_next_of(one))
+        open += one->open;
+    struct lost lost = {arena_array(op->scratch, open, sizeof(*lost.streams)), 0};
+    if (status == PAWL_OK && lost.streams == NULL)
+        return operation_no_memory(op);
+    part->state = state;
+    part->dirty = true;
+    if (status == PAWL_OK)
+        status = lose_items(op, part, NULL, edge, &lost);
+    const size_t own = lost.count;
+    for (struct part *other = first; other != NULL && status == PAWL_OK; other = part_next_of(other)) {
+        for (size_t i = 0; i < own && other->state == CLAIM_ACTIVE && status == PAWL_OK; i++) {
+            const struct stream_ref stream = lost.streams[i];
+            status = lose_items(op, other, &stream, edge, &lost);
+        }
+    }
+    for (size_t i = 0; i < lost.count && status == PAWL_OK; i++) {
+        const struct stream_ref *stream = &lost.streams[i];
+        status = part->suspect == SUSPECT_BEGUN
+                     ? judge(op, part, stream)
+                     : hold_settle(op, stream->kind, stream->lane, stream->key, false);
+    }
+    return status;
+}
+
+static pawl_status lose_refs(struct operation *op, const struct part_ref *refs, enum claim_state state,
+                             int64_t *ended) {
+    pawl_status status = PAWL_OK;
+    struct edge *edges = NULL;
+    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+        struct part *part = NULL;
+        const struct edge *edge = NULL;
+        status = load_part(op, ref, &part);
+        if (status != PAWL_OK || part->state != CLAIM_ACTIVE)
+            continue; /* an earlier one took its last items away */
+        status = edge_find(op, part->instance, &edges, &edge);
+        if (status == PAWL_OK)
+            status = lose_part(op, part, state, edge);
+        *ended += 1;
+    }
+    return status != PAWL_OK ? status : parts_flush(op);
+}
+
+pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller) {
+    struct part_ref *refs = NULL;
+    int64_t ended = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE_OWN);
+    bind_int(&s, kind);
+    bind_int(&s, op->now_ms);
+    bind_uuid(&s, caller);
+    pawl_status status = read_refs(op, &s, &refs);
+    return status != PAWL_OK || refs == NULL ? status : lose_refs(op, refs, CLAIM_EXPIRED, &ended);
+}
+
+pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
+    struct part_ref *refs = NULL;
+    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE);
+    bind_int(&s, kind);
+    bind_int(&s, op->now_ms);
+    pawl_status status = read_refs(op, &s, &refs);
+    if (status != PAWL_OK || refs == NULL)
+        return status;
+    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+        s = statement_begin(op, SQLITE_Q_LANE_LOSE_OWNER);
+        bind_int(&s, kind);
+        bind_int(&s, ref->lane);
+        bind_uuid(&s, caller);
+        status = statement_run(&s);
+    }
+    return status != PAWL_OK ? status : lose_refs(op, refs, CLAIM_EXPIRED, ended);
+}
+
+pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
+    struct part_ref *refs = NULL;
+    int64_t ended = 0;
+    pawl_status status = refs_of_instance(op, instance, &refs);
+    if (status == PAWL_OK)
+        status = lose_refs(op, refs, CLAIM_EVICTED, &ended);
+    return status != PAWL_OK ? status : jobs_instance_end(op, instance, false);
+}
+
+static pawl_status release_part(struct operation *op, struct part *part) {
+    pawl_status status = part_load_keys(op, part);
+    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+        struct part_item *item = &part->items[i];
+        if (item->mark != MARK_OPEN)
+            continue;
+        part_mark(part, item, MARK_LEFT);
+        status = take_back(op, part, item->seq, (struct aside_back){.reason = ASIDE_RELEASED});
+        if (status == PAWL_OK)
+            status = hold_settle(op, part->kind, part->lane, item->key, false);
+    }
+    return status;
+}
+
+pawl_status ending_released(struct operation *op, pawl_uuid instance) {
+    struct part_ref *refs = NULL;
+    pawl_status status = refs_of_instance(op, instance, &refs);
+    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+        struct part *part = NULL;
+        status = load_part(op, ref, &part);
+        if (status == PAWL_OK)
+            status = release_part(op, part);
+    }
+    if (status == PAWL_OK)
+        status = parts_flush(op);
+    return status != PAWL_OK ? status : jobs_instance_end(op, instance, true);
+}

@@ -1,0 +1,194 @@
+/* Failure and release: granted messages that come back. */
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/failure/retry.h"
+#include "store/relay.h"
+#include "store/sqlite/claims/report.h"
+#include "store/sqlite/messages/dead.h"
+
+/* A held item and how often it failed so far. */
+struct held_item {
+    struct part *part;
+    struct part_item *item;
+    struct stream_ref stream;
+    int attempts, deaths;
+};
+
+/* The item behind a reference; held->part NULL when it is not held (then *answer says why). Keys are loaded.
+ */
+static pawl_status find_held(struct operation *op, const struct reporter *by, const struct item_ref *ref,
+                             struct held_item *held, enum store_answer *answer) {
+    pawl_status status = report_find_held(op, by, ref, &held->part, &held->item);
+    if (status != PAWL_OK)
+        return status;
+    if (held->part == NULL)
+        return report_unheld(op, by, ref, answer);
+    status = part_load_keys(op, held->part);
+    held->stream = stream_of(held->part, held->item);
+    *answer = ANSWER_APPLIED;
+    if (status != PAWL_OK || held->part->source == SOURCE_MESSAGE)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
+    bind_int(&s, held->part->kind);
+    bind_int(&s, held->item->seq);
+    if (statement_next(&s)) {
+        held->attempts = (int)column_int(&s, 0);
+        held->deaths = (int)column_int(&s, 1);
+    }
+    return statement_end(&s);
+}
+
+/* The row after a failure: aside, with the attempt counted. */
+static pawl_status write_failed(struct operation *op, const struct held_item *held, int64_t scheduled_ms,
+                                pawl_str error) {
+    const struct part *part = held->part;
+    if (part->source == SOURCE_MESSAGE) {
+        struct aside_new as = {
+            .attempts = held->attempts, .reason = ASIDE_FAILED, .scheduled_ms = scheduled_ms, .error = error};
+        return aside_take(op, part->kind, part->lane, held->item->seq, &as);
+    }
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_FAIL);
+    bind_int(&s, part->kind);
+    bind_int(&s, held->item->seq);
+    bind_int(&s, held->attempts);
+    bind_int(&s, ASIDE_FAILED);
+    bind_int(&s, scheduled_ms);
+    bind_text(&s, error);
+    return statement_run(&s);
+}
+
+/* What a cancelled message says: who wanted it to end, and why. */
+static pawl_status cancel_text(struct operation *op, pawl_uuid message, pawl_str *error) {
+    char id[UUID_TEXT_BYTES];
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FIND);
+    bind_int(&s, PAUSE_MESSAGE);
+    bind_text(&s, str_from(uuid_format(message, id)));
+    if (statement_next(&s))
+        *error = pause_error_text(op->scratch, column_borrow(&s, 0), column_borrow(&s, 1));
+    return statement_end(&s);
+}
+
+static pawl_status die(struct operation *op, const struct held_item *held, const struct fail_item *in,
+                       pawl_str error) {
+    struct death death = {
+        .stream = held->stream,
+        .source = held->part->source,
+        .reason = in->error_class == CLASS_PERMANENT   ? DEAD_PERMANENT
+                  : in->error_class == CLASS_CANCELLED ? DEAD_CANCELLED
+                                                       : DEAD_ATTEMPTS,
+        .policy = in->policy != POLICY_DEFAULT ? in->policy : held->part->policy,
+        .attempts = held->attempts,
+        .error = error,
+    };
+    pawl_status status = PAWL_OK;
+    if (death.source == SOURCE_ASIDE) /* the dead letter is made from the row */
+        status = write_failed(op, held, op->now_ms, error);
+    return status != PAWL_OK ? status : dead_bury(op, &death);
+}
+
+static pawl_status backoff_ms(struct operation *op, const struct fail_item *in, int attempt,
+                              int64_t *delay_ms) {
+    *delay_ms = in->delay_ms;
+    if (in->delay_ms >= 0)
+        return PAWL_OK;
+    uint64_t random = 0;
+    struct retry_policy policy = retry_policy_default();
+    pawl_status status = random_bytes(&random, sizeof(random), op->err);
+    *delay_ms = retry_wait_ms(&policy, attempt, random);
+    return status;
+}
+
+static pawl_status fail_held(struct operation *op, struct held_item *held, const struct fail_item *in,
+                             enum fail_outcome *outcome) {
+    pawl_str error = {NULL, 0};
+    int64_t delay_ms = 0;
+    int max_attempts = in->max_attempts != 0 ? in->max_attempts : held->part->max_attempts;
+    pawl_status status = store_error_text(op->scratch, in->error, in->stack, &error, op->err);
+    if (status == PAWL_OK && in->error_class == CLASS_CANCELLED)
+        status = cancel_text(op, in->ref.id, &error);
+    if (status != PAWL_OK)
+        return status;
+    held->attempts++;
+    part_mark(held->part, held->item, MARK_DONE);
+    if (in->error_class != CLASS_RETRYABLE || held->attempts + held->deaths >= max_attempts) {
+        *outcome = FAIL_DEAD;
+        return die(op, held, in, error);
+    }
+    *outcome = FAIL_RETRY;
+    status = backoff_ms(op, in, held->attempts + held->deaths, &delay_ms);
+    if (status == PAWL_OK)
+        status = write_failed(op, held, op->now_ms + delay_ms, error);
+    if (status == PAWL_OK)
+        status = aside_put_followers_behind(op, &held->stream);
+    if (status == PAWL_OK)
+        status = hold_settle(op, held->stream.kind, held->stream.lane, held->stream.key, false);
+    return status;
+}
+
+pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct answer_list *out) {
+    struct reporter by = {in->instance, in->kind};
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+        struct held_item held = {0};
+        out->outcomes[i] = FAIL_NONE;
+        status = find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]);
+        if (status != PAWL_OK || held.part == NULL)
+            continue;
+        status = fail_held(op, &held, &in->items[i], &out->outcomes[i]);
+        op->tally[in->kind].failed++;
+    }
+    return status != PAWL_OK ? status : parts_flush(op);
+}
+
+/* Without an attempt and without a death. */
+static pawl_status give_back(struct operation *op, struct part *part, struct part_item *item,
+                             int64_t scheduled_ms) {
+    if (part->source == SOURCE_MESSAGE) {
+        struct aside_new as = {.reason = ASIDE_RELEASED, .scheduled_ms = scheduled_ms};
+        return aside_take(op, part->kind, part->lane, item->seq, &as);
+    }
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
+    bind_int(&s, part->kind);
+    bind_int(&s, item->seq);
+    bind_int(&s, 0); /* deaths */
+    bind_int(&s, ASIDE_RELEASED);
+    bind_int(&s, scheduled_ms);
+    bind_int(&s, 0); /* losses: as they are */
+    return statement_run(&s);
+}
+
+/* The later items of the stream under the same token come back with it. */
+static pawl_status release_followers(struct operation *op, const struct held_item *held) {
+    struct part *part = NULL;
+    pawl_status status = part_load_token(op, held->part->token, &part);
+    for (; part != NULL && status == PAWL_OK; part = part_next_of(part)) {
+        if (part->state != CLAIM_ACTIVE)
+            continue;
+        status = part_load_keys(op, part);
+        for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+            if (!stream_follows(&held->stream, &part->items[i]))
+                continue;
+            part_mark(part, &part->items[i], MARK_LEFT);
+            status = give_back(op, part, &part->items[i], op->now_ms);
+        }
+    }
+    return status;
+}
+
+pawl_status items_release(struct operation *op, const struct messages_release *in, struct answer_list *out) {
+    struct reporter by = {in->instance, in->kind};
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+        struct held_item held = {0};
+        status = find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]);
+        if (status != PAWL_OK || held.part == NULL)
+            continue;
+        part_mark(held.part, held.item, MARK_DONE);
+        status = give_back(op, held.part, held.item, op->now_ms + in->items[i].delay_ms);
+        if (status == PAWL_OK)
+            status = release_followers(op, &held);
+        if (status == PAWL_OK)
+            status = hold_settle(op, in->kind, held.part->lane, held.stream.key, false);
+    }
+    return status != PAWL_OK ? status : parts_flush(op);
+}

@@ -1,0 +1,165 @@
+/* Reports that only keep a log: receptors' runs and perspectives' checkpoints. */
+#include "store/sqlite/claims/log.h"
+#include "store/sqlite/events/events.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "domain/workstatus.h"
+#include "store/sqlite/claims/report.h"
+
+static pawl_status log_receptor(struct operation *op, const struct receptor_report *report,
+                                enum store_answer *answer) {
+    int64_t known = 0;
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_RECEPTOR_STATUS);
+    bind_uuid(&s, report->event_id);
+    bind_text(&s, report->receptor);
+    pawl_status status = statement_number(&s, &known, &found);
+    if (status != PAWL_OK)
+        return status;
+    *answer = found && (known & WORK_COMPLETED) != 0 ? ANSWER_DUPLICATE : ANSWER_APPLIED;
+    if (*answer == ANSWER_DUPLICATE)
+        return PAWL_OK;
+    s = statement_begin(op, SQLITE_Q_RECEPTOR_PUT);
+    bind_uuid(&s, report->event_id);
+    bind_text(&s, report->receptor);
+    bind_int(&s, str_absent(report->error) ? report->status : report->status | WORK_FAILED);
+    bind_text(&s, utf8_cut(report->error, PAWL_ERROR_BYTES_MAX));
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+pawl_status log_receptors(struct operation *op, const struct receptor_report *reports,
+                          struct answer_list *out) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < out->count && status == PAWL_OK; i++)
+        status = log_receptor(op, &reports[i], &out->answers[i]);
+    return status;
+}
+
+static pawl_status find_checkpoint(struct operation *op, pawl_str stream, pawl_str perspective,
+                                   struct arena *arena, struct checkpoint_row *row, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_FIND);
+    bind_text(&s, stream);
+    bind_text(&s, perspective);
+    *row = (struct checkpoint_row){.stream = stream, .perspective = perspective};
+    bool any = statement_next(&s);
+    if (any) {
+        row->version = column_int(&s, 0);
+        row->token = column_int(&s, 1);
+        row->status = (enum checkpoint_status)column_int(&s, 2);
+        row->attempts = (int)column_int(&s, 3);
+        row->updated_ms = column_int(&s, 4);
+        row->error = column_copy(&s, 5, arena);
+    }
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *found = any;
+    return status;
+}
+
+pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in,
+                            struct answer_list *out) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < out->count && status == PAWL_OK; i++)
+        status = checkpoint_report(op, in->instance, &in->reports[i], &out->answers[i]);
+    return status;
+}
+
+pawl_status sqlite_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,
+                                    struct arena *arena, struct answer_list *out, pawl_error *err) {
+    struct operation op;
+    struct answer_list list = {0};
+    pawl_status status = check_receptors(reports, count, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "receptors_report", err);
+    if (status != PAWL_OK)
+        return status;
+    status = report_answers(&op, arena, count, false, &list);
+    if (status == PAWL_OK)
+        status = log_receptors(&op, reports, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoints_report *in,
+                                      struct arena *arena, struct answer_list *out, pawl_error *err) {
+    struct operation op;
+    struct answer_list list = {0};
+    pawl_status status = check_checkpoints(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_report", err);
+    if (status != PAWL_OK)
+        return status;
+    status = report_answers(&op, arena, in->count, false, &list);
+    if (status == PAWL_OK)
+        status = log_checkpoints(&op, in, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str perspective,
+                                  struct arena *arena, struct checkpoint_row *out, pawl_error *err) {
+    struct operation op;
+    struct checkpoint_row row;
+    bool found = false;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "checkpoint_get", err);
+    if (status != PAWL_OK)
+        return status;
+    status = find_checkpoint(&op, stream, perspective, arena, &row, &found);
+    if (status == PAWL_OK && !found)
+        status = error_set(err, PAWL_NOT_FOUND, op.name, "perspective %.*s has no checkpoint for stream %.*s",
+                           STR_ARG(perspective), STR_ARG(stream));
+    if (status == PAWL_OK)
+        status = str_dup(arena, stream, &row.stream, err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, perspective, &row.perspective, err);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = row;
+    return status;
+}
+
+pawl_status sqlite_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
+                             struct receptor_row **rows, size_t *count, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptors", err);
+    if (status != PAWL_OK)
+        return status;
+    struct receptor_row *list = NULL;
+    size_t used = 0, cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_RECEPTOR_LIST);
+    bind_uuid(&s, event_id);
+    while (statement_next(&s)) {
+        if (used == cap) {
+            size_t more = cap == 0 ? 8 : cap * 2;
+            struct receptor_row *grown = arena_array(arena, more, sizeof(*grown));
+            if (grown == NULL) {
+                s.rc = SQLITE_NOMEM;
+                break;
+            }
+            for (size_t i = 0; i < used; i++)
+                grown[i] = list[i];
+            list = grown;
+            cap = more;
+        }
+        list[used++] = (struct receptor_row){.event_id = event_id,
+                                             .receptor = column_copy(&s, 0, arena),
+                                             .status = (int)column_int(&s, 1),
+                                             .attempts = (int)column_int(&s, 2),
+                                             .updated_ms = column_int(&s, 3),
+                                             .error = column_copy(&s, 4, arena)};
+    }
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK) {
+        *rows = list;
+        *count = used;
+    }
+    return status;
+}

@@ -1,0 +1,236 @@
+/* Applying events to a perspective: its SQL, or a C function with the same transaction. */
+#include "store/apply.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "store/sqlite/events/event_table.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/events/user_sql.h"
+
+pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
+    int64_t one = 0;
+    *out = (struct wanted_events){.key = key};
+    struct statement s = statement_begin(op, SQLITE_Q_SKIP_ANY);
+    bind_text(&s, key);
+    pawl_status status = statement_number(&s, &one, &out->skips);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_MAPPING_TYPES);
+    bind_text(&s, key);
+    bind_int(&s, WANTED_TYPES_MAX + 1);
+    while (out->count <= WANTED_TYPES_MAX && statement_next(&s))
+        out->types[out->count++] = column_copy(&s, 0, op->scratch);
+    out->by_type = !out->skips && out->count <= WANTED_TYPES_MAX;
+    return statement_end(&s);
+}
+
+static bool is_wanted(const struct wanted_events *wanted, pawl_str type) {
+    bool found = !wanted->by_type;
+    for (size_t i = 0; i < wanted->count && !found; i++)
+        found = str_equal(wanted->types[i], type);
+    return found;
+}
+
+pawl_status events_cut(struct operation *op, const struct wanted_events *wanted, struct apply_cut *cut,
+                       size_t left, struct arena *arena, struct stored_event *events) {
+    enum { TYPE = 4 };
+    if (left == 0)
+        return PAWL_OK;
+    struct statement s = statement_begin(op, wanted->by_type ? SQLITE_Q_EVENT_RANGE : SQLITE_Q_EVENT_NEXT);
+    bind_text(&s, cut->stream);
+    bind_int(&s, cut->from_version);
+    bind_int(&s, cut->head);
+    if (!wanted->by_type) {
+        bind_text(&s, wanted->key);
+        bind_int(&s, (int64_t)left);
+    }
+    while (cut->count < left && statement_next(&s)) {
+        if (!is_wanted(wanted, column_borrow(&s, TYPE)))
+            continue;
+        struct stored_event *event = &events[cut->first + cut->count++];
+        *event = event_column(&s, arena);
+        event->position = 0;
+        event->replay = event->version <= cut->replay_to;
+        cut->through_version = event->version;
+    }
+    if (cut->count < left)
+        cut->through_version = cut->head;
+    return statement_end(&s);
+}
+
+static pawl_status cut_all(struct operation *op, const struct perspective_apply *in, struct arena *arena,
+                           struct perspective_brief *perspective, struct apply_cut **cuts,
+                           struct stored_event **events) {
+    struct wanted_events wanted;
+    pawl_status status = perspective_read(op, in->perspective, perspective);
+    if (status == PAWL_OK)
+        status = wanted_read(op, in->perspective, &wanted);
+    if (status == PAWL_OK && !perspective_fed(perspective))
+        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
+                           "perspective \"%.*s\" is not registered, or no longer fed",
+                           STR_ARG(in->perspective));
+    if (status != PAWL_OK)
+        return status;
+    size_t left = (size_t)(in->batch > 0 ? in->batch : perspective->batch), used = 0;
+    *cuts = arena_array(arena, in->stream_count, sizeof **cuts);
+    *events = arena_array(arena, left, sizeof **events);
+    if (*cuts == NULL || *events == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && i < in->stream_count; i++) {
+        struct checkpoint_state c;
+        struct apply_cut *cut = &(*cuts)[i];
+        status = checkpoint_read(op, in->streams[i], in->perspective, &c);
+        *cut = (struct apply_cut){.stream = in->streams[i],
+                                  .held = c.found && c.view.status == CHECKPOINT_PROCESSING &&
+                                          c.view.token == in->token,
+                                  .from_version = c.view.version,
+                                  .through_version = c.view.version,
+                                  .head = c.view.head,
+                                  .replay_to = c.view.replay_to,
+                                  .first = used};
+        if (status == PAWL_OK && cut->held)
+            status = events_cut(op, &wanted, cut, left - used, arena, *events);
+        used += cut->count;
+    }
+    return status;
+}
+
+static pawl_status mark(void *store, pawl_error *err) {
+    struct operation *op = store;
+    (void)err;
+    struct statement s = statement_begin(op, SQLITE_Q_SEND_SAVEPOINT);
+    return statement_run(&s);
+}
+
+static pawl_status keep(void *store, pawl_error *err) {
+    struct operation *op = store;
+    if (sqlite3_get_autocommit(op->store->db) != 0)
+        return error_set(err, PAWL_UNAVAILABLE, op->name,
+                         "the perspective ended the transaction; it must not");
+    struct statement s = statement_begin(op, SQLITE_Q_SEND_RELEASE);
+    return statement_run(&s);
+}
+
+static pawl_status undo(void *store, pawl_error *err) {
+    struct operation *op = store;
+    struct statement s = statement_begin(op, SQLITE_Q_SEND_ROLLBACK);
+    pawl_status status = statement_run(&s);
+    return status == PAWL_OK ? keep(store, err) : status;
+}
+
+/* A perspective in SQL is a function that runs it. */
+struct sql_perspective {
+    struct operation *op;
+    pawl_str sql;
+};
+
+static pawl_status run_sql(const struct perspective_call *call, void *self, pawl_error *err) {
+    struct sql_perspective *perspective = self;
+    struct event_batch rows = {call->events, call->count};
+    if (event_table_named(perspective->sql))
+        return user_sql_rows(perspective->op, perspective->sql, &rows, err);
+    struct buf json;
+    buf_init(&json, 0);
+    apply_json(&json, call->events, call->count);
+    pawl_status status = buf_status(&json, "perspective_apply", err);
+    if (status == PAWL_OK)
+        status = user_sql_run(perspective->op, perspective->sql, buf_str(&json), err);
+    buf_free(&json);
+    return status;
+}
+
+static pawl_status move(struct operation *op, const struct perspective_apply *in,
+                        const struct apply_cut *cuts, struct apply_result *out) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+        const struct apply_cut *cut = &cuts[i];
+        struct checkpoint_state c;
+        out->items[i] = apply_item_of(cut);
+        if (!cut->held)
+            continue;
+        struct checkpoint_end end = apply_end_of(cut, in->token);
+        out->items[i].more = end.status == CHECKPOINT_PROCESSING;
+        status = checkpoint_read(op, cut->stream, in->perspective, &c);
+        if (status == PAWL_OK)
+            status = checkpoint_end(op, &c, &end, &out->items[i].outcome);
+    }
+    return status;
+}
+
+pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
+                         const struct perspective_brief *perspective, const struct stored_event *events,
+                         struct apply_cut *cuts, struct arena *arena) {
+    if (in->function == NULL && perspective->run != RUN_SQL)
+        return error_set(op->err, PAWL_INVALID, op->name, "perspective \"%.*s\" has no SQL to run",
+                         STR_ARG(in->perspective));
+    struct sql_perspective sql = {op, perspective->target};
+    struct apply_job job = {
+        .call = {.connection = op->store->db, .dialect = "sqlite", .perspective = in->perspective},
+        .function = in->function != NULL ? in->function : run_sql,
+        .self = in->function != NULL ? in->self : &sql,
+        .marks = {.store = op, .mark = mark, .undo = undo, .keep = keep}};
+    return apply_run(&job, events, cuts, in->stream_count, arena, op->err);
+}
+
+static pawl_status apply(struct operation *op, const struct perspective_apply *in, struct arena *arena,
+                         struct apply_result *out) {
+    struct perspective_brief perspective;
+    struct apply_cut *cuts = NULL;
+    struct stored_event *events = NULL;
+    pawl_status status = cut_all(op, in, arena, &perspective, &cuts, &events);
+    if (status != PAWL_OK)
+        return status;
+    out->count = in->stream_count;
+    out->items = arena_array(arena, out->count, sizeof *out->items);
+    if (out->items == NULL)
+        return operation_no_memory(op);
+    status = events_apply(op, in, &perspective, events, cuts, arena);
+    return status == PAWL_OK ? move(op, in, cuts, out) : status;
+}
+
+pawl_status sqlite_perspective_apply(struct store *store, const struct perspective_apply *in,
+                                     struct arena *arena, struct apply_result *out, pawl_error *err) {
+    struct operation op;
+    struct apply_result result = {0};
+    pawl_status status = check_apply(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_apply", err);
+    if (status != PAWL_OK)
+        return status;
+    status = apply(&op, in, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoint_ref *ref, int limit,
+                                     struct arena *arena, struct checkpoint_batch *out, pawl_error *err) {
+    struct operation op;
+    struct perspective_brief perspective;
+    struct apply_cut *cut = NULL;
+    struct stored_event *events = NULL;
+    struct checkpoint_batch batch = {0};
+    struct perspective_apply in = {.perspective = ref->perspective,
+                                   .token = ref->token,
+                                   .streams = &ref->stream,
+                                   .stream_count = 1,
+                                   .batch = limit};
+    pawl_status status = check_checkpoint_events(ref, limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "checkpoint_events", err);
+    if (status != PAWL_OK)
+        return status;
+    status = cut_all(&op, &in, arena, &perspective, &cut, &events);
+    if (status == PAWL_OK && !cut->held)
+        status =
+            error_set(err, PAWL_STALE, op.name, "the grant of stream %.*s is over", STR_ARG(ref->stream));
+    if (status == PAWL_OK)
+        batch = (struct checkpoint_batch){.list = {.events = events, .count = cut->count, .head = cut->head},
+                                          .through = cut->through_version,
+                                          .more = cut->through_version < cut->head};
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = batch;
+    return status;
+}

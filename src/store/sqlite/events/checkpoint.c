@@ -1,0 +1,463 @@
+/* Checkpoints: how they move and who may claim them. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "domain/failure/fingerprint.h"
+#include "domain/failure/retry.h"
+#include "store/sqlite/claims/report.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/fleet/instance.h"
+
+static void free_lease(struct checkpoint_state *c) {
+    c->view.instance = uuid_nil();
+    c->view.lease_until_ms = 0;
+}
+
+void checkpoint_clear(const struct operation *op, struct checkpoint_state *c) {
+    c->view.status = CHECKPOINT_PENDING;
+    c->due_ms = op->now_ms;
+    c->view.stopped = false;
+    c->view.attempts = 0;
+    c->view.failed_version = 0;
+    c->view.error = c->view.fingerprint = (pawl_str){NULL, 0};
+}
+
+/* The first matching event behind a version that is not skipped; 0: none. */
+static pawl_status first_matching(struct operation *op, const struct checkpoint_state *c, int64_t after,
+                                  int64_t *version) {
+    *version = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_NEXT);
+    bind_text(&s, c->view.stream);
+    bind_int(&s, after);
+    bind_int(&s, c->view.head);
+    bind_text(&s, c->view.perspective);
+    bind_int(&s, 1);
+    if (statement_next(&s))
+        *version = column_int(&s, 1);
+    return statement_end(&s);
+}
+
+static pawl_status skip_add(struct operation *op, const struct checkpoint_state *c, int64_t version,
+                            pawl_str reason) {
+    struct statement s = statement_begin(op, SQLITE_Q_SKIP_INSERT);
+    bind_text(&s, c->view.perspective);
+    bind_text(&s, c->view.stream);
+    bind_int(&s, version);
+    bind_text(&s, str_absent(reason) ? STR("") : reason);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status fail(struct operation *op, struct checkpoint_state *c, const struct checkpoint_end *end,
+                        enum fail_outcome *outcome) {
+    struct perspective_brief perspective;
+    int64_t failed = end->failed_version;
+    uint64_t random = 0;
+    pawl_status status = perspective_read(op, c->view.perspective, &perspective);
+    if (status == PAWL_OK && failed == 0)
+        status = first_matching(op, c, end->version, &failed);
+    if (status == PAWL_OK)
+        status = random_bytes(&random, sizeof random, op->err);
+    if (status != PAWL_OK)
+        return status;
+    pawl_str error = utf8_cut(end->error, PAWL_ERROR_BYTES_MAX);
+    int max = perspective.found ? perspective.max_attempts : op->settings.max_attempts;
+    bool last = c->view.attempts + 1 >= max;
+    *outcome = last ? FAIL_DEAD : FAIL_RETRY;
+    if (last && perspective.found && perspective.policy == POLICY_SKIP && failed > 0) {
+        *outcome = FAIL_RETRY;
+        checkpoint_clear(op, c);
+        return skip_add(op, c, failed, error);
+    }
+    struct retry_policy backoff = retry_policy_default();
+    c->view.attempts++;
+    c->view.stopped = last;
+    c->view.failed_version = failed;
+    c->view.error = error;
+    if (!str_absent(error)) {
+        char *text = arena_alloc(op->scratch, FINGERPRINT_BYTES);
+        if (text == NULL)
+            return operation_no_memory(op);
+        c->view.fingerprint = str_from(fingerprint(error, text));
+    }
+    c->due_ms = last                ? -1
+                : end->delay_ms > 0 ? op->now_ms + end->delay_ms
+                                    : op->now_ms + retry_wait_ms(&backoff, c->view.attempts, random);
+    return PAWL_OK;
+}
+
+static pawl_status count_applied(struct operation *op, const struct checkpoint_state *c, int64_t through) {
+    int64_t count = 0;
+    if (through <= c->view.version)
+        return PAWL_OK;
+    pawl_status status =
+        events_matching(op, c->view.stream, c->view.perspective, c->view.version, through, &count);
+    return status == PAWL_OK ? perspective_count_applied(op, c->view.perspective, count) : status;
+}
+
+pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, const struct checkpoint_end *end,
+                           enum fail_outcome *outcome) {
+    pawl_status status = end->counted ? PAWL_OK : count_applied(op, c, end->version);
+    if (status != PAWL_OK)
+        return status;
+    *outcome = FAIL_NONE;
+    c->view.version = end->version;
+    c->view.token = end->token;
+    c->view.status = end->status;
+    c->view.stopped = false;
+    if (end->status == CHECKPOINT_FAILED) {
+        status = fail(op, c, end, outcome);
+    } else {
+        c->view.error = c->view.fingerprint = (pawl_str){NULL, 0};
+        c->view.failed_version = 0;
+        c->due_ms = op->now_ms;
+    }
+    if (end->status == CHECKPOINT_COMPLETED) {
+        c->view.attempts = 0;
+        if (c->view.version < c->view.head)
+            c->view.status = CHECKPOINT_PENDING; /* more has come meanwhile */
+        else
+            c->due_ms = -1;
+    }
+    if (end->status == CHECKPOINT_PROCESSING)
+        c->due_ms = c->view.lease_until_ms;
+    else
+        free_lease(c);
+    return status == PAWL_OK ? checkpoint_write(op, c) : status;
+}
+
+pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
+                              const struct checkpoint_report *report, enum store_answer *answer) {
+    struct checkpoint_state c;
+    struct perspective_brief perspective;
+    enum fail_outcome ignored = FAIL_NONE;
+    pawl_status status = checkpoint_read(op, report->stream, report->perspective, &c);
+    if (status == PAWL_OK)
+        status = perspective_read(op, report->perspective, &perspective);
+    if (status != PAWL_OK)
+        return status;
+    const struct checkpoint_view *v = &c.view;
+    struct checkpoint_found found = {.version = v->version,
+                                     .head = v->head,
+                                     .token = v->token,
+                                     .status = v->status,
+                                     .held = v->status == CHECKPOINT_PROCESSING &&
+                                             v->token == report->token && uuid_equal(v->instance, instance)};
+    *answer = !c.found ? ANSWER_NOT_FOUND
+              : perspective.found && perspective.state == PERSPECTIVE_REMOVED
+                  ? ANSWER_STALE
+                  : checkpoint_answer(&found, report);
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    return checkpoint_end(op, &c,
+                          &(struct checkpoint_end){.version = report->version,
+                                                   .token = report->token,
+                                                   .status = report->status,
+                                                   .error = report->error,
+                                                   .delay_ms = report->delay_ms},
+                          &ignored);
+}
+
+/* ---- Claim */
+
+static pawl_status find_runnable(struct operation *op, const struct checkpoints_claim *in,
+                                 struct runnable *out) {
+    pawl_status status = PAWL_OK;
+    out->keys = arena_array(op->scratch, in->perspective_count, sizeof *out->keys);
+    if (out->keys == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && i < in->perspective_count; i++) {
+        struct perspective_brief perspective;
+        status = perspective_read(op, in->perspectives[i], &perspective);
+        if (status == PAWL_OK && perspective_fed(&perspective) && !perspective.paused)
+            out->keys[out->count++] = &in->perspectives[i];
+    }
+    return status;
+}
+
+static bool can_run(const struct runnable *runnable, pawl_str key) {
+    for (size_t i = 0; i < runnable->count; i++) {
+        if (str_equal(*runnable->keys[i], key))
+            return true;
+    }
+    return false;
+}
+
+pawl_status checkpoint_pick(struct operation *op, struct picked *list, const struct checkpoint_state *c) {
+    if (list->count == list->cap) {
+        size_t cap = list->cap == 0 ? 64 : list->cap * 2;
+        struct checkpoint_state *rows = arena_array(op->scratch, cap, sizeof *rows);
+        if (rows == NULL)
+            return operation_no_memory(op);
+        for (size_t i = 0; i < list->count; i++)
+            rows[i] = list->rows[i];
+        list->rows = rows;
+        list->cap = cap;
+    }
+    list->rows[list->count++] = *c;
+    return PAWL_OK;
+}
+
+pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c) {
+    if (c->view.status != CHECKPOINT_COMPLETED)
+        return PAWL_OK;
+    c->view.status = CHECKPOINT_PENDING;
+    c->due_ms = op->now_ms;
+    return checkpoint_write(op, c);
+}
+
+pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
+                                     const struct runnable *runnable, struct picked *list) {
+    const struct checkpoints_claim *in = look->claim;
+    struct picked all = {0};
+    pawl_str streams;
+    pawl_status status = texts_json(op, in->streams, in->stream_count, &streams);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_BEHIND);
+    bind_text(&s, streams);
+    while (status == PAWL_OK && statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, op->scratch);
+        if (!checkpoint_left_alone(look, c.view.perspective))
+            status = checkpoint_pick(op, &all, &c);
+    }
+    pawl_status end = statement_end(&s);
+    status = status == PAWL_OK ? end : status;
+    for (size_t i = 0; status == PAWL_OK && i < all.count; i++) {
+        struct checkpoint_state *c = &all.rows[i];
+        enum checkpoint_status stored = c->view.status;
+        if (stored == CHECKPOINT_PROCESSING && c->view.lease_until_ms > op->now_ms) {
+            continue; /* its holder reads the stream's version before he lets go */
+        } else if (stored == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > op->now_ms)) {
+            continue;
+        } else if (list->count < (size_t)in->max && can_run(runnable, c->view.perspective)) {
+            status = checkpoint_pick(op, list, c);
+        } else {
+            status = checkpoint_wake(op, c);
+        }
+    }
+    return status;
+}
+
+static int due_compare(const void *a, const void *b) {
+    const struct checkpoint_state *x = a, *y = b;
+    if (x->due_ms != y->due_ms)
+        return x->due_ms < y->due_ms ? -1 : 1;
+    int order = str_compare(x->view.stream, y->view.stream);
+    return order != 0 ? order : str_compare(x->view.perspective, y->view.perspective);
+}
+
+pawl_status checkpoint_idle(struct operation *op, struct checkpoint_state *c) {
+    checkpoint_clear(op, c);
+    free_lease(c);
+    c->view.status = CHECKPOINT_COMPLETED;
+    c->due_ms = -1;
+    return checkpoint_write(op, c);
+}
+
+static pawl_status take_due(struct operation *op, const struct checkpoints_claim *in,
+                            const struct runnable *runnable, struct picked *list) {
+    struct picked due = {0};
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < runnable->count; i++) {
+        struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_DUE);
+        bind_text(&s, *runnable->keys[i]);
+        bind_int(&s, op->now_ms);
+        bind_int(&s, in->max);
+        while (status == PAWL_OK && statement_next(&s)) {
+            struct checkpoint_state c = checkpoint_column(&s, op->scratch);
+            status = checkpoint_pick(op, &due, &c);
+        }
+        pawl_status end = statement_end(&s);
+        status = status == PAWL_OK ? end : status;
+    }
+    if (due.count > 1)
+        qsort(due.rows, due.count, sizeof *due.rows, due_compare);
+    for (size_t i = 0; status == PAWL_OK && i < due.count && i < (size_t)in->max; i++) {
+        struct checkpoint_state *c = &due.rows[i];
+        status = c->view.version < c->view.head ? checkpoint_pick(op, list, c) : checkpoint_idle(op, c);
+    }
+    return status;
+}
+
+static pawl_status granted_of(struct operation *op, const struct checkpoint_state *c, struct arena *arena,
+                              struct checkpoint_grant *out) {
+    *out = (struct checkpoint_grant){.version = c->view.version,
+                                     .head = c->view.head,
+                                     .token = c->view.token,
+                                     .lease_until_ms = c->view.lease_until_ms,
+                                     .replay_to = c->view.replay_to,
+                                     .attempt = c->view.attempts + 1};
+    pawl_status status = str_dup(arena, c->view.stream, &out->stream, op->err);
+    return status == PAWL_OK ? str_dup(arena, c->view.perspective, &out->perspective, op->err) : status;
+}
+
+static pawl_status note_request(struct operation *op, const struct checkpoint_state *c, pawl_uuid request) {
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_REQUEST);
+    bind_text(&s, c->view.stream);
+    bind_text(&s, c->view.perspective);
+    bind_uuid(&s, request);
+    return statement_run(&s);
+}
+
+static pawl_status grant(struct operation *op, const struct checkpoints_claim *in, struct picked *list,
+                         struct arena *arena, struct checkpoint_grants *out) {
+    int64_t token = list->count > 0 ? operation_next_token(op) : 0;
+    pawl_status status = PAWL_OK;
+    out->grants = arena_array(arena, list->count, sizeof *out->grants);
+    if (out->grants == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
+        struct checkpoint_state *c = &list->rows[i];
+        c->view.status = CHECKPOINT_PROCESSING;
+        c->view.instance = in->instance;
+        c->view.token = token;
+        c->view.lease_until_ms = c->due_ms = op->now_ms + in->lease_ms;
+        status = checkpoint_write(op, c);
+        if (status == PAWL_OK && !uuid_is_nil(in->request))
+            status = note_request(op, c, in->request);
+        if (status == PAWL_OK)
+            status = granted_of(op, c, arena, &out->grants[out->count++]);
+    }
+    return status;
+}
+
+pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
+    int64_t changed = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_LEAVE);
+    bind_uuid(&s, instance);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run_count(&s, &changed);
+    return status == PAWL_OK && changed > 0 ? perspective_count_again(op, (pawl_str){NULL, 0}) : status;
+}
+
+pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
+                             struct checkpoint_grants *out) {
+    struct picked held = {0};
+    pawl_status status = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_HELD);
+    bind_uuid(&s, in->instance);
+    bind_uuid(&s, in->request);
+    while (status == PAWL_OK && statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, op->scratch);
+        status = checkpoint_pick(op, &held, &c);
+    }
+    pawl_status end = statement_end(&s);
+    out->grants = arena_array(arena, held.count, sizeof *out->grants);
+    if (status == PAWL_OK && end == PAWL_OK && out->grants == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && end == PAWL_OK && i < held.count; i++)
+        status = granted_of(op, &held.rows[i], arena, &out->grants[out->count++]);
+    return status == PAWL_OK ? end : status;
+}
+
+pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
+                              struct checkpoint_grants *out) {
+    struct runnable runnable = {0};
+    struct picked list = {0};
+    pawl_status status = instance_must_be_live(op, in->instance);
+    if (status == PAWL_OK)
+        status = find_runnable(op, in, &runnable);
+    if (status != PAWL_OK)
+        return status;
+    struct checkpoint_look look = {.claim = in};
+    status = in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
+                                  : take_due(op, in, &runnable, &list);
+    return status == PAWL_OK ? grant(op, in, &list, arena, out) : status;
+}
+
+pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
+                                     struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
+    struct operation op;
+    struct checkpoint_grants result = {0};
+    pawl_status status = check_checkpoints_claim(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_claim", err);
+    if (status != PAWL_OK)
+        return status;
+    status = checkpoints_grant(&op, in, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
+                               enum store_answer *answers) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        int64_t changed = 0;
+        struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RENEW);
+        bind_text(&s, in->refs[i].stream);
+        bind_text(&s, in->refs[i].perspective);
+        bind_int(&s, in->refs[i].token);
+        bind_int(&s, op->now_ms + in->lease_ms);
+        bind_uuid(&s, in->instance);
+        status = statement_run_count(&s, &changed);
+        answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
+    }
+    return status;
+}
+
+pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
+                                     struct arena *arena, struct answer_list *out, pawl_error *err) {
+    struct operation op;
+    struct answer_list list = {0};
+    pawl_status status = check_checkpoints_renew(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_renew", err);
+    if (status != PAWL_OK)
+        return status;
+    status = report_answers(&op, arena, in->count, false, &list);
+    if (status == PAWL_OK)
+        status = checkpoints_extend(&op, in, list.answers);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, enum store_answer *answer) {
+    struct checkpoint_state c;
+    int64_t one = 0;
+    bool known = false;
+    pawl_status status = checkpoint_read(op, in->stream, in->perspective, &c);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_SKIP_FIND);
+    bind_text(&s, in->perspective);
+    bind_text(&s, in->stream);
+    bind_int(&s, in->version);
+    status = statement_number(&s, &one, &known);
+    *answer = !c.found                                                     ? ANSWER_NOT_FOUND
+              : known                                                      ? ANSWER_DUPLICATE
+              : in->version <= c.view.version || in->version > c.view.head ? ANSWER_CONFLICT
+                                                                           : ANSWER_APPLIED;
+    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
+        return status;
+    status = skip_add(op, &c, in->version, utf8_cut(in->reason, PAWL_ERROR_BYTES_MAX));
+    if (status != PAWL_OK || c.view.status != CHECKPOINT_FAILED)
+        return status;
+    checkpoint_clear(op, &c);
+    return checkpoint_write(op, &c);
+}
+
+pawl_status sqlite_checkpoint_skip(struct store *store, const struct checkpoint_skip *in,
+                                   enum store_answer *answer, pawl_error *err) {
+    struct operation op;
+    enum store_answer result = ANSWER_APPLIED;
+    pawl_status status = check_skip(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoint_skip", err);
+    if (status != PAWL_OK)
+        return status;
+    status = skip(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *answer = result;
+    return status;
+}

@@ -1,0 +1,66 @@
+/* The checkpoints that a batch is granted. */
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/apply.h"
+#include "store/sqlite/claims/claim.h"
+#include "store/sqlite/claims/report.h"
+#include "store/sqlite/events/events.h"
+
+/* Every perspective that is fed, for who names none. */
+static pawl_status all_keys(struct operation *op, struct checkpoints_claim *claim) {
+    pawl_status status = PAWL_OK;
+    pawl_str *keys = arena_array(op->scratch, PAWL_PERSPECTIVES_MAX, sizeof *keys);
+    if (keys == NULL)
+        return operation_no_memory(op);
+    claim->perspectives = keys;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FED);
+    while (status == PAWL_OK && claim->perspective_count < PAWL_PERSPECTIVES_MAX && statement_next(&s))
+        status = str_dup(op->scratch, column_borrow(&s, 0), &keys[claim->perspective_count++], op->err);
+    pawl_status end = statement_end(&s);
+    return status == PAWL_OK ? end : status;
+}
+
+/* What the messages say is written down in checkpoints, so they end here. */
+static pawl_status woken(struct operation *op, const struct checkpoints_claim *due, struct arena *arena,
+                         struct checkpoint_grants *out) {
+    struct item_list items = {NULL, 0};
+    struct answer_list answers = {0};
+    const struct messages_claim messages = {
+        .instance = due->instance, .kind = KIND_PERSPECTIVE, .max = PAWL_WAKE_MAX, .lease_ms = due->lease_ms};
+    struct checkpoints_claim claim = *due;
+    pawl_status status = claim_messages(op, &messages, op->scratch, &items);
+    if (status != PAWL_OK || items.count == 0)
+        return status;
+    struct complete_item *done = arena_array(op->scratch, items.count, sizeof *done);
+    pawl_str *streams = arena_array(op->scratch, items.count, sizeof *streams);
+    if (done == NULL || streams == NULL)
+        return operation_no_memory(op);
+    claim.streams = streams;
+    claim.stream_count = wakes_take(items.items, items.count, streams, done);
+    if (claim.stream_count > 0)
+        status = checkpoints_grant(op, &claim, arena, out);
+    const struct messages_complete complete = {due->instance, KIND_PERSPECTIVE, done, items.count, false};
+    if (status == PAWL_OK)
+        status = report_answers(op, op->scratch, items.count, false, &answers);
+    return status == PAWL_OK ? items_complete(op, &complete, &answers) : status;
+}
+
+pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,
+                              struct arena *arena, struct checkpoint_grants *out) {
+    struct checkpoint_grants first = {0}, due = {0};
+    struct checkpoints_claim claim = {.instance = in->instance.id,
+                                      .perspectives = in->perspectives,
+                                      .perspective_count = in->perspective_count,
+                                      .max = in->checkpoint_max,
+                                      .lease_ms = in->lease_ms,
+                                      .request = in->request};
+    if (used)
+        return checkpoints_held(op, &claim, arena, out);
+    pawl_status status = in->perspective_count == 0 ? all_keys(op, &claim) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = woken(op, &claim, arena, &first);
+    claim.max -= (int)first.count;
+    if (status == PAWL_OK && claim.max > 0)
+        status = checkpoints_grant(op, &claim, arena, &due);
+    return status == PAWL_OK ? grants_join(&first, &due, arena, out, op->err) : status;
+}

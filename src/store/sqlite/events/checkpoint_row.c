@@ -1,0 +1,103 @@
+/* A checkpoint as it is stored: read and written. */
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/events/events.h"
+
+/* Neither error nor lease. */
+static bool is_plain(const struct checkpoint_view *v) {
+    return str_absent(v->error) && str_absent(v->fingerprint) && !v->stopped && uuid_is_nil(v->instance) &&
+           v->lease_until_ms == 0 && v->failed_version == 0;
+}
+
+struct checkpoint_state checkpoint_column(struct statement *s, struct arena *arena) {
+    struct checkpoint_state c = {
+        .found = true,
+        .view =
+            {
+                .stream = column_copy(s, 0, arena),
+                .perspective = column_copy(s, 1, arena),
+                .error = column_copy(s, 2, arena),
+                .fingerprint = column_copy(s, 3, arena),
+                .version = column_int(s, 4),
+                .head = column_int(s, 5),
+                .token = column_int(s, 6),
+                .status = (enum checkpoint_status)column_int(s, 7),
+                .stopped = column_int(s, 8) != 0,
+                .attempts = (int)column_int(s, 9),
+                .instance = column_uuid(s, 10),
+                .lease_until_ms = column_int(s, 11),
+                .created_ms = column_int(s, 13),
+                .updated_ms = column_int(s, 14),
+                .replay_to = column_int(s, 15),
+                .failed_version = column_int(s, 16),
+            },
+        .due_ms = column_is_null(s, 12) ? -1 : column_int(s, 12),
+    };
+    c.stored = (struct counted_state){c.view.status, c.view.stopped};
+    c.plain = is_plain(&c.view);
+    return c;
+}
+
+pawl_status checkpoint_read(struct operation *op, pawl_str stream, pawl_str key,
+                            struct checkpoint_state *out) {
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_READ);
+    bind_text(&s, stream);
+    bind_text(&s, key);
+    *out = (struct checkpoint_state){.found = false};
+    if (statement_next(&s))
+        *out = checkpoint_column(&s, op->scratch);
+    return statement_end(&s);
+}
+
+static void bind_due(struct statement *s, int64_t due_ms) {
+    if (due_ms < 0)
+        bind_null(s);
+    else
+        bind_int(s, due_ms);
+}
+
+/* The first parameters of both: which one, and how far it is. */
+static struct statement begin_write(struct operation *op, enum sqlite_query query,
+                                    const struct checkpoint_view *v) {
+    struct statement s = statement_begin(op, query);
+    bind_text(&s, v->stream);
+    bind_text(&s, v->perspective);
+    bind_int(&s, v->version);
+    bind_int(&s, v->token);
+    bind_int(&s, v->status);
+    bind_int(&s, v->attempts);
+    return s;
+}
+
+static pawl_status write_plain(struct operation *op, const struct checkpoint_state *c) {
+    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_MOVE, &c->view);
+    bind_due(&s, c->due_ms);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status write_all(struct operation *op, const struct checkpoint_state *c) {
+    const struct checkpoint_view *v = &c->view;
+    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_WRITE, v);
+    bind_text(&s, v->error);
+    bind_text(&s, v->fingerprint);
+    bind_int(&s, v->stopped ? 1 : 0);
+    bind_uuid_or_null(&s, v->instance);
+    bind_int(&s, v->lease_until_ms);
+    bind_due(&s, c->due_ms);
+    bind_int(&s, v->failed_version);
+    bind_int(&s, v->replay_to);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+pawl_status checkpoint_write(struct operation *op, struct checkpoint_state *c) {
+    struct counted_state now = {c->view.status, c->view.stopped};
+    bool plain = is_plain(&c->view);
+    pawl_status status = plain && c->plain ? write_plain(op, c) : write_all(op, c);
+    if (status == PAWL_OK)
+        status = perspective_count_moved(op, c->view.perspective, c->stored, now);
+    c->stored = now;
+    c->plain = plain;
+    return status;
+}

@@ -1,0 +1,62 @@
+/* Checkpoints as they are seen: lists, and the most common errors. */
+#include "base/error.h"
+#include "store/sqlite/events/events.h"
+
+pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint_filter *filter,
+                                    struct arena *arena, struct checkpoint_views *out, pawl_error *err) {
+    struct operation op;
+    struct checkpoint_views list = {0};
+    pawl_status status = check_limit("checkpoints_list", filter->limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "checkpoints_list", err);
+    if (status != PAWL_OK)
+        return status;
+    list.rows = arena_array(arena, (size_t)filter->limit, sizeof *list.rows);
+    if (list.rows == NULL)
+        return operation_end(&op, operation_no_memory(&op));
+    struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_LIST);
+    bind_text(&s, filter->perspective);
+    bind_text(&s, filter->stream);
+    bind_int(&s, filter->status);
+    bind_text(&s, filter->after_stream);
+    bind_text(&s, filter->after_perspective);
+    bind_int(&s, filter->limit);
+    while (statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, arena);
+        if (c.view.status == CHECKPOINT_FAILED)
+            c.view.next_ms = c.due_ms > 0 ? c.due_ms : 0;
+        if (c.view.status == CHECKPOINT_COMPLETED && c.view.version < c.view.head)
+            c.view.status = CHECKPOINT_PENDING;
+        list.rows[list.count++] = c.view;
+    }
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
+                                     struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
+    struct operation op;
+    struct checkpoint_errors list = {0};
+    pawl_status status = check_limit("checkpoint_errors", limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "checkpoint_errors", err);
+    if (status != PAWL_OK)
+        return status;
+    list.rows = arena_array(arena, (size_t)limit, sizeof *list.rows);
+    if (list.rows == NULL)
+        return operation_end(&op, operation_no_memory(&op));
+    struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_ERROR_GROUPS);
+    bind_text(&s, perspective);
+    bind_int(&s, limit);
+    while (statement_next(&s))
+        list.rows[list.count++] = (struct checkpoint_error){.perspective = column_copy(&s, 0, arena),
+                                                            .fingerprint = column_copy(&s, 1, arena),
+                                                            .sample = column_copy(&s, 2, arena),
+                                                            .count = column_int(&s, 3)};
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

@@ -1,0 +1,247 @@
+/* Receptors on events: registered, listed, removed, and fed from their positions. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/messages/put.h"
+
+/* One receptor with its patterns, in the arena. */
+static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str key, struct arena *arena,
+                                 struct event_receptor *out, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_FIND);
+    bind_text(&s, name);
+    *found = statement_next(&s);
+    if (*found)
+        *out = (struct event_receptor){.name = name,
+                                       .position = column_int(&s, 0),
+                                       .fed = column_int(&s, 1),
+                                       .registered_ms = column_int(&s, 2)};
+    pawl_status status = statement_end(&s);
+    return status == PAWL_OK && *found ? patterns_read(op, key, arena, &out->patterns, &out->pattern_count)
+                                       : status;
+}
+
+static pawl_status head_read(struct operation *op, int64_t *head) {
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
+    return statement_number(&s, head, &found);
+}
+
+static pawl_status patterns_delete(struct operation *op, pawl_str key) {
+    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_DELETE);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+static pawl_status insert(struct operation *op, const struct receptor_new *in) {
+    int64_t head = 0;
+    pawl_status status = in->from_start ? PAWL_OK : head_read(op, &head);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_INSERT);
+    bind_text(&s, in->name);
+    bind_int(&s, head);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status put_receptor(struct operation *op, const struct receptor_new *in,
+                                enum store_answer *answer) {
+    struct event_receptor kept = {0};
+    pawl_str key;
+    bool found = false;
+    pawl_status status = receptor_consumer(op->scratch, in->name, &key, op->err);
+    if (status == PAWL_OK)
+        status = receptor_read(op, in->name, key, op->scratch, &kept, &found);
+    bool same = found && kept.pattern_count == in->pattern_count;
+    for (size_t i = 0; same && i < in->pattern_count; i++)
+        same = kept.patterns[i].mode == in->patterns[i].mode &&
+               str_equal(kept.patterns[i].text, in->patterns[i].text);
+    *answer = same ? ANSWER_DUPLICATE : found && !in->replace ? ANSWER_CONFLICT : ANSWER_APPLIED;
+    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
+        return status;
+    status = found ? patterns_delete(op, key) : insert(op, in);
+    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
+}
+
+pawl_status sqlite_receptor_register(struct store *store, const struct receptor_new *in,
+                                     enum store_answer *answer, pawl_error *err) {
+    struct operation op;
+    enum store_answer result = ANSWER_APPLIED;
+    pawl_status status = check_receptor(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "receptor_register", err);
+    if (status != PAWL_OK)
+        return status;
+    status = put_receptor(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *answer = result;
+    return status;
+}
+
+pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
+                                   pawl_error *err) {
+    struct operation op;
+    pawl_str key;
+    int64_t removed = 0;
+    pawl_status status = check_receptor_name("receptor_remove", name, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "receptor_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_EVENT_RECEPTOR_DELETE);
+    bind_text(&s, name);
+    status = statement_run_count(&s, &removed);
+    if (status == PAWL_OK)
+        status = receptor_consumer(op.scratch, name, &key, err);
+    if (status == PAWL_OK)
+        status = patterns_delete(&op, key);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *answer = removed > 0 ? ANSWER_APPLIED : ANSWER_NOT_FOUND;
+    return status;
+}
+
+static pawl_status list_receptors(struct operation *op, struct arena *arena, struct event_receptors *out) {
+    int64_t count = 0;
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_COUNT);
+    pawl_status status = statement_number(&s, &count, &found);
+    if (status == PAWL_OK)
+        status = head_read(op, &out->head);
+    if (status != PAWL_OK)
+        return status;
+    out->rows = arena_array(arena, (size_t)count, sizeof *out->rows);
+    if (out->rows == NULL)
+        return operation_no_memory(op);
+    s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST);
+    while (out->count < (size_t)count && statement_next(&s))
+        out->rows[out->count++] = (struct event_receptor){.name = column_copy(&s, 0, arena),
+                                                          .position = column_int(&s, 1),
+                                                          .fed = column_int(&s, 2),
+                                                          .registered_ms = column_int(&s, 3)};
+    status = statement_end(&s);
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+        pawl_str key;
+        status = receptor_consumer(op->scratch, out->rows[i].name, &key, op->err);
+        if (status == PAWL_OK)
+            status = patterns_read(op, key, arena, &out->rows[i].patterns, &out->rows[i].pattern_count);
+    }
+    return status;
+}
+
+pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
+                                 pawl_error *err) {
+    struct operation op;
+    struct event_receptors list = {0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptor_list", err);
+    if (status != PAWL_OK)
+        return status;
+    status = list_receptors(&op, arena, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+/* The events behind a position that the receptor wants, as messages. */
+static pawl_status events_wanted(struct operation *op, const struct event_receptor *receptor, int limit,
+                                 struct messages_put *put, int64_t *looked) {
+    struct message_new *messages = arena_array(op->scratch, (size_t)limit, sizeof *messages);
+    if (messages == NULL)
+        return operation_no_memory(op);
+    pawl_status status = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_ALL);
+    bind_int(&s, receptor->position + 1);
+    bind_int(&s, INT64_MAX);
+    bind_int(&s, 0);
+    bind_int(&s, limit);
+    while (status == PAWL_OK && statement_next(&s)) {
+        struct stored_event event = event_column(&s, op->scratch);
+        bool wants = false;
+        ++*looked;
+        status = receptor_wants(receptor->patterns, receptor->pattern_count, event.type, &wants, op->err);
+        if (status == PAWL_OK && wants)
+            status = receptor_message(op->scratch, &event, receptor->name, &messages[put->count++], op->err);
+    }
+    pawl_status end = statement_end(&s);
+    put->messages = messages;
+    return status == PAWL_OK ? end : status;
+}
+
+static pawl_status feed_one(struct operation *op, pawl_str name, int limit, struct feed_result *out) {
+    struct event_receptor receptor = {0};
+    struct messages_put put = {.kind = KIND_INBOX};
+    struct put_result answers;
+    int64_t head = 0, looked = 0, fed = 0;
+    bool found = false;
+    pawl_status status = receptor_consumer(op->scratch, name, &put.consumer, op->err);
+    if (status == PAWL_OK)
+        status = receptor_read(op, name, put.consumer, op->scratch, &receptor, &found);
+    if (status == PAWL_OK)
+        status = head_read(op, &head);
+    if (status != PAWL_OK || !found)
+        return status;
+    out->known++;
+    if (receptor.position >= head)
+        return PAWL_OK;
+    status = events_wanted(op, &receptor, limit, &put, &looked);
+    if (status == PAWL_OK)
+        status = put_messages(op, &put, false, op->scratch, &answers);
+    for (size_t i = 0; status == PAWL_OK && i < put.count; i++)
+        fed += answers.answers[i] == ANSWER_APPLIED;
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_MOVE);
+    bind_text(&s, name);
+    bind_int(&s, receptor.position + looked);
+    bind_int(&s, fed);
+    out->events += looked;
+    out->fed += fed;
+    out->more = out->more || receptor.position + looked < head;
+    return statement_run(&s);
+}
+
+/* Whether there is anything to do: mostly not, and then nothing is written. */
+static pawl_status look(struct store *store, const struct receptors_feed *in, struct feed_result *out,
+                        bool *behind, pawl_error *err) {
+    struct operation op;
+    int64_t head = 0;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptors_feed", err);
+    if (status != PAWL_OK)
+        return status;
+    status = head_read(&op, &head);
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        struct statement s = statement_begin(&op, SQLITE_Q_EVENT_RECEPTOR_FIND);
+        bind_text(&s, in->names[i]);
+        if (statement_next(&s)) {
+            out->known++;
+            *behind = *behind || column_int(&s, 0) < head;
+        }
+        status = statement_end(&s);
+    }
+    return operation_end(&op, status);
+}
+
+pawl_status sqlite_receptors_feed(struct store *store, const struct receptors_feed *in,
+                                  struct feed_result *out, pawl_error *err) {
+    struct operation op;
+    struct feed_result result = {0};
+    bool behind = false;
+    pawl_status status = check_feed(in, err);
+    if (status == PAWL_OK)
+        status = look(store, in, &result, &behind, err);
+    if (status == PAWL_OK && behind) {
+        result = (struct feed_result){0};
+        status = operation_begin(&op, store, OPERATION_WRITE, "receptors_feed", err);
+        if (status != PAWL_OK)
+            return status;
+        for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
+            status = feed_one(&op, in->names[i], in->limit, &result);
+        status = operation_end(&op, status);
+    }
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

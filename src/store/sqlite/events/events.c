@@ -1,0 +1,405 @@
+/* Appending and reading events, and snapshots. */
+#include "store/sqlite/events/events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/messages/put.h"
+
+pawl_status stream_version(struct operation *op, pawl_str stream, int64_t *version) {
+    bool found = false;
+    *version = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_STREAM_VERSION);
+    bind_text(&s, stream);
+    return statement_number(&s, version, &found);
+}
+
+pawl_status events_matching(struct operation *op, pawl_str stream, pawl_str key, int64_t after,
+                            int64_t through, int64_t *count) {
+    bool found = false;
+    *count = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_MATCHING);
+    bind_text(&s, stream);
+    bind_int(&s, after);
+    bind_int(&s, through);
+    bind_text(&s, key);
+    return statement_number(&s, count, &found);
+}
+
+pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count, pawl_str *json) {
+    struct buf buf;
+    *json = (pawl_str){NULL, 0};
+    if (count == 0)
+        return PAWL_OK;
+    buf_init(&buf, 0);
+    for (size_t i = 0; i < count; i++) {
+        buf_append_char(&buf, i == 0 ? '[' : ',');
+        json_quote(&buf, texts[i]);
+    }
+    buf_append_char(&buf, ']');
+    pawl_status status = buf_status(&buf, op->name, op->err);
+    if (status == PAWL_OK)
+        status = str_dup(op->scratch, buf_str(&buf), json, op->err);
+    buf_free(&buf);
+    return status;
+}
+
+/* Whether the call happened before: the answer stays APPLIED when none of its ids is known. */
+static pawl_status find_known(struct operation *op, const struct events_append *in,
+                              struct append_result *out) {
+    size_t count = 0;
+    int64_t first = 0;
+    bool same = true;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        if (uuid_is_nil(in->events[i].id))
+            continue;
+        struct statement s = statement_begin(op, SQLITE_Q_EVENT_FIND);
+        bind_uuid(&s, in->events[i].id);
+        if (statement_next(&s)) {
+            int64_t base = column_int(&s, 1) - (int64_t)i;
+            same = same && str_equal(column_borrow(&s, 0), in->stream) && (count == 0 || base == first) &&
+                   str_equal(column_borrow(&s, 2), in->events[i].type) &&
+                   str_equal(column_borrow(&s, 3), in->events[i].payload);
+            first = base;
+            count++;
+        }
+        status = statement_end(&s);
+    }
+    if (status == PAWL_OK)
+        append_known(in, count, same ? first : 0, out);
+    return status;
+}
+
+static pawl_status type_note(struct operation *op, pawl_str type) {
+    int64_t one = 0;
+    bool known = false;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_FIND);
+    bind_text(&s, type);
+    pawl_status status = statement_number(&s, &one, &known);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_EVENT_TYPE_COUNT);
+    bind_text(&s, type);
+    status = statement_run(&s);
+    return status == PAWL_OK && !known ? types_resolve(op, type) : status;
+}
+
+static pawl_status event_write(struct operation *op, const struct events_append *in, size_t i,
+                               int64_t version, pawl_uuid id) {
+    const struct event_new *e = &in->events[i];
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_INSERT);
+    bind_text(&s, in->stream);
+    bind_int(&s, version);
+    bind_uuid(&s, id);
+    bind_text(&s, e->type);
+    bind_text(&s, e->payload);
+    bind_text(&s, e->metadata);
+    bind_uuid_or_null(&s, e->correlation_id);
+    bind_uuid_or_null(&s, e->causation_id);
+    bind_text(&s, e->traceparent);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = type_note(op, e->type);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_CHECKPOINT_MISSING);
+    bind_text(&s, in->stream);
+    bind_text(&s, e->type);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+/* The message that says "look at this stream", and what is to be published. */
+static pawl_status append_wake(struct operation *op, const struct events_append *in,
+                               const struct append_result *out) {
+    int64_t one = 0;
+    bool any = false;
+    char payload[64];
+    struct put_result ignored;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_ANY);
+    bind_text(&s, in->stream);
+    pawl_status status = statement_number(&s, &one, &any);
+    if (status == PAWL_OK && any) {
+        (void)snprintf(payload, sizeof payload, "{\"version\":%" PRId64 "}", out->version);
+        struct message_new message = {.id = out->ids[in->count - 1],
+                                      .stream = in->stream,
+                                      .type = STR("pawl.append"),
+                                      .payload = str_from(payload)};
+        struct messages_put put = {.kind = KIND_PERSPECTIVE, .messages = &message, .count = 1};
+        status = put_messages(op, &put, false, op->scratch, &ignored);
+    }
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        const struct event_new *e = &in->events[i];
+        if (!e->publish)
+            continue;
+        struct message_new message = {.id = out->ids[i],
+                                      .stream = in->stream,
+                                      .topic = e->topic,
+                                      .type = e->type,
+                                      .payload = e->payload,
+                                      .headers = e->metadata,
+                                      .correlation_id = e->correlation_id,
+                                      .causation_id = e->causation_id,
+                                      .traceparent = e->traceparent};
+        struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
+        status = put_messages(op, &put, false, op->scratch, &ignored);
+    }
+    if (status != PAWL_OK || op->wake)
+        return status;
+    /* Whoever runs receptors on events waits for inbox messages, and feeds them when it is woken. */
+    s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_WAITED);
+    bind_int(&s, KIND_BIT(KIND_INBOX));
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &one, &op->wake);
+}
+
+pawl_status append_events(struct operation *op, const struct events_append *in, struct arena *arena,
+                          struct append_result *out) {
+    int64_t head = 0;
+    out->ids = arena_array(arena, in->count, sizeof *out->ids);
+    if (out->ids == NULL)
+        return operation_no_memory(op);
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        out->ids[i] = in->events[i].id;
+        if (uuid_is_nil(out->ids[i]))
+            status = uuid_next(&out->ids[i], op->err);
+    }
+    if (status == PAWL_OK)
+        status = stream_version(op, in->stream, &head);
+    out->answer = ANSWER_APPLIED;
+    out->version = head;
+    if (status == PAWL_OK)
+        status = find_known(op, in, out);
+    if (status != PAWL_OK)
+        return status;
+    if (out->answer == ANSWER_APPLIED && in->expected != EXPECT_ANY && in->expected != head)
+        out->answer = ANSWER_CONFLICT;
+    if (out->answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    out->first_version = head + 1;
+    out->version = head + (int64_t)in->count;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
+        status = event_write(op, in, i, head + 1 + (int64_t)i, out->ids[i]);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_STREAM_PUT);
+    bind_text(&s, in->stream);
+    bind_int(&s, out->version);
+    bind_int(&s, op->now_ms);
+    status = statement_run(&s);
+    return status == PAWL_OK ? append_wake(op, in, out) : status;
+}
+
+pawl_status sqlite_events_append(struct store *store, const struct events_append *in, struct arena *arena,
+                                 struct append_result *out, pawl_error *err) {
+    struct operation op;
+    struct append_result result = {0};
+    pawl_status status = check_append(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "events_append", err);
+    if (status != PAWL_OK)
+        return status;
+    status = append_events(&op, in, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+struct stored_event event_column(struct statement *s, struct arena *arena) {
+    return (struct stored_event){
+        .stream = column_copy(s, 0, arena),
+        .version = column_int(s, 1),
+        .position = column_int(s, 2),
+        .id = column_uuid(s, 3),
+        .type = column_copy(s, 4, arena),
+        .payload = column_copy(s, 5, arena),
+        .metadata = column_copy(s, 6, arena),
+        .correlation_id = column_uuid(s, 7),
+        .causation_id = column_uuid(s, 8),
+        .traceparent = column_copy(s, 9, arena),
+        .appended_ms = column_int(s, 10),
+    };
+}
+
+/* The last version that is wanted when it is given by an event. */
+static pawl_status as_of_version(struct operation *op, const struct events_query *in, int64_t *last) {
+    char text[UUID_TEXT_BYTES];
+    bool here = false;
+    *last = INT64_MAX;
+    if (uuid_is_nil(in->as_of_event))
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_FIND);
+    bind_uuid(&s, in->as_of_event);
+    if (statement_next(&s) && str_equal(column_borrow(&s, 0), in->stream)) {
+        *last = column_int(&s, 1);
+        here = true;
+    }
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK && !here)
+        status = error_set(op->err, PAWL_NOT_FOUND, op->name, "stream %.*s has no event %s",
+                           STR_ARG(in->stream), uuid_format(in->as_of_event, text));
+    return status;
+}
+
+static pawl_status read_events(struct operation *op, const struct events_query *in, struct arena *arena,
+                               struct event_list *out) {
+    bool all = str_absent(in->stream), found = false;
+    int64_t last = 0;
+    pawl_status status = as_of_version(op, in, &last);
+    out->events = arena_array(arena, (size_t)in->limit, sizeof *out->events);
+    if (status == PAWL_OK && out->events == NULL)
+        status = operation_no_memory(op);
+    if (status != PAWL_OK)
+        return status;
+    if (in->backward && in->from != 0 && in->from < last)
+        last = in->from;
+    struct statement s =
+        statement_begin(op, all ? (in->backward ? SQLITE_Q_EVENT_ALL_BACK : SQLITE_Q_EVENT_ALL)
+                                : (in->backward ? SQLITE_Q_EVENT_READ_BACK : SQLITE_Q_EVENT_READ));
+    if (!all)
+        bind_text(&s, in->stream);
+    bind_int(&s, in->backward ? 0 : in->from);
+    bind_int(&s, last);
+    bind_int(&s, in->as_of_ms);
+    bind_int(&s, in->limit);
+    while (statement_next(&s)) {
+        out->events[out->count] = event_column(&s, arena);
+        if (!all)
+            out->events[out->count].position = 0;
+        out->count++;
+    }
+    status = statement_end(&s);
+    if (status != PAWL_OK)
+        return status;
+    if (!all)
+        return stream_version(op, in->stream, &out->head);
+    s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
+    return statement_number(&s, &out->head, &found);
+}
+
+pawl_status sqlite_events_read(struct store *store, const struct events_query *in, struct arena *arena,
+                               struct event_list *out, pawl_error *err) {
+    struct operation op;
+    struct event_list list = {0};
+    pawl_status status = check_events_query(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "events_read", err);
+    if (status != PAWL_OK)
+        return status;
+    status = read_events(&op, in, arena, &list);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_events_stamp(struct store *store, int limit, struct stamp_result *out, pawl_error *err) {
+    struct operation op;
+    struct stamp_result result = {0};
+    bool found = false;
+    if (limit < 1)
+        return error_set(err, PAWL_INVALID, "events_stamp", "limit %d must be at least 1", limit);
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "events_stamp", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_EVENT_POSITION);
+    status = statement_number(&s, &result.position, &found); /* the append has given it */
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+static pawl_status newest(struct operation *op, const struct snapshot *of, int64_t version_max,
+                          struct arena *arena, struct snapshot *out, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_SNAPSHOT_NEWEST);
+    bind_text(&s, of->stream);
+    bind_text(&s, of->name);
+    bind_int(&s, version_max);
+    *found = statement_next(&s);
+    if (*found) {
+        out->version = column_int(&s, 0);
+        out->state = column_copy(&s, 1, arena);
+        out->made_ms = column_int(&s, 2);
+    }
+    return statement_end(&s);
+}
+
+static pawl_status put_snapshot(struct operation *op, const struct snapshot *in, enum store_answer *answer) {
+    struct snapshot last = {0};
+    int64_t head = 0;
+    bool found = false;
+    pawl_status status = stream_version(op, in->stream, &head);
+    if (status == PAWL_OK)
+        status = newest(op, in, 0, op->scratch, &last, &found);
+    if (status != PAWL_OK)
+        return status;
+    *answer = in->version > head                     ? ANSWER_CONFLICT
+              : found && last.version >= in->version ? ANSWER_STALE
+                                                     : ANSWER_APPLIED;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_SNAPSHOT_INSERT);
+    bind_text(&s, in->stream);
+    bind_text(&s, in->name);
+    bind_int(&s, in->version);
+    bind_text(&s, in->state);
+    bind_int(&s, op->now_ms);
+    status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_SNAPSHOT_TRIM);
+    bind_text(&s, in->stream);
+    bind_text(&s, in->name);
+    bind_int(&s, PAWL_SNAPSHOTS_KEPT);
+    return statement_run(&s);
+}
+
+pawl_status sqlite_snapshot_put(struct store *store, const struct snapshot *in, enum store_answer *answer,
+                                pawl_error *err) {
+    struct operation op;
+    enum store_answer result = ANSWER_APPLIED;
+    pawl_status status = check_snapshot(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "snapshot_put", err);
+    if (status != PAWL_OK)
+        return status;
+    status = put_snapshot(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *answer = result;
+    return status;
+}
+
+pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
+                                struct arena *arena, struct snapshot *out, pawl_error *err) {
+    struct operation op;
+    struct snapshot result = {.stream = stream, .name = name};
+    bool found = false;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "snapshot_get", err);
+    if (status != PAWL_OK)
+        return status;
+    status = newest(&op, &result, version_max, arena, &result, &found);
+    if (status == PAWL_OK && !found)
+        status = error_set(err, PAWL_NOT_FOUND, op.name, "no snapshot \"%.*s\" of stream \"%.*s\"",
+                           STR_ARG(name), STR_ARG(stream));
+    if (status == PAWL_OK)
+        status = str_dup(arena, stream, &result.stream, err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, name, &result.name, err);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The patterns of a perspective or of a receptor, kept under its key. */
+#include "base/limits.h"
+#include "store/sqlite/events/events.h"
+
+pawl_status patterns_read(struct operation *op, pawl_str key, struct arena *arena,
+                          struct event_pattern **patterns, size_t *count) {
+    struct event_pattern *read = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *read);
+    if (read == NULL)
+        return operation_no_memory(op);
+    *count = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
+    bind_text(&s, key);
+    while (*count < PAWL_PATTERNS_MAX && statement_next(&s))
+        read[(*count)++] =
+            (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
+    *patterns = read;
+    return statement_end(&s);
+}
+
+pawl_status patterns_insert(struct operation *op, pawl_str key, const struct event_pattern *patterns,
+                            size_t count) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        struct statement s = statement_begin(op, SQLITE_Q_PATTERN_INSERT);
+        bind_text(&s, key);
+        bind_int(&s, (int64_t)i + 1);
+        bind_int(&s, patterns[i].mode);
+        bind_text(&s, patterns[i].text);
+        status = statement_run(&s);
+    }
+    return status;
+}

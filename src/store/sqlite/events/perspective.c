@@ -1,0 +1,319 @@
+/* Perspectives: found, registered with their patterns, backfilled, paused and removed. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/events/events.h"
+
+pawl_status perspective_missing(const struct operation *op, pawl_str key) {
+    return error_set(op->err, PAWL_NOT_FOUND, op->name, "perspective \"%.*s\" is not registered",
+                     STR_ARG(key));
+}
+
+pawl_status perspective_read(struct operation *op, pawl_str key, struct perspective_brief *out) {
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FIND);
+    bind_text(&s, key);
+    *out = (struct perspective_brief){.found = statement_next(&s)};
+    if (out->found)
+        *out = (struct perspective_brief){
+            .found = true,
+            .state = (enum perspective_state)column_int(&s, 0),
+            .paused = column_int(&s, 1) != 0,
+            .run = (enum perspective_run)column_int(&s, 2),
+            .target = column_copy(&s, 3, op->scratch),
+            .clear = column_copy(&s, 4, op->scratch),
+            .batch = (int)column_int(&s, 5),
+            .max_attempts = (int)column_int(&s, 6),
+            .policy = (enum dead_policy)column_int(&s, 7),
+            .backfilled = column_int(&s, 8) != 0,
+            .backfill_after = column_copy(&s, 9, op->scratch),
+            .position = column_int(&s, 10),
+            .version = (int)column_int(&s, 11),
+            .name = column_copy(&s, 12, op->scratch),
+        };
+    return statement_end(&s);
+}
+
+bool perspective_fed(const struct perspective_brief *perspective) {
+    return perspective->found &&
+           (perspective->state == PERSPECTIVE_LIVE || perspective->state == PERSPECTIVE_FILLING);
+}
+
+pawl_status perspective_find_live(struct operation *op, pawl_str name, pawl_str *key,
+                                  struct perspective_brief *out) {
+    pawl_status status = perspective_read(op, name, out);
+    *key = name;
+    if (status != PAWL_OK || (out->found && out->state != PERSPECTIVE_REMOVED))
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
+    bind_text(&s, name);
+    bool found = statement_next(&s);
+    if (found)
+        *key = column_copy(&s, 0, op->scratch);
+    status = statement_end(&s);
+    if (status == PAWL_OK && !found)
+        status = perspective_missing(op, name);
+    return status == PAWL_OK ? perspective_read(op, *key, out) : status;
+}
+
+/* ---- Patterns */
+
+struct named_pattern {
+    pawl_str key;
+    struct event_pattern pattern;
+};
+
+struct pattern_set {
+    struct named_pattern *rows;
+    size_t count, cap;
+};
+
+static pawl_status patterns_fed(struct operation *op, struct pattern_set *out) {
+    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_FED);
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && statement_next(&s)) {
+        if (out->count == out->cap) {
+            size_t cap = out->cap == 0 ? 64 : out->cap * 2;
+            struct named_pattern *rows = arena_array(op->scratch, cap, sizeof *rows);
+            for (size_t i = 0; rows != NULL && i < out->count; i++)
+                rows[i] = out->rows[i];
+            if (rows == NULL)
+                status = operation_no_memory(op);
+            else
+                out->rows = rows;
+            out->cap = cap;
+        }
+        if (status == PAWL_OK)
+            out->rows[out->count++] = (struct named_pattern){
+                column_copy(&s, 0, op->scratch),
+                {(enum pattern_mode)column_int(&s, 1), column_copy(&s, 2, op->scratch)}};
+    }
+    pawl_status end = statement_end(&s);
+    return status == PAWL_OK ? end : status;
+}
+
+static pawl_status type_map(struct operation *op, const struct pattern_set *patterns, pawl_str type) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < patterns->count; i++) {
+        bool matches = false;
+        status = event_pattern_matches(&patterns->rows[i].pattern, type, &matches, op->err);
+        if (status != PAWL_OK || !matches)
+            continue;
+        struct statement s = statement_begin(op, SQLITE_Q_MAPPING_INSERT);
+        bind_text(&s, type);
+        bind_text(&s, patterns->rows[i].key);
+        status = statement_run(&s);
+    }
+    return status;
+}
+
+pawl_status types_resolve(struct operation *op, pawl_str type) {
+    struct pattern_set patterns = {0};
+    pawl_status status = patterns_fed(op, &patterns);
+    if (status != PAWL_OK || patterns.count == 0)
+        return status;
+    if (!str_absent(type))
+        return type_map(op, &patterns, type);
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
+    while (status == PAWL_OK && statement_next(&s))
+        status = type_map(op, &patterns, column_copy(&s, 0, op->scratch));
+    pawl_status end = statement_end(&s);
+    return status == PAWL_OK ? end : status;
+}
+
+/* ---- Register */
+
+bool perspective_same_text(pawl_str a, pawl_str b) {
+    return str_absent(a) == str_absent(b) && str_equal(a, b);
+}
+
+static pawl_status same_definition(struct operation *op, const struct perspective_new *in, pawl_str key,
+                                   const struct perspective_brief *kept, bool *same) {
+    *same = kept->run == in->run && perspective_same_text(kept->target, in->target) &&
+            perspective_same_text(kept->clear, in->clear) &&
+            kept->batch == (in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT) &&
+            kept->policy == (in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK) &&
+            (in->max_attempts == 0 || kept->max_attempts == in->max_attempts);
+    size_t count = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
+    bind_text(&s, key);
+    for (; statement_next(&s); count++)
+        *same = *same && count < in->pattern_count &&
+                (int64_t)in->patterns[count].mode == column_int(&s, 0) &&
+                str_equal(in->patterns[count].text, column_borrow(&s, 1));
+    *same = *same && count == in->pattern_count;
+    return statement_end(&s);
+}
+
+static pawl_status insert(struct operation *op, const struct perspective_new *in, pawl_str key,
+                          enum perspective_state state) {
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_INSERT);
+    bind_text(&s, key);
+    bind_text(&s, in->name);
+    bind_int(&s, in->version);
+    bind_int(&s, state);
+    bind_int(&s, in->run);
+    bind_text(&s, in->target);
+    bind_text(&s, in->clear);
+    bind_int(&s, in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT);
+    bind_int(&s, in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts);
+    bind_int(&s, in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
+}
+
+static pawl_status put_perspective(struct operation *op, const struct perspective_new *in,
+                                   struct perspective_registered *out) {
+    pawl_str key;
+    struct perspective_brief kept;
+    bool same = false, live = false;
+    pawl_status status = perspective_key(op->scratch, in->name, in->version, &key, op->err);
+    if (status == PAWL_OK)
+        status = perspective_read(op, key, &kept);
+    if (status == PAWL_OK && kept.found)
+        status = same_definition(op, in, key, &kept, &same);
+    if (status != PAWL_OK)
+        return status;
+    if (kept.found && (perspective_fed(&kept) || !same)) {
+        *out = (struct perspective_registered){same ? ANSWER_DUPLICATE : ANSWER_CONFLICT, kept.state,
+                                               kept.backfilled};
+        return PAWL_OK;
+    }
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
+    bind_text(&s, in->name);
+    live = statement_next(&s);
+    status = statement_end(&s);
+    *out =
+        (struct perspective_registered){ANSWER_APPLIED, live ? PERSPECTIVE_FILLING : PERSPECTIVE_LIVE, false};
+    if (status == PAWL_OK && kept.found) {
+        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_REFILL);
+        bind_text(&s, key);
+        bind_int(&s, out->state);
+        status = statement_run(&s);
+    } else if (status == PAWL_OK) {
+        status = insert(op, in, key, out->state);
+    }
+    return status == PAWL_OK ? types_resolve(op, (pawl_str){NULL, 0}) : status;
+}
+
+pawl_status sqlite_perspective_register(struct store *store, const struct perspective_new *in,
+                                        struct perspective_registered *out, pawl_error *err) {
+    struct operation op;
+    struct perspective_registered result;
+    pawl_status status = check_perspective(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_register", err);
+    if (status != PAWL_OK)
+        return status;
+    status = put_perspective(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+static pawl_status backfill(struct operation *op, pawl_str key, int streams_max, bool *done) {
+    struct perspective_brief kept;
+    pawl_status status = perspective_read(op, key, &kept);
+    if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
+        status = perspective_missing(op, key);
+    *done = true;
+    if (status != PAWL_OK || kept.backfilled || kept.state == PERSPECTIVE_RETIRED)
+        return status;
+    pawl_str last = {NULL, 0};
+    struct statement s = statement_begin(op, SQLITE_Q_BACKFILL_STREAMS);
+    bind_text(&s, kept.backfill_after);
+    bind_int(&s, streams_max);
+    if (statement_next(&s)) {
+        *done = column_int(&s, 0) < streams_max;
+        last = column_copy(&s, 1, op->scratch);
+    }
+    status = statement_end(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_BACKFILL_INSERT);
+    bind_text(&s, key);
+    bind_text(&s, kept.backfill_after);
+    bind_int(&s, streams_max);
+    bind_int(&s, op->now_ms);
+    status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_BACKFILL);
+    bind_text(&s, key);
+    bind_text(&s, last);
+    bind_int(&s, *done ? 1 : 0);
+    return statement_run(&s);
+}
+
+pawl_status sqlite_perspective_backfill(struct store *store, pawl_str perspective, int streams_max,
+                                        bool *done, pawl_error *err) {
+    struct operation op;
+    bool result = false;
+    pawl_status status = check_key("perspective_backfill", perspective, err);
+    if (status == PAWL_OK)
+        status = check_limit("perspective_backfill", streams_max, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_backfill", err);
+    if (status != PAWL_OK)
+        return status;
+    status = backfill(&op, perspective, streams_max, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *done = result;
+    return status;
+}
+
+pawl_status perspective_set_state(struct operation *op, pawl_str key, enum perspective_state state,
+                                  bool paused) {
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_STATE);
+    bind_text(&s, key);
+    bind_int(&s, state);
+    bind_int(&s, paused ? 1 : 0);
+    return statement_run(&s);
+}
+
+pawl_status perspective_unmap(struct operation *op, pawl_str key) {
+    struct statement s = statement_begin(op, SQLITE_Q_MAPPING_DELETE);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+static pawl_status change(struct operation *op, pawl_str key, enum perspective_action action,
+                          enum store_answer *answer) {
+    struct perspective_brief kept;
+    pawl_status status = perspective_read(op, key, &kept);
+    if (status != PAWL_OK)
+        return status;
+    bool removed = kept.found && kept.state == PERSPECTIVE_REMOVED;
+    *answer = ANSWER_APPLIED;
+    if (!kept.found || (removed && action != PERSPECTIVE_REMOVE))
+        *answer = ANSWER_NOT_FOUND;
+    else if (action == PERSPECTIVE_REMOVE ? removed : kept.paused == (action == PERSPECTIVE_PAUSE))
+        *answer = ANSWER_DUPLICATE;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    if (action != PERSPECTIVE_REMOVE)
+        return perspective_set_state(op, key, kept.state, action == PERSPECTIVE_PAUSE);
+    status = perspective_set_state(op, key, PERSPECTIVE_REMOVED, false);
+    return status == PAWL_OK ? perspective_unmap(op, key) : status;
+}
+
+pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
+                                      enum perspective_action action, enum store_answer *answer,
+                                      pawl_error *err) {
+    struct operation op;
+    enum store_answer result = ANSWER_APPLIED;
+    pawl_status status = check_key("perspective_change", perspective, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_change", err);
+    if (status != PAWL_OK)
+        return status;
+    status = change(&op, perspective, action, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *answer = result;
+    return status;
+}

@@ -1,0 +1,58 @@
+/* The counts of perspectives: added up during an operation, written once at its end. */
+#include "store/sqlite/events/perspective_count.h"
+
+#include "base/str.h"
+
+static void add(struct perspective_delta *delta, struct counted_state state, int64_t sign) {
+    delta->by_status[state.status] += sign;
+    delta->stopped += state.stopped ? sign : 0;
+}
+
+/* An operation is nearly always about one perspective: another one writes what came before. */
+static pawl_status turn_to(struct operation *op, pawl_str key) {
+    pawl_status status = str_equal(op->perspective.key, key) ? PAWL_OK : perspective_count_write(op);
+    op->perspective.key = key;
+    return status;
+}
+
+pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count) {
+    pawl_status status = turn_to(op, key);
+    op->perspective.applied += count;
+    return status;
+}
+
+pawl_status perspective_count_moved(struct operation *op, pawl_str key, struct counted_state from,
+                                    struct counted_state to) {
+    pawl_status status = turn_to(op, key);
+    add(&op->perspective, from, -1);
+    add(&op->perspective, to, 1);
+    return status;
+}
+
+pawl_status perspective_count_again(struct operation *op, pawl_str key) {
+    pawl_status status = perspective_count_write(op);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_AGAIN);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+pawl_status perspective_count_write(struct operation *op) {
+    struct perspective_delta delta = op->perspective;
+    bool any = delta.applied != 0 || delta.stopped != 0;
+    op->perspective = (struct perspective_delta){0};
+    for (size_t i = 0; i < sizeof delta.by_status / sizeof delta.by_status[0]; i++)
+        any = any || delta.by_status[i] != 0;
+    if (!any)
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_MOVED);
+    bind_text(&s, delta.key);
+    bind_int(&s, delta.by_status[CHECKPOINT_PENDING]);
+    bind_int(&s, delta.by_status[CHECKPOINT_PROCESSING]);
+    bind_int(&s, delta.by_status[CHECKPOINT_COMPLETED]);
+    bind_int(&s, delta.by_status[CHECKPOINT_FAILED]);
+    bind_int(&s, delta.stopped);
+    bind_int(&s, delta.applied);
+    return statement_run(&s);
+}

@@ -1,0 +1,145 @@
+/* Perspectives that start again: in place from the first event, or as a further version that takes over. */
+#include "base/error.h"
+#include "base/str.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/events/user_sql.h"
+
+static pawl_status rebuild(struct operation *op, const struct perspective_reset *in,
+                           const struct perspective_brief *kept, pawl_str streams, int64_t *count) {
+    int64_t applied = 0;
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_APPLIED);
+    bind_text(&s, in->perspective);
+    bind_text(&s, streams);
+    pawl_status status = statement_number(&s, &applied, &found);
+    if (status == PAWL_OK)
+        status = perspective_count_applied(op, in->perspective, -applied);
+    if (status == PAWL_OK) {
+        s = statement_begin(op, SQLITE_Q_CHECKPOINT_REBUILD);
+        bind_text(&s, in->perspective);
+        bind_text(&s, streams);
+        bind_int(&s, op->now_ms);
+        bind_int(&s, operation_next_token(op));
+        status = statement_run_count(&s, count);
+    }
+    if (status == PAWL_OK)
+        status = perspective_count_again(op, in->perspective);
+    if (status == PAWL_OK) {
+        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
+        bind_text(&s, in->perspective);
+        bind_int(&s, 0);
+        status = statement_run(&s);
+    }
+    if (status == PAWL_OK && !str_absent(kept->clear))
+        status = user_sql_run(op, kept->clear, streams, op->err);
+    return status;
+}
+
+static pawl_status reset(struct operation *op, const struct perspective_reset *in, int64_t *count) {
+    struct perspective_brief kept;
+    pawl_str streams;
+    pawl_status status = perspective_read(op, in->perspective, &kept);
+    if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
+        status = perspective_missing(op, in->perspective);
+    if (status == PAWL_OK)
+        status = check_clear(in, kept.clear, op->err);
+    if (status == PAWL_OK)
+        status = texts_json(op, in->streams, in->stream_count, &streams);
+    if (status != PAWL_OK)
+        return status;
+    if (in->mode == RESET_REBUILD)
+        return rebuild(op, in, &kept, streams, count);
+    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_FAILED);
+    bind_text(&s, in->perspective);
+    bind_text(&s, streams);
+    bind_int(&s, op->now_ms);
+    status = statement_run_count(&s, count);
+    return status == PAWL_OK ? perspective_count_again(op, in->perspective) : status;
+}
+
+pawl_status sqlite_perspective_reset(struct store *store, const struct perspective_reset *in, int64_t *count,
+                                     pawl_error *err) {
+    struct operation op;
+    int64_t result = 0;
+    pawl_status status = check_reset(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_reset", err);
+    if (status != PAWL_OK)
+        return status;
+    status = reset(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *count = result;
+    return status;
+}
+
+/* ---- Switch */
+
+static pawl_status behind(struct operation *op, pawl_str key, int64_t *count) {
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_BEHIND);
+    bind_text(&s, key);
+    return statement_number(&s, count, &found);
+}
+
+static pawl_status compare(struct operation *op, const struct perspective_switch *in, pawl_str old,
+                           struct arena *arena, struct switch_result *out) {
+    int64_t old_behind = 0;
+    pawl_status status = behind(op, old, &old_behind);
+    if (status == PAWL_OK && old_behind == 0)
+        status = user_sql_text(op, in->digest_old, arena, &out->digest_old, op->err);
+    if (status == PAWL_OK && old_behind == 0)
+        status = user_sql_text(op, in->digest_new, arena, &out->digest_new, op->err);
+    if (status == PAWL_OK && (old_behind > 0 || !perspective_same_text(out->digest_old, out->digest_new)))
+        out->answer = ANSWER_CONFLICT;
+    return status;
+}
+
+static pawl_status switch_to(struct operation *op, const struct perspective_switch *in, struct arena *arena,
+                             struct switch_result *out) {
+    pawl_str key, old = {NULL, 0};
+    struct perspective_brief kept = {0};
+    pawl_status status = perspective_key(op->scratch, in->name, in->version, &key, op->err);
+    if (status == PAWL_OK)
+        status = perspective_read(op, key, &kept);
+    if (status == PAWL_OK && !perspective_fed(&kept))
+        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
+                           "perspective \"%.*s\" is not registered, or not being filled", STR_ARG(key));
+    out->answer = ANSWER_DUPLICATE;
+    if (status != PAWL_OK || kept.state == PERSPECTIVE_LIVE)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
+    bind_text(&s, in->name);
+    if (statement_next(&s))
+        old = column_copy(&s, 0, op->scratch);
+    status = statement_end(&s);
+    if (status == PAWL_OK)
+        status = behind(op, key, &out->behind);
+    out->answer = out->behind == 0 && kept.backfilled ? ANSWER_APPLIED : ANSWER_CONFLICT;
+    if (status == PAWL_OK && out->answer == ANSWER_APPLIED && !str_absent(in->digest_old) && !str_absent(old))
+        status = compare(op, in, old, arena, out);
+    if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
+        return status;
+    if (!str_absent(old)) {
+        status = perspective_set_state(op, old, PERSPECTIVE_RETIRED, false);
+        if (status == PAWL_OK)
+            status = perspective_unmap(op, old);
+    }
+    return status == PAWL_OK ? perspective_set_state(op, key, PERSPECTIVE_LIVE, kept.paused) : status;
+}
+
+pawl_status sqlite_perspective_switch(struct store *store, const struct perspective_switch *in,
+                                      struct arena *arena, struct switch_result *out, pawl_error *err) {
+    struct operation op;
+    struct switch_result result = {0};
+    pawl_status status = check_switch(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_switch", err);
+    if (status != PAWL_OK)
+        return status;
+    status = switch_to(&op, in, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

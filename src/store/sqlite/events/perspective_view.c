@@ -1,0 +1,216 @@
+/* What is asked about perspectives: the list with its counts and lags, and how far one has come. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/events/events.h"
+
+enum { WALK_MAX = 10000 };
+
+/* What keeps a perspective from having applied everything. */
+struct walk {
+    int64_t position;
+    pawl_str stream; /* absent: nothing that was looked at */
+    int64_t appended_ms;
+    bool whole; /* false: there are more events than were looked at; appended_ms is that of the last one */
+};
+
+static pawl_status walk(struct operation *op, pawl_str key, int64_t from, int64_t look, struct walk *out) {
+    int64_t head = 0;
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
+    pawl_status status = statement_number(&s, &head, &found);
+    if (status != PAWL_OK)
+        return status;
+    int64_t through = head - from > look ? from + look : head;
+    *out = (struct walk){.position = through > from ? through : from, .whole = through == head};
+    s = statement_begin(op, SQLITE_Q_PERSPECTIVE_WALK);
+    bind_text(&s, key);
+    bind_int(&s, from);
+    bind_int(&s, through);
+    if (statement_next(&s))
+        *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2), true};
+    status = statement_end(&s);
+    if (status == PAWL_OK && !out->whole) {
+        s = statement_begin(op, SQLITE_Q_EVENT_APPENDED);
+        bind_int(&s, out->position);
+        status = statement_number(&s, &out->appended_ms, &found);
+    }
+    return status;
+}
+
+/* So that the next look begins there. */
+static pawl_status remember(struct operation *op, pawl_str key, int64_t position) {
+    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
+    bind_text(&s, key);
+    bind_int(&s, position);
+    return statement_run(&s);
+}
+
+static struct perspective_row row_column(struct statement *s, struct arena *arena) {
+    struct perspective_row row = {
+        .key = column_copy(s, 0, arena),
+        .name = column_copy(s, 1, arena),
+        .version = (int)column_int(s, 2),
+        .state = (enum perspective_state)column_int(s, 3),
+        .paused = column_int(s, 4) != 0,
+        .backfilled = column_int(s, 5) != 0,
+        .run = (enum perspective_run)column_int(s, 6),
+        .target = column_copy(s, 7, arena),
+        .clear = column_copy(s, 8, arena),
+        .batch = (int)column_int(s, 9),
+        .max_attempts = (int)column_int(s, 10),
+        .policy = (enum dead_policy)column_int(s, 11),
+        .registered_ms = column_int(s, 12),
+        .checkpoints = column_int(s, 13),
+        .pending = column_int(s, 14),
+        .processing = column_int(s, 15),
+        .completed = column_int(s, 16),
+        .failed = column_int(s, 17),
+        .stopped = column_int(s, 18),
+        .matched = column_int(s, 19),
+        .applied = column_int(s, 20),
+        .position = column_int(s, 21),
+    };
+    row.lag_events = row.matched > row.applied ? row.matched - row.applied : 0; /* retired: no types */
+    return row;
+}
+
+static bool is_fed(const struct perspective_row *row) {
+    return row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
+}
+
+static pawl_status row_finish(struct operation *op, struct arena *arena, int64_t look,
+                              struct perspective_row *row) {
+    struct walk at = {0};
+    pawl_status status = patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
+    row->lag_whole = true;
+    if (!is_fed(row)) {
+        row->position = 0;
+        return status;
+    }
+    if (status == PAWL_OK)
+        status = walk(op, row->key, row->position, look, &at);
+    if (status == PAWL_OK && !at.whole && op->writes)
+        status = remember(op, row->key, at.position);
+    row->position = at.position;
+    row->lag_whole = at.whole;
+    row->lag_ms = perspective_lag_ms(row, at.appended_ms > 0 ? op->now_ms - at.appended_ms : 0);
+    return status;
+}
+
+/* What is to be listed, and what is still to be read of each row. */
+struct listing {
+    pawl_str name; /* absent: all */
+    enum operation_mode mode;
+    pawl_status (*finish)(struct operation *op, struct arena *arena, int64_t look,
+                          struct perspective_row *row);
+};
+
+static pawl_status list_all(struct store *store, const struct listing *listing, struct arena *arena,
+                            struct perspective_rows *out, pawl_error *err) {
+    struct operation op;
+    size_t fed = 0;
+    struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
+    if (list.rows == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
+    pawl_status status = operation_begin(&op, store, listing->mode, "perspective_list", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_PERSPECTIVE_LIST);
+    bind_text(&s, listing->name);
+    while (list.count < PAWL_PERSPECTIVES_MAX && statement_next(&s)) {
+        list.rows[list.count] = row_column(&s, arena);
+        fed += is_fed(&list.rows[list.count++]);
+    }
+    status = statement_end(&s);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        status = listing->finish(&op, arena, perspective_look(fed), &list.rows[i]);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
+                                    struct perspective_rows *out, pawl_error *err) {
+    struct listing listing = {name, OPERATION_READ, row_finish};
+    struct perspective_rows list = {0}, moved;
+    bool whole = true;
+    pawl_status status = list_all(store, &listing, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        whole = whole && list.rows[i].lag_whole;
+    if (status != PAWL_OK)
+        return status;
+    /* The next list goes on from here: only a transaction that writes can remember that. When somebody else
+     * writes for long, what was read is as right, and the next list tries again. */
+    listing.mode = OPERATION_WRITE;
+    if (!whole && list_all(store, &listing, arena, &moved, NULL) == PAWL_OK)
+        list = moved;
+    *out = list;
+    return PAWL_OK;
+}
+
+static pawl_status definition_finish(struct operation *op, struct arena *arena, int64_t look,
+                                     struct perspective_row *row) {
+    (void)look;
+    row->lag_whole = true;
+    row->checkpoints = row->pending = row->processing = row->completed = row->failed = row->stopped = 0;
+    row->matched = row->applied = row->lag_events = row->position = 0;
+    return patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
+}
+
+pawl_status sqlite_perspective_defined(struct store *store, struct arena *arena, struct perspective_rows *out,
+                                       pawl_error *err) {
+    const struct listing listing = {{NULL, 0}, OPERATION_READ, definition_finish};
+    return list_all(store, &listing, arena, out, err);
+}
+
+static pawl_status reached(struct operation *op, const struct perspective_target *in, struct arena *arena,
+                           struct perspective_reached *out) {
+    pawl_str key, stream = in->stream;
+    struct perspective_brief kept;
+    struct walk at = {0};
+    struct checkpoint_state c = {0};
+    int64_t head = 0, waiting = 0;
+    pawl_status status = perspective_find_live(op, in->perspective, &key, &kept);
+    if (status == PAWL_OK && str_absent(in->stream)) {
+        status = walk(op, key, kept.position, WALK_MAX, &at);
+        if (status == PAWL_OK && at.position > kept.position)
+            status = remember(op, key, at.position);
+        stream = at.stream;
+        out->at = at.position;
+        out->reached = out->at >= in->position;
+    }
+    if (status == PAWL_OK && !str_absent(stream))
+        status = checkpoint_read(op, stream, key, &c);
+    if (status == PAWL_OK && !str_absent(in->stream)) {
+        out->at = c.found ? c.view.version : 0;
+        status = stream_version(op, in->stream, &head);
+        if (status == PAWL_OK && out->at < in->version)
+            status = events_matching(op, in->stream, key, out->at, in->version, &waiting);
+        out->reached = out->at >= in->version || (head >= in->version && waiting == 0);
+    }
+    out->failed = !out->reached && c.found && c.view.status == CHECKPOINT_FAILED;
+    if (status == PAWL_OK && out->failed)
+        status = str_dup(arena, c.view.error, &out->error, op->err);
+    return status;
+}
+
+pawl_status sqlite_perspective_reached(struct store *store, const struct perspective_target *in,
+                                       struct arena *arena, struct perspective_reached *out,
+                                       pawl_error *err) {
+    struct operation op;
+    struct perspective_reached result = {0};
+    pawl_status status = check_target(in, err);
+    /* A position is remembered, so that the next question begins there. */
+    enum operation_mode mode = str_absent(in->stream) ? OPERATION_WRITE : OPERATION_READ;
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, mode, "perspective_reached", err);
+    if (status != PAWL_OK)
+        return status;
+    status = reached(&op, in, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

@@ -1,0 +1,60 @@
+/* The files of a connection: what is at their paths now, and what this process has open. */
+#include "store/sqlite/file/files.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+/* What is at a path now; nothing is inode 0. */
+static struct file_place place_of(const char *path, const char *suffix) {
+    char name[PATH_MAX];
+    struct stat info;
+    if (snprintf(name, sizeof name, "%s%s", path, suffix) >= (int)sizeof name || stat(name, &info) != 0)
+        return (struct file_place){0};
+    return (struct file_place){info.st_dev, info.st_ino};
+}
+
+/*
+ * All connections of a process share one index of the log, which SQLite finds by the database and not by its
+ * name: a connection that is opened after the index was removed goes on with the removed one, while others
+ * use what is there now. Without /proc nothing can be told, and the file counts as open.
+ */
+static bool is_open_here(struct file_place place) {
+    DIR *dir = opendir("/proc/self/fd");
+    if (dir == NULL)
+        return true;
+    bool found = false;
+    struct stat info;
+    for (struct dirent *entry = readdir(dir); entry != NULL && !found; entry = readdir(dir)) {
+        char *end = NULL;
+        long fd = strtol(entry->d_name, &end, 10);
+        found = end != entry->d_name && fstat((int)fd, &info) == 0 && info.st_dev == place.device &&
+                info.st_ino == place.inode;
+    }
+    closedir(dir);
+    return found;
+}
+
+/* SQLite never removes a log that is in use, nor replaces the file: whoever did has cut us off, and nobody
+ * else would see what we commit from now on. */
+pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
+    static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
+        if (was->inode == 0 && (now.inode == 0 || is_open_here(now)))
+            *was = now; /* the log is made by the first who reads */
+        if (was->inode == now.inode && was->device == now.device)
+            continue;
+        store->cut_off = true;
+        return error_set(
+            err, PAWL_DAMAGED, op,
+            "%s%s was %s while it was in use: what was committed since its last checkpoint may be "
+            "lost; stop all users of the file, run pawl check, and compare with what producers know",
+            store->path, suffixes[i], now.inode == 0 ? "removed" : "replaced");
+    }
+    return PAWL_OK;
+}

@@ -1,0 +1,242 @@
+/* One operation: begin, commit, roll back, and what is written with every commit. */
+#include "store/sqlite/file/operation.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "store/sqlite/events/perspective_count.h"
+#include "store/sqlite/file/checkpointer.h"
+#include "store/sqlite/file/clock.h"
+#include "store/sqlite/file/files.h"
+#include "store/sqlite/file/turn.h"
+#include "store/sqlite/file/waker.h"
+#include "store/sqlite/fleet/liveness.h"
+
+enum { TOKEN_EPOCH_SHIFT = 40 };
+
+int64_t operation_next_seq(struct operation *op) { return ++op->last_seq; }
+
+int64_t operation_last_token(const struct operation *op) {
+    return op->settings.epoch << TOKEN_EPOCH_SHIFT | op->last_token;
+}
+
+int64_t operation_next_token(struct operation *op) {
+    op->last_token++;
+    return operation_last_token(op);
+}
+
+pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance) {
+    if (op->evicted_count == op->evicted_cap) {
+        size_t cap = op->evicted_cap == 0 ? 8 : op->evicted_cap * 2;
+        pawl_uuid *grown = arena_array(op->scratch, cap, sizeof(*grown));
+        if (grown == NULL)
+            return operation_no_memory(op);
+        if (op->evicted_count > 0)
+            memcpy(grown, op->evicted, op->evicted_count * sizeof(*grown));
+        op->evicted = grown;
+        op->evicted_cap = cap;
+    }
+    op->evicted[op->evicted_count++] = instance;
+    return PAWL_OK;
+}
+
+pawl_status operation_read_settings(struct operation *op, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_READ);
+    bool row = statement_next(&s);
+    if (row) {
+        op->settings = (struct settings){
+            .partition_count = (int)column_int(&s, 0),
+            .lane_count = (int)column_int(&s, 1),
+            .epoch = column_int(&s, 2),
+            .instance_lease_ms = column_int(&s, 3),
+            .stale_ms = column_int(&s, 4),
+            .max_attempts = (int)column_int(&s, 5),
+            .dedupe_ms = column_int(&s, 6),
+            .history_ms = column_int(&s, 7),
+            .dead_policy = (int)column_int(&s, 8),
+            .test_now_ms = column_int(&s, 9),
+            .schema_version = (int)column_int(&s, 13),
+            .epoch_ms = column_int(&s, 14),
+            .epoch_cause = (int)column_int(&s, 15),
+        };
+        op->now_ms = clock_now(op->settings.test_now_ms, column_int(&s, 10));
+        op->last_seq = column_int(&s, 11);
+        op->last_token = column_int(&s, 12);
+    }
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *found = row;
+    return status;
+}
+
+pawl_status operation_raise_epoch(struct operation *op, int64_t epoch, enum epoch_cause cause) {
+    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_EPOCH);
+    bind_int(&s, epoch);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, cause);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        op->settings.epoch = epoch;
+    return status;
+}
+
+static pawl_status run(struct operation *op, enum sqlite_query query) {
+    struct statement s = statement_begin(op, query);
+    return statement_run(&s);
+}
+
+/* A rollback after a failure: its own failure only says that SQLite has rolled back already. */
+static void roll_back(struct operation *op) {
+    if (sqlite3_get_autocommit(op->store->db) != 0)
+        return;
+    pawl_error *err = op->err;
+    op->err = NULL; /* the first failure is the one to report */
+    (void)run(op, SQLITE_Q_TRANSACTION_ROLLBACK);
+    op->err = err;
+}
+
+pawl_status operation_begin(struct operation *op, struct store *store, enum operation_mode mode,
+                            const char *name, pawl_error *err) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    pthread_mutex_lock(&self->lock);
+    arena_reset(self->scratch);
+    *op = (struct operation){
+        .store = self, .scratch = self->scratch, .name = name, .err = err, .writes = mode == OPERATION_WRITE};
+    if (op->writes)
+        turn_give(self);
+    self->turn_wanted = op->writes;
+    connection_deadline_start(self);
+    pawl_status status =
+        run(op, op->writes ? SQLITE_Q_TRANSACTION_BEGIN_WRITE : SQLITE_Q_TRANSACTION_BEGIN_READ);
+    self->turn_wanted = false;
+    turn_end(self);
+    op->changes = sqlite3_total_changes64(self->db);
+    bool found = false;
+    if (status == PAWL_OK)
+        status = operation_read_settings(op, &found);
+    if (status == PAWL_OK && !found)
+        status = error_set(err, PAWL_CONFLICT, name, "the database %s has no settings: run pawl migrate",
+                           self->path);
+    if (status == PAWL_OK)
+        status = files_still_there(self, name, err);
+    if (status != PAWL_OK) {
+        roll_back(op);
+        pthread_mutex_unlock(&self->lock);
+    }
+    return status;
+}
+
+static pawl_status write_tally(struct operation *op, int kind) {
+    const struct tally_delta *delta = &op->tally[kind];
+    static const struct tally_delta nothing;
+    if (memcmp(delta, &nothing, sizeof(nothing)) == 0)
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_TALLY_ADD);
+    bind_int(&s, kind);
+    bind_int(&s, delta->put);
+    bind_int(&s, delta->done);
+    bind_int(&s, delta->failed);
+    bind_int(&s, delta->dead);
+    bind_int(&s, delta->aside);
+    bind_int(&s, delta->stale);
+    bind_int(&s, delta->duplicate);
+    bind_int(&s, delta->redriven);
+    bind_int(&s, delta->discarded);
+    return statement_run(&s);
+}
+
+static pawl_status write_counters(struct operation *op) {
+    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_COUNT);
+    bind_int(&s, op->last_seq);
+    bind_int(&s, op->last_token);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = perspective_count_write(op);
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+        status = write_tally(op, kind);
+    return status;
+}
+
+/* An operation that found nothing to do leaves nothing behind: a worker that polls must not wear out the
+ * disk. */
+static bool has_changes(const struct operation *op) {
+    static const struct tally_delta nothing[KIND_COUNT + 1];
+    return sqlite3_total_changes64(op->store->db) != op->changes ||
+           memcmp(op->tally, nothing, sizeof(nothing)) != 0;
+}
+
+/*
+ * A failed COMMIT is rolled back. When the log was written but not synced, or not yet announced to the
+ * others, a crash now could bring the commit back: that outcome is unknown. A log that could not be written
+ * is not.
+ */
+static pawl_status commit(struct operation *op) {
+    struct statement s = statement_begin(op, SQLITE_Q_TRANSACTION_COMMIT);
+    while (statement_next(&s))
+        continue;
+    int rc = s.rc;
+    pawl_status status = statement_end(&s);
+    if (status != PAWL_OK && op->writes && (rc & 0xff) == SQLITE_IOERR && rc != SQLITE_IOERR_WRITE &&
+        rc != SQLITE_IOERR_NOMEM)
+        status = error_set(
+            op->err, PAWL_UNKNOWN, op->name,
+            "writing %s failed while committing (code %d): it may have happened; look before trying "
+            "again",
+            op->store->path, rc);
+    return status;
+}
+
+pawl_status operation_end(struct operation *op, pawl_status status) {
+    if (status == PAWL_OK && op->writes && has_changes(op))
+        status = write_counters(op);
+    if (status == PAWL_OK && op->writes)
+        status = files_still_there(op->store, op->name, op->err);
+    if (status == PAWL_OK)
+        status = commit(op);
+    if (status != PAWL_OK)
+        roll_back(op);
+    if (status == PAWL_OK && op->writes) /* into a log that was removed meanwhile: not to be promised */
+        status = files_still_there(op->store, op->name, op->err);
+    if (status == PAWL_OK && op->writes) {
+        for (size_t i = 0; i < op->evicted_count; i++)
+            liveness_remove_file(op->store, op->evicted[i]);
+        if (op->news)
+            waker_write(op->store->path);
+        else if (op->wake)
+            waker_touch(op->store->path);
+        checkpointer_after_commit(op->store);
+    }
+    pthread_mutex_unlock(&op->store->lock);
+    return status;
+}
+
+pawl_status operation_join(struct operation *op, struct sqlite_store *store, const char *name,
+                           pawl_error *err) {
+    *op = (struct operation){
+        .store = store, .scratch = store->scratch, .name = name, .err = err, .writes = true};
+    bool found = false;
+    pawl_status status = run(op, SQLITE_Q_SEND_SAVEPOINT);
+    if (status == PAWL_OK)
+        status = operation_read_settings(op, &found);
+    if (status == PAWL_OK && !found)
+        status = error_set(err, PAWL_CONFLICT, name, "the database has no settings: run pawl migrate");
+    return status == PAWL_OK ? PAWL_OK : operation_leave(op, status);
+}
+
+pawl_status operation_leave(struct operation *op, pawl_status status) {
+    if (status == PAWL_OK)
+        status = write_counters(op);
+    if (status == PAWL_OK) {
+        /* Whoever wakes up now waits for the caller's commit before it can look. */
+        if (op->wake)
+            waker_touch(op->store->path);
+        return run(op, SQLITE_Q_SEND_RELEASE);
+    }
+    pawl_error *err = op->err;
+    op->err = NULL; /* the first failure is the one to report */
+    if (run(op, SQLITE_Q_SEND_ROLLBACK) == PAWL_OK)
+        (void)run(op, SQLITE_Q_SEND_RELEASE);
+    op->err = err;
+    return status;
+}

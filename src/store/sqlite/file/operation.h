@@ -1,0 +1,78 @@
+/* One operation: a transaction with its time, its settings, its counters and its sums. */
+#ifndef STORE_SQLITE_FILE_OPERATION_H
+#define STORE_SQLITE_FILE_OPERATION_H
+
+#include "base/error.h"
+#include "store/sqlite/file/connection.h"
+#include "store/sqlite/file/statement.h"
+
+struct part;
+
+/* What one operation adds to the tally of a kind. */
+struct tally_delta {
+    int64_t put, done, failed, dead, aside, stale, duplicate, redriven, discarded;
+};
+
+/* What it adds to the counts of a perspective; see perspective_count.h. */
+struct perspective_delta {
+    pawl_str key;
+    int64_t by_status[4]; /* enum checkpoint_status */
+    int64_t stopped, applied;
+};
+
+/* Lives on the stack of the seam's function, from operation_begin to operation_end. */
+struct operation {
+    struct sqlite_store *store;
+    struct arena *scratch; /* freed with the operation */
+    const char *name;
+    pawl_error *err;
+    bool writes;
+    int64_t now_ms;
+    struct settings settings;
+    int64_t last_seq, last_token;
+    int64_t changes; /* rows the connection had written before */
+    struct tally_delta tally[KIND_COUNT + 1];
+    struct perspective_delta perspective;
+    bool wake;          /* somebody waits for what this operation put */
+    bool news;          /* it paused or cancelled something: everybody is to look */
+    struct part *parts; /* claim parts loaded so far, flight.h */
+    pawl_uuid *evicted; /* whose lock files go after the commit */
+    size_t evicted_count, evicted_cap;
+};
+
+enum operation_mode { OPERATION_READ, OPERATION_WRITE };
+
+/* Locks the store, begins a transaction and reads time and settings. On failure there is nothing to end. */
+PAWL_MUSTCHECK pawl_status operation_begin(struct operation *op, struct store *store,
+                                           enum operation_mode mode, const char *name, pawl_error *err);
+
+/* Commits when status is PAWL_OK, else rolls back; unlocks. Returns the status of the whole. */
+PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
+
+/*
+ * The same inside a transaction that somebody else has begun on the connection and will end: a savepoint
+ * takes the place of the transaction. No lock: the connection is the caller's.
+ */
+PAWL_MUSTCHECK pawl_status operation_join(struct operation *op, struct sqlite_store *store, const char *name,
+                                          pawl_error *err);
+PAWL_MUSTCHECK pawl_status operation_leave(struct operation *op, pawl_status status);
+
+/* The next number of the sequence and the next token: epoch << 40 | counter. */
+int64_t operation_next_seq(struct operation *op);
+int64_t operation_next_token(struct operation *op);
+int64_t operation_last_token(const struct operation *op); /* the highest drawn so far */
+
+/* Every token from now on is above every token before. */
+PAWL_MUSTCHECK pawl_status operation_raise_epoch(struct operation *op, int64_t epoch, enum epoch_cause cause);
+
+static inline pawl_status operation_no_memory(struct operation *op) {
+    return error_set(op->err, PAWL_NO_MEMORY, op->name, "out of memory");
+}
+
+/* Notes whose liveness lock file is to be removed once the eviction is committed. */
+PAWL_MUSTCHECK pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance);
+
+/* Reads the settings row; *found false when there is none. */
+PAWL_MUSTCHECK pawl_status operation_read_settings(struct operation *op, bool *found);
+
+#endif

@@ -1,0 +1,18 @@
+/* Turns among writers. SQLite's write lock has no queue: who polls for it can starve beside a process that
+ * writes one transaction after the other. So a writer that has to wait says so, and who is about to write
+ * lets it go first. It is a courtesy with a bound: correctness never depends on it. */
+#ifndef STORE_SQLITE_FILE_TURN_H
+#define STORE_SQLITE_FILE_TURN_H
+
+#include "store/sqlite/file/connection.h"
+
+/* Before a write transaction: lets a writer that waits go first, for at most 20 ms. */
+void turn_give(struct sqlite_store *store);
+
+/* The lock is taken: this writer waits for its turn. True: it is the next one. */
+bool turn_wait(struct sqlite_store *store);
+
+/* The wait is over, one way or the other. */
+void turn_end(struct sqlite_store *store);
+
+#endif

@@ -1,0 +1,308 @@
+/* Instances: how they come, beat, fall silent, are evicted and leave. */
+#include "store/sqlite/fleet/instance.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/uuid.h"
+#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/fleet/lane.h"
+
+pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_FIND);
+    bind_uuid(&s, id);
+    bool row = statement_next(&s);
+    if (row)
+        *brief = (struct instance_brief){.id = id,
+                                         .state = (enum instance_state)column_int(&s, 0),
+                                         .kinds = (int)column_int(&s, 1),
+                                         .beat_ms = column_int(&s, 2),
+                                         .lease_ms = column_int(&s, 3),
+                                         .lease_until_ms = column_int(&s, 4),
+                                         .max_partitions = (int)column_int(&s, 5),
+                                         .holds_lock = column_int(&s, 6) > 0,
+                                         .slots = (int)column_int(&s, 7)};
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *known = row;
+    return status;
+}
+
+pawl_status instance_must_be_active(struct operation *op, pawl_uuid id, struct instance_brief *brief) {
+    char text[UUID_TEXT_BYTES];
+    bool known = false;
+    pawl_status status = instance_read(op, id, brief, &known);
+    if (status != PAWL_OK)
+        return status;
+    if (!known)
+        return error_set(
+            op->err, PAWL_STALE, op->name,
+            "instance %s is not registered (evicted and removed, or never there): drop its work and "
+            "register with a fresh id",
+            uuid_format(id, text));
+    if (brief->state != INSTANCE_ACTIVE)
+        return error_set(op->err, PAWL_STALE, op->name,
+                         "instance %s was evicted: drop its work and register with a fresh id",
+                         uuid_format(id, text));
+    return PAWL_OK;
+}
+
+pawl_status instance_must_be_live(struct operation *op, pawl_uuid id) {
+    char text[UUID_TEXT_BYTES];
+    struct instance_brief brief;
+    pawl_status status = instance_must_be_active(op, id, &brief);
+    if (status == PAWL_OK && brief.lease_until_ms <= op->now_ms)
+        status = error_set(op->err, PAWL_STALE, op->name,
+                           "the lease of instance %s ended %" PRId64
+                           " ms ago: send a heartbeat before claiming",
+                           uuid_format(id, text), op->now_ms - brief.lease_until_ms);
+    return status;
+}
+
+static pawl_status has_tombstone(struct operation *op, pawl_uuid id, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_TOMBSTONE_FIND);
+    int64_t one = 0;
+    bind_uuid(&s, id);
+    return statement_number(&s, &one, found);
+}
+
+/* Rebalances every kind of the instance and says what it owns afterwards. */
+static pawl_status balance(struct operation *op, const struct instance_brief *brief,
+                           struct beat_result *beat) {
+    pawl_status status = PAWL_OK;
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+        if ((brief->kinds & KIND_BIT(kind)) != 0)
+            status = lane_balance(op, (enum store_kind)kind, brief, beat);
+    return status != PAWL_OK ? status : lane_fill_beat(op, brief, beat);
+}
+
+static pawl_status insert(struct operation *op, const struct instance_new *in, int64_t lease_ms) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_INSERT);
+    bind_uuid(&s, in->id);
+    bind_text(&s, in->service);
+    bind_text(&s, in->host);
+    bind_int(&s, in->pid);
+    bind_text(&s, in->metadata);
+    bind_int(&s, in->kinds);
+    bind_int(&s, in->max_partitions);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, lease_ms);
+    bind_int(&s, in->slots);
+    return statement_run(&s);
+}
+
+pawl_status instance_enter(struct operation *op, const struct instance_new *in, struct beat_result *beat) {
+    char text[UUID_TEXT_BYTES];
+    struct instance_brief brief;
+    bool known = false, buried = false;
+    if (in->partition_count != 0 && in->partition_count != op->settings.partition_count)
+        return error_set(
+            op->err, PAWL_INVALID, op->name,
+            "partition_count %d differs from the schema's %d, which is fixed: leave it out or name that",
+            in->partition_count, op->settings.partition_count);
+    pawl_status status = instance_read(op, in->id, &brief, &known);
+    if (status == PAWL_OK)
+        status = has_tombstone(op, in->id, &buried);
+    if (status != PAWL_OK)
+        return status;
+    if (known || buried)
+        return error_set(op->err, PAWL_CONFLICT, op->name,
+                         "instance id %s was used before: every start of a process needs a fresh one",
+                         uuid_format(in->id, text));
+    int64_t lease_ms = in->lease_ms != 0 ? in->lease_ms : op->settings.instance_lease_ms;
+    brief = (struct instance_brief){.id = in->id,
+                                    .state = INSTANCE_ACTIVE,
+                                    .kinds = in->kinds,
+                                    .beat_ms = op->now_ms,
+                                    .lease_ms = lease_ms,
+                                    .lease_until_ms = op->now_ms + lease_ms,
+                                    .max_partitions = in->max_partitions};
+    status = insert(op, in, lease_ms);
+    return status != PAWL_OK ? status : balance(op, &brief, beat);
+}
+
+pawl_status instance_touch(struct operation *op, struct instance_brief *brief, struct beat_result *beat) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_BEAT);
+    bind_uuid(&s, brief->id);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    brief->beat_ms = op->now_ms;
+    brief->lease_until_ms = op->now_ms + brief->lease_ms;
+    return status != PAWL_OK ? status : balance(op, brief, beat);
+}
+
+/* Its lanes, its checkpoints, and its wish to be woken. */
+static pawl_status free_grants(struct operation *op, pawl_uuid id) {
+    struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_ALL);
+    bind_uuid(&s, id);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = checkpoints_leave(op, id);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_WAITER_END);
+    bind_uuid(&s, id);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+pawl_status instance_expel(struct operation *op, pawl_uuid id) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SET_EVICTED);
+    bind_uuid(&s, id);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = free_grants(op, id);
+    if (status == PAWL_OK)
+        status = ending_evicted(op, id);
+    return status != PAWL_OK ? status : operation_note_evicted(op, id);
+}
+
+/* Evicts every instance the statement lists. */
+static pawl_status evict_listed(struct operation *op, struct statement *s, int *evicted) {
+    struct id_link {
+        struct id_link *next;
+        pawl_uuid id;
+    } *first = NULL, **tail = &first;
+    while (statement_next(s)) {
+        struct id_link *link = arena_alloc(op->scratch, sizeof(*link));
+        if (link == NULL) {
+            s->rc = SQLITE_NOMEM;
+            break;
+        }
+        link->id = column_uuid(s, 0);
+        *tail = link;
+        tail = &link->next;
+    }
+    pawl_status status = statement_end(s);
+    for (struct id_link *link = first; link != NULL && status == PAWL_OK; link = link->next) {
+        status = instance_expel(op, link->id);
+        *evicted += 1;
+    }
+    return status;
+}
+
+pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *evicted) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SILENT);
+    bind_uuid(&s, caller);
+    bind_int(&s, op->now_ms);
+    return evict_listed(op, &s, evicted);
+}
+
+pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SILENT);
+    bind_uuid(&s, caller);
+    bind_int(&s, op->now_ms);
+    *any = statement_next(&s);
+    return statement_end(&s);
+}
+
+pawl_status instance_expel_all(struct operation *op) {
+    int evicted = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_ACTIVE);
+    return evict_listed(op, &s, &evicted);
+}
+
+pawl_status instance_remove(struct operation *op, pawl_uuid id) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_DELETE);
+    bind_uuid(&s, id);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_TOMBSTONE_INSERT);
+    bind_uuid(&s, id);
+    bind_int(&s, op->now_ms);
+    status = statement_run(&s);
+    return status != PAWL_OK ? status : operation_note_evicted(op, id);
+}
+
+pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,
+                                     struct instance_grant *out, pawl_error *err) {
+    pawl_status status = check_instance(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "instance_register", err);
+    if (status != PAWL_OK)
+        return status;
+    struct beat_result beat = {0};
+    status = operation_end(&op, instance_enter(&op, in, &beat));
+    if (status == PAWL_OK)
+        *out = (struct instance_grant){.now_ms = beat.now_ms,
+                                       .lease_until_ms = beat.lease_until_ms,
+                                       .epoch = op.settings.epoch,
+                                       .lanes_owned = beat.lanes_owned[1] + beat.lanes_owned[2] +
+                                                      beat.lanes_owned[3]};
+    return status;
+}
+
+static pawl_status count_pauses(struct operation *op, int64_t *count) {
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_COUNT);
+    return statement_number(&s, count, &found);
+}
+
+pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
+                             struct beat_result *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "heartbeat", err);
+    if (status != PAWL_OK)
+        return status;
+    struct instance_brief brief;
+    struct beat_result beat = {0};
+    status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK)
+        status = instance_touch(&op, &brief, &beat);
+    if (status == PAWL_OK)
+        status = count_pauses(&op, &beat.pauses);
+    if (status == PAWL_OK && processed >= 0) {
+        struct statement s = statement_begin(&op, SQLITE_Q_INSTANCE_PROCESSED);
+        bind_uuid(&s, instance);
+        bind_int(&s, processed);
+        status = statement_run(&s);
+    }
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = beat;
+    return status;
+}
+
+pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err) {
+    char text[UUID_TEXT_BYTES];
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "instance_deregister", err);
+    if (status != PAWL_OK)
+        return status;
+    struct instance_brief brief;
+    bool known = false;
+    status = instance_read(&op, instance, &brief, &known);
+    if (status == PAWL_OK && !known)
+        status = error_set(err, PAWL_STALE, op.name,
+                           "instance %s is not registered: it has nothing to give back",
+                           uuid_format(instance, text));
+    if (status == PAWL_OK)
+        status = ending_released(&op, instance);
+    if (status == PAWL_OK)
+        status = free_grants(&op, instance);
+    if (status == PAWL_OK)
+        status = instance_remove(&op, instance);
+    return operation_end(&op, status);
+}
+
+pawl_status sqlite_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err) {
+    char text[UUID_TEXT_BYTES];
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "instance_evict", err);
+    if (status != PAWL_OK)
+        return status;
+    struct instance_brief brief;
+    bool known = false;
+    status = instance_read(&op, instance, &brief, &known);
+    if (status == PAWL_OK && !known)
+        status = error_set(err, PAWL_NOT_FOUND, op.name, "no instance %s is registered",
+                           uuid_format(instance, text));
+    if (status == PAWL_OK && brief.state == INSTANCE_ACTIVE)
+        status = instance_expel(&op, instance);
+    return operation_end(&op, status);
+}

@@ -1,0 +1,48 @@
+/* Instances: how they come, beat, fall silent, are evicted and leave. */
+#ifndef STORE_SQLITE_FLEET_INSTANCE_H
+#define STORE_SQLITE_FLEET_INSTANCE_H
+
+#include "store/sqlite/file/operation.h"
+
+struct instance_brief {
+    pawl_uuid id;
+    enum instance_state state;
+    int kinds;
+    int64_t beat_ms, lease_ms, lease_until_ms;
+    int max_partitions, slots;
+    bool holds_lock;
+};
+
+/* *known false when there is no row (also when it has a tombstone). */
+PAWL_MUSTCHECK pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief,
+                                         bool *known);
+
+/* PAWL_STALE when it is unknown, evicted or removed. */
+PAWL_MUSTCHECK pawl_status instance_must_be_active(struct operation *op, pawl_uuid id,
+                                                   struct instance_brief *brief);
+
+/* PAWL_STALE also when its lease is over. */
+PAWL_MUSTCHECK pawl_status instance_must_be_live(struct operation *op, pawl_uuid id);
+
+/* Inside an operation: the input is checked already. */
+PAWL_MUSTCHECK pawl_status instance_enter(struct operation *op, const struct instance_new *in,
+                                          struct beat_result *beat);
+PAWL_MUSTCHECK pawl_status instance_touch(struct operation *op, struct instance_brief *brief,
+                                          struct beat_result *beat);
+PAWL_MUSTCHECK pawl_status instance_expel(struct operation *op, pawl_uuid id);
+PAWL_MUSTCHECK pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *evicted);
+PAWL_MUSTCHECK pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any);
+PAWL_MUSTCHECK pawl_status instance_expel_all(struct operation *op);
+
+/* The row goes, a tombstone stays. */
+PAWL_MUSTCHECK pawl_status instance_remove(struct operation *op, pawl_uuid id);
+
+/* core.h */
+pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,
+                                     struct instance_grant *out, pawl_error *err);
+pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
+                             struct beat_result *out, pawl_error *err);
+pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err);
+pawl_status sqlite_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err);
+
+#endif

@@ -1,0 +1,229 @@
+/* The liveness lock: holding one's own, and looking at those of the peers. */
+#include "store/sqlite/fleet/liveness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/uuid.h"
+#include "store/sqlite/fleet/lane.h"
+
+/* A lock that is absent for so long belongs to a process that is gone. */
+enum { ABSENT_MS_MAX = 300 };
+
+/* OFD locks belong to the open file, not to the process: the kernel frees them when the process dies, and two
+ * stores of one process see each other's. */
+struct liveness_lock {
+    struct liveness_lock *next;
+    pawl_uuid instance;
+    int fd;
+};
+
+/* The caller frees it; NULL when out of memory. */
+static char *file_of(const struct sqlite_store *store, pawl_uuid instance) {
+    char id[UUID_TEXT_BYTES];
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s.live", store->side_dir, uuid_format(instance, id)) < 0)
+        return NULL;
+    return path;
+}
+
+void liveness_remove_file(struct sqlite_store *store, pawl_uuid instance) {
+    char *path = file_of(store, instance);
+    if (path != NULL)
+        (void)unlink(path); /* only tidiness: a file without a lock says nothing */
+    free(path);
+}
+
+void liveness_drop(struct sqlite_store *store) {
+    while (store->liveness != NULL) {
+        struct liveness_lock *lock = store->liveness;
+        store->liveness = lock->next;
+        liveness_remove_file(store, lock->instance);
+        close(lock->fd);
+        free(lock);
+    }
+}
+
+/* Makes and locks the file; *held false when another process holds it. */
+static pawl_status take_lock(struct operation *op, pawl_uuid instance, bool *held) {
+    char *path = file_of(op->store, instance);
+    struct liveness_lock *lock = calloc(1, sizeof(*lock));
+    pawl_status status = PAWL_OK;
+    bool keep = false;
+    if (path == NULL || lock == NULL) {
+        status = operation_no_memory(op);
+        goto done;
+    }
+    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+    if (lock->fd < 0) {
+        status = error_errno(op->err, PAWL_UNAVAILABLE, op->name, errno, "%s cannot be opened", path);
+        goto done;
+    }
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(lock->fd, F_OFD_SETLK, &range) == 0)
+        keep = true;
+    else if (errno != EAGAIN && errno != EACCES)
+        status = error_errno(op->err, PAWL_UNAVAILABLE, op->name, errno, "%s cannot be locked", path);
+    if (keep) {
+        lock->instance = instance;
+        lock->next = op->store->liveness;
+        op->store->liveness = lock;
+        *held = true;
+    } else {
+        close(lock->fd);
+    }
+done:
+    if (!keep)
+        free(lock);
+    free(path);
+    return status;
+}
+
+static pawl_status write_lock_no(struct operation *op, pawl_uuid instance) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_LOCK_HELD);
+    bind_uuid(&s, instance);
+    return statement_run(&s);
+}
+
+pawl_status sqlite_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "liveness_hold", err);
+    if (status != PAWL_OK)
+        return status;
+    bool mine = false;
+    for (struct liveness_lock *lock = op.store->liveness; lock != NULL && !mine; lock = lock->next)
+        mine = uuid_equal(lock->instance, instance);
+    struct instance_brief brief;
+    status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK && !mine)
+        status = take_lock(&op, instance, &mine);
+    if (status == PAWL_OK && mine)
+        status = write_lock_no(&op, instance);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *held = mine;
+    return status;
+}
+
+/* Whether somebody holds the lock. When that cannot be found out, the peer counts as present: its lease still
+ * runs. */
+static bool is_present(struct sqlite_store *store, pawl_uuid instance) {
+    char *path = file_of(store, instance);
+    if (path == NULL)
+        return true;
+    bool present = true;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) {
+        present = errno != ENOENT;
+    } else {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        present = fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+        close(fd);
+    }
+    free(path);
+    return present;
+}
+
+struct peer {
+    struct peer *next;
+    pawl_uuid id;
+    int64_t absent_since_ms; /* -1: was there when last looked at */
+    bool present;
+};
+
+/* Until the peer, whose lock is gone, is believed to be dead. */
+static int64_t believe_ms(const struct operation *op, const struct peer *peer) {
+    return peer->absent_since_ms < 0 ? ABSENT_MS_MAX : peer->absent_since_ms + ABSENT_MS_MAX - op->now_ms;
+}
+
+/* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
+static pawl_status read_peers(struct operation *op, pawl_uuid self, struct peer **peers, bool *change) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_PEERS_LOCKED);
+    bind_uuid(&s, self);
+    while (statement_next(&s)) {
+        struct peer *peer = arena_alloc(op->scratch, sizeof(*peer));
+        if (peer == NULL) {
+            s.rc = SQLITE_NOMEM;
+            break;
+        }
+        peer->id = column_uuid(&s, 0);
+        peer->absent_since_ms = column_is_null(&s, 1) ? -1 : column_int(&s, 1);
+        peer->present = is_present(op->store, peer->id);
+        peer->next = *peers;
+        *peers = peer;
+        bool noted = peer->absent_since_ms >= 0;
+        if (peer->present == noted || (!peer->present && believe_ms(op, peer) <= 0))
+            *change = true;
+    }
+    return statement_end(&s);
+}
+
+static pawl_status note_absence(struct operation *op, const struct peer *peer) {
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_ABSENT);
+    bind_uuid(&s, peer->id);
+    if (peer->present)
+        bind_null(&s);
+    else
+        bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status judge(struct operation *op, const struct peer *peer, struct peers_look *look) {
+    bool noted = peer->absent_since_ms >= 0;
+    int64_t left_ms = believe_ms(op, peer);
+    if (!peer->present && left_ms > 0 && (look->believe_ms < 0 || left_ms < look->believe_ms))
+        look->believe_ms = left_ms;
+    if (!op->writes)
+        return PAWL_OK;
+    if (peer->present == noted)
+        return note_absence(op, peer);
+    if (peer->present || left_ms > 0)
+        return PAWL_OK;
+    look->evicted++;
+    return instance_expel(op, peer->id);
+}
+
+/* Looks inside one transaction; *change true and nothing written when a reading one found something to write.
+ */
+static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid instance,
+                        struct peers_look *out, bool *change, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, mode, "peers_look", err);
+    if (status != PAWL_OK)
+        return status;
+    struct instance_brief brief;
+    struct peer *peers = NULL;
+    struct peers_look result = {.believe_ms = -1};
+    status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK && op.writes)
+        status = instance_expel_silent(&op, instance, &result.evicted);
+    else if (status == PAWL_OK)
+        status = instance_any_silent(&op, instance, change);
+    if (status == PAWL_OK)
+        status = read_peers(&op, instance, &peers, change);
+    for (struct peer *peer = peers; peer != NULL && status == PAWL_OK; peer = peer->next)
+        status = judge(&op, peer, &result);
+    if (status == PAWL_OK)
+        status = lane_wanted(&op, &brief, &result.rebalance_wanted);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_peers_look(struct store *store, pawl_uuid instance, struct peers_look *out,
+                              pawl_error *err) {
+    bool change = false;
+    struct peers_look result;
+    /* This is called often and seldom finds anything: the write lock is taken only then. */
+    pawl_status status = look(store, OPERATION_READ, instance, &result, &change, err);
+    if (status == PAWL_OK && change)
+        status = look(store, OPERATION_WRITE, instance, &result, &change, err);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

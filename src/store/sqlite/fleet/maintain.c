@@ -1,0 +1,161 @@
+/* Housekeeping, settings and the clock. */
+#include "store/sqlite/fleet/maintain.h"
+
+#include "base/limits.h"
+#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/fleet/instance.h"
+
+/* How long an ended claim and a request key can still be asked about. */
+#define MEMORY_MS INT64_C(3600000)
+
+static pawl_status bury_stale(struct operation *op, const struct maintain_in *in, int64_t *removed) {
+    struct id_link {
+        struct id_link *next;
+        pawl_uuid id;
+    } *first = NULL;
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_STALE);
+    bind_uuid(&s, in->caller);
+    bind_int(&s, op->now_ms - op->settings.stale_ms);
+    bind_int(&s, in->rows_max);
+    while (statement_next(&s)) {
+        struct id_link *link = arena_alloc(op->scratch, sizeof(*link));
+        if (link == NULL) {
+            s.rc = SQLITE_NOMEM;
+            break;
+        }
+        link->id = column_uuid(&s, 0);
+        link->next = first;
+        first = link;
+    }
+    pawl_status status = statement_end(&s);
+    for (; first != NULL && status == PAWL_OK; first = first->next) {
+        status = instance_remove(op, first->id);
+        *removed += 1;
+    }
+    return status;
+}
+
+static pawl_status purge(struct operation *op, enum sqlite_query query, int64_t before_ms, int rows_max,
+                         int64_t *removed) {
+    struct statement s = statement_begin(op, query);
+    bind_int(&s, before_ms);
+    bind_int(&s, rows_max);
+    return statement_run_count(&s, removed);
+}
+
+static pawl_status sweep(struct operation *op, const struct maintain_in *in, struct maintain_result *out) {
+    int64_t history_ms = op->settings.history_ms > 0 ? op->settings.history_ms : PAWL_HISTORY_MS_DEFAULT;
+    const struct {
+        enum sqlite_query query;
+        int64_t keep_ms;
+        int64_t *removed;
+    } rows[] = {
+        {SQLITE_Q_PURGE_TOMBSTONE, PAWL_STALE_MS_MAX, &out->tombstones_removed},
+        {SQLITE_Q_PURGE_DEDUPE, op->settings.dedupe_ms, &out->dedupe_removed},
+        {SQLITE_Q_PURGE_REQUEST, MEMORY_MS, &out->requests_removed},
+        {SQLITE_Q_PURGE_CLAIM, MEMORY_MS, &out->claims_removed},
+        {SQLITE_Q_PURGE_HISTORY, history_ms, &out->history_removed},
+        {SQLITE_Q_PURGE_RECEPTOR, history_ms > op->settings.dedupe_ms ? history_ms : op->settings.dedupe_ms,
+         &out->receptors_removed},
+    };
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && status == PAWL_OK; i++)
+        status = purge(op, rows[i].query, op->now_ms - rows[i].keep_ms, in->rows_max, rows[i].removed);
+    return status;
+}
+
+pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
+                            pawl_error *err) {
+    pawl_status status = check_maintain(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "maintain", err);
+    if (status != PAWL_OK)
+        return status;
+    struct maintain_result result = {0};
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+        status = ending_overdue(&op, (enum store_kind)kind, in->caller, &result.claims_expired);
+    if (status == PAWL_OK)
+        status = bury_stale(&op, in, &result.instances_removed);
+    if (status == PAWL_OK)
+        status = sweep(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status sqlite_history_remove(struct store *store, const struct dead_ref *refs, size_t count,
+                                  int64_t *removed, pawl_error *err) {
+    pawl_status status = check_dead_refs("history_remove", refs, count, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "history_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    int64_t sum = 0;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
+        int64_t one = 0;
+        struct statement s = statement_begin(&op, SQLITE_Q_HISTORY_DELETE);
+        bind_int(&s, refs[i].kind);
+        bind_int(&s, refs[i].seq);
+        status = statement_run_count(&s, &one);
+        sum += one;
+    }
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *removed = sum;
+    return status;
+}
+
+pawl_status sqlite_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {
+    pawl_status status = check_settings(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "settings_change", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_SETTINGS_CHANGE);
+    bind_int(&s, in->instance_lease_ms);
+    bind_int(&s, in->stale_ms);
+    bind_int(&s, in->dedupe_ms);
+    bind_int(&s, in->history_ms);
+    bind_int(&s, in->test_now_ms);
+    bind_int(&s, in->max_attempts);
+    bind_int(&s, in->dead_policy);
+    return operation_end(&op, statement_run(&s));
+}
+
+pawl_status sqlite_settings_read(struct store *store, struct settings *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "settings_read", err);
+    if (status == PAWL_OK)
+        status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = op.settings;
+    return status;
+}
+
+pawl_status sqlite_clock_read(struct store *store, int64_t *now_ms, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "clock_read", err);
+    if (status == PAWL_OK)
+        status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *now_ms = op.now_ms;
+    return status;
+}
+
+pawl_status sqlite_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "epoch_raise", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, operation_raise_epoch(&op, op.settings.epoch + 1, EPOCH_ASKED));
+    if (status == PAWL_OK)
+        *epoch = op.settings.epoch;
+    return status;
+}

@@ -1,0 +1,381 @@
+/* Duties, what came in and was refused, pauses and the audit. */
+#include "store/sqlite/fleet/relay.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/file/operation.h"
+#include "store/sqlite/messages/put.h"
+#include "store/sqlite/messages/refuse.h"
+
+static pawl_status is_active(struct operation *op, pawl_uuid instance, bool *active) {
+    int64_t one = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_IS_ACTIVE);
+    bind_uuid(&s, instance);
+    return statement_number(&s, &one, active);
+}
+
+static pawl_status duty_find(struct operation *op, pawl_str name, struct duty_row *duty) {
+    struct statement s = statement_begin(op, SQLITE_Q_DUTY_FIND);
+    bind_text(&s, name);
+    *duty = (struct duty_row){.name = name};
+    if (statement_next(&s)) {
+        duty->instance = column_uuid(&s, 0);
+        duty->token = column_int(&s, 1);
+        duty->lease_until_ms = column_int(&s, 2);
+    }
+    return statement_end(&s);
+}
+
+static pawl_status duty_put(struct operation *op, const struct duty_row *duty) {
+    struct statement s = statement_begin(op, SQLITE_Q_DUTY_PUT);
+    bind_text(&s, duty->name);
+    bind_uuid(&s, duty->instance);
+    bind_int(&s, duty->token);
+    bind_int(&s, duty->lease_until_ms);
+    return statement_run(&s);
+}
+
+/* Decides inside the operation who has the duty now. */
+static pawl_status duty_decide(struct operation *op, const struct duty_take *in, struct duty_grant *grant) {
+    struct duty_row duty;
+    bool active = false, other = false;
+    pawl_status status = is_active(op, in->instance, &active);
+    if (status == PAWL_OK && !active)
+        return error_set(op->err, PAWL_STALE, "duty_take", "the instance is not active");
+    if (status == PAWL_OK)
+        status = duty_find(op, in->name, &duty);
+    if (status == PAWL_OK)
+        status = is_active(op, duty.instance, &other);
+    if (status != PAWL_OK)
+        return status;
+    bool own = uuid_equal(duty.instance, in->instance) && duty.lease_until_ms > op->now_ms;
+    if (!own && (duty.lease_until_ms <= op->now_ms || !other)) {
+        duty.instance = in->instance;
+        duty.token = operation_next_token(op);
+        own = true;
+    }
+    if (own) {
+        duty.lease_until_ms = op->now_ms + in->lease_ms;
+        status = duty_put(op, &duty);
+    }
+    *grant = (struct duty_grant){own, own ? duty.token : 0, duty.instance, op->now_ms, duty.lease_until_ms};
+    return status;
+}
+
+static pawl_status duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
+                             pawl_error *err) {
+    struct operation op;
+    struct duty_grant grant = {0};
+    pawl_status status = check_duty(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "duty_take", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, duty_decide(&op, in, &grant));
+    if (status == PAWL_OK)
+        *out = grant;
+    return status;
+}
+
+static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
+    struct operation op;
+    struct duty_row duty;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "duty_leave", err);
+    if (status != PAWL_OK)
+        return status;
+    status = duty_find(&op, name, &duty);
+    if (status == PAWL_OK && (duty.token != token || duty.lease_until_ms <= op.now_ms))
+        status = error_set(err, PAWL_STALE, "duty_leave", "the duty is no longer held");
+    duty.lease_until_ms = op.now_ms;
+    if (status == PAWL_OK)
+        status = duty_put(&op, &duty);
+    return operation_end(&op, status);
+}
+
+/* Rows of any listing, in an array that grows. */
+struct listing {
+    struct arena *arena;
+    void *rows;
+    size_t count, cap, size;
+};
+
+static void *listing_next(struct listing *listing) {
+    if (listing->count == listing->cap) {
+        size_t cap = listing->cap > 0 ? listing->cap * 2 : 16;
+        char *rows = arena_array(listing->arena, cap, listing->size);
+        if (rows == NULL)
+            return NULL;
+        if (listing->count > 0)
+            memcpy(rows, listing->rows, listing->count * listing->size);
+        listing->rows = rows;
+        listing->cap = cap;
+    }
+    return (char *)listing->rows + listing->count++ * listing->size;
+}
+
+static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "duties", err);
+    if (status != PAWL_OK)
+        return status;
+    struct listing list = {.arena = arena, .size = sizeof(struct duty_row)};
+    bool failed = false;
+    struct statement s = statement_begin(&op, SQLITE_Q_DUTY_LIST);
+    bind_int(&s, op.now_ms);
+    while (!failed && statement_next(&s)) {
+        struct duty_row *row = listing_next(&list);
+        failed = row == NULL;
+        if (!failed)
+            *row = (struct duty_row){column_copy(&s, 0, arena), column_uuid(&s, 1), column_int(&s, 2),
+                                     column_int(&s, 3)};
+    }
+    status = statement_end(&s);
+    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    if (status == PAWL_OK)
+        *out = (struct duty_rows){list.rows, list.count};
+    return status;
+}
+
+pawl_status refuse(struct operation *op, const struct refused_row *row) {
+    int64_t hash = 0;
+    pawl_status status = hash_payload(row->payload, &hash, op->err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_REFUSED_INSERT);
+    bind_int(&s, row->reason);
+    bind_text(&s, row->consumer);
+    bind_text(&s, row->topic);
+    bind_text(&s, row->message_id);
+    bind_text(&s, row->detail);
+    bind_text(&s, row->payload);
+    bind_int(&s, hash);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status refuse_all(struct operation *op, const struct messages_receive *in,
+                              const struct put_result *result) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        char id[UUID_TEXT_BYTES];
+        if (result->answers[i] == ANSWER_CONFLICT)
+            status = refuse(op, &(struct refused_row){.reason = REFUSED_CONFLICT,
+                                                      .consumer = in->consumer,
+                                                      .topic = in->messages[i].topic,
+                                                      .message_id = str_from(uuid_format(result->ids[i], id)),
+                                                      .detail = STR(RECEIVE_CONFLICT_TEXT),
+                                                      .payload = in->messages[i].payload});
+    }
+    for (size_t i = 0; status == PAWL_OK && i < in->malformed_count; i++) {
+        const struct malformed *one = &in->malformed[i];
+        status = refuse(
+            op, &(struct refused_row){.reason = REFUSED_MALFORMED,
+                                      .consumer = in->consumer,
+                                      .topic = in->topic,
+                                      .message_id = str_absent(one->message_id) ? STR("") : one->message_id,
+                                      .detail = one->detail,
+                                      .payload = str_absent(one->payload) ? STR("") : one->payload});
+    }
+    return status;
+}
+
+static pawl_status messages_receive(struct store *store, const struct messages_receive *in,
+                                    struct arena *arena, struct put_result *out, pawl_error *err) {
+    struct operation op;
+    struct messages_put put = receive_put(in);
+    struct put_result result = {0};
+    struct duty_row duty;
+    pawl_status status = check_receive(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "messages_receive", err);
+    if (status != PAWL_OK)
+        return status;
+    status = duty_find(&op, in->duty, &duty);
+    if (status == PAWL_OK && (duty.token != in->token || !uuid_equal(duty.instance, in->instance) ||
+                              duty.lease_until_ms <= op.now_ms))
+        status = error_set(err, PAWL_STALE, "messages_receive", "the duty is no longer held");
+    if (status == PAWL_OK)
+        status = put_messages(&op, &put, false, arena, &result);
+    if (status == PAWL_OK)
+        status = refuse_all(&op, in, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+static pawl_status refused(struct store *store, int64_t after, int limit, struct arena *arena,
+                           struct refused_rows *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "refused", err);
+    if (status != PAWL_OK)
+        return status;
+    struct listing list = {.arena = arena, .size = sizeof(struct refused_row)};
+    bool failed = false;
+    struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_LIST);
+    bind_int(&s, after);
+    bind_int(&s, limit);
+    while (!failed && statement_next(&s)) {
+        struct refused_row *row = listing_next(&list);
+        failed = row == NULL;
+        if (!failed)
+            *row = (struct refused_row){.number = column_int(&s, 0),
+                                        .reason = (enum refused_reason)column_int(&s, 1),
+                                        .consumer = column_copy(&s, 2, arena),
+                                        .topic = column_copy(&s, 3, arena),
+                                        .message_id = column_copy(&s, 4, arena),
+                                        .detail = column_copy(&s, 5, arena),
+                                        .payload = column_copy(&s, 6, arena),
+                                        .received_ms = column_int(&s, 7)};
+    }
+    status = statement_end(&s);
+    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    if (status == PAWL_OK)
+        *out = (struct refused_rows){list.rows, list.count};
+    return status;
+}
+
+static pawl_status refused_remove(struct store *store, int64_t number, pawl_error *err) {
+    struct operation op;
+    int64_t changed = 0;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "refused_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_DELETE);
+    bind_int(&s, number);
+    status = statement_run_count(&s, &changed);
+    if (status == PAWL_OK && changed == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "refused_remove", "there is no refused message %lld",
+                           (long long)number);
+    return operation_end(&op, status);
+}
+
+static pawl_status pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_pause(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "pause_set", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_INSERT);
+    bind_int(&s, in->scope);
+    bind_text(&s, in->name);
+    bind_text(&s, in->reason);
+    bind_text(&s, in->actor);
+    bind_int(&s, op.now_ms);
+    op.news = true;
+    return operation_end(&op, statement_run(&s));
+}
+
+/* What was given back because of the pause is due at once. */
+static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str name) {
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME);
+    bind_int(&s, scope);
+    bind_text(&s, name);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_PAUSE_RESUME_HOLDS);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
+    struct operation op;
+    int64_t changed = 0;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "pause_clear", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_DELETE);
+    bind_int(&s, scope);
+    bind_text(&s, name);
+    status = statement_run_count(&s, &changed);
+    if (status == PAWL_OK && changed == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "pause_clear", "it is not paused");
+    if (status == PAWL_OK)
+        status = resume(&op, scope, name);
+    op.news = true;
+    return operation_end(&op, status);
+}
+
+static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "pauses", err);
+    if (status != PAWL_OK)
+        return status;
+    struct listing list = {.arena = arena, .size = sizeof(struct pause_row)};
+    bool failed = false;
+    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_LIST);
+    while (!failed && statement_next(&s)) {
+        struct pause_row *row = listing_next(&list);
+        failed = row == NULL;
+        if (!failed)
+            *row = (struct pause_row){(enum pause_scope)column_int(&s, 0), column_copy(&s, 1, arena),
+                                      column_copy(&s, 2, arena), column_copy(&s, 3, arena),
+                                      column_int(&s, 4)};
+    }
+    status = statement_end(&s);
+    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    if (status == PAWL_OK)
+        *out = (struct pause_rows){list.rows, list.count};
+    return status;
+}
+
+static pawl_status audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_audit(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "audit_add", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_INSERT);
+    bind_int(&s, op.now_ms);
+    bind_text(&s, in->actor);
+    bind_text(&s, in->action);
+    bind_text(&s, in->detail);
+    return operation_end(&op, statement_run(&s));
+}
+
+static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,
+                          struct audit_rows *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audits", err);
+    if (status != PAWL_OK)
+        return status;
+    struct listing list = {.arena = arena, .size = sizeof(struct audit_row)};
+    bool failed = false;
+    struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_LIST);
+    bind_int(&s, before);
+    bind_int(&s, limit);
+    while (!failed && statement_next(&s)) {
+        struct audit_row *row = listing_next(&list);
+        failed = row == NULL;
+        if (!failed)
+            *row = (struct audit_row){column_int(&s, 0), column_int(&s, 1), column_copy(&s, 2, arena),
+                                      column_copy(&s, 3, arena), column_copy(&s, 4, arena)};
+    }
+    status = statement_end(&s);
+    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    if (status == PAWL_OK)
+        *out = (struct audit_rows){list.rows, list.count};
+    return status;
+}
+
+const struct store_relay_ops sqlite_relay_ops = {
+    .duty_take = duty_take,
+    .duty_leave = duty_leave,
+    .duties = duties,
+    .messages_receive = messages_receive,
+    .refused = refused,
+    .refused_remove = refused_remove,
+    .pause_set = pause_set,
+    .pause_clear = pause_clear,
+    .pauses = pauses,
+    .audit_add = audit_add,
+    .audits = audits,
+};

@@ -1,0 +1,433 @@
+/* What executions leave behind: runs, their chain of hashes, the spine; and what goes in time. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/authority/audit.h"
+#include "store/sqlite/jobs/jobs.h"
+
+static pawl_status note_event(struct jobs_call *call, const struct job *job, const struct job_end *end) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_SPINE_INSERT);
+    bind_int(&s, job->id);
+    bind_int(&s, (int64_t)end->outcome);
+    bind_int(&s, job->attempts);
+    bind_int(&s, call->op->now_ms);
+    bind_uuid_or_null(&s, end->instance);
+    bind_text(&s, job->task);
+    bind_text(&s, job->type);
+    bind_text(&s, end->error);
+    bind_text(&s, end->output);
+    return statement_run(&s);
+}
+
+static pawl_status keep_ms_of(struct jobs_call *call, pawl_str name, int64_t *keep_ms) {
+    struct task task = {0};
+    bool found = false;
+    pawl_status status = str_absent(name) ? PAWL_OK : jobs_task_find(call->op, name, &task, &found);
+    *keep_ms = found && task.retention_ms > 0 ? task.retention_ms : PAWL_RUN_RETENTION_MS_DEFAULT;
+    return status;
+}
+
+static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_RUN_INSERT);
+    bind_int(&s, row->id);
+    bind_int(&s, row->job_id);
+    bind_text(&s, row->task);
+    bind_text(&s, row->type);
+    bind_text(&s, row->queue);
+    bind_int(&s, row->attempt);
+    bind_uuid_or_null(&s, row->instance);
+    bind_int(&s, row->token);
+    bind_int(&s, row->started_ms);
+    bind_int(&s, row->finished_ms);
+    bind_int(&s, row->outcome);
+    bind_text(&s, row->output);
+    bind_text(&s, row->error);
+    bind_text(&s, row->steps);
+    bind_text(&s, row->input_hash);
+    bind_text(&s, row->output_hash);
+    bind_blob(&s, hash, SHA256_BYTES);
+    bind_int(&s, row->expires_ms);
+    bind_int(&s, call->block);
+    bind_int(&s, (int64_t)(call->entries.len / AUDIT_ENTRY_BYTES));
+    return statement_run(&s);
+}
+
+pawl_status jobs_record(struct jobs_call *call, const struct job *job, const struct job_end *end) {
+    pawl_status status = PAWL_OK;
+    if ((job->flags & JOB_EVENTS) != 0)
+        status = note_event(call, job, end);
+    if (status != PAWL_OK || (job->flags & JOB_AUDIT) == 0)
+        return status;
+    call->changed = true;
+    if (call->block == 0)
+        call->block = ++call->last_run;
+    struct audit_run row = {.id = ++call->last_run,
+                            .job_id = job->id,
+                            .task = job->task,
+                            .type = job->type,
+                            .queue = job->queue,
+                            .attempt = job->attempts,
+                            .instance = end->instance,
+                            .token = job->token,
+                            .started_ms = call->op->now_ms - end->duration_ms,
+                            .finished_ms = call->op->now_ms,
+                            .outcome = (int)end->outcome,
+                            .input_hash = end->input_hash,
+                            .output_hash = end->output_hash,
+                            .output = end->output,
+                            .error = end->error,
+                            .steps = end->steps};
+    uint8_t hash[SHA256_BYTES];
+    int64_t keep_ms = 0;
+    status = keep_ms_of(call, job->task, &keep_ms);
+    row.expires_ms = row.finished_ms + keep_ms;
+    if (status == PAWL_OK)
+        status = audit_run_hash(&row, hash, call->op->err);
+    if (status == PAWL_OK)
+        status = write_run(call, &row, hash);
+    if (status == PAWL_OK)
+        audit_entry_append(&call->entries, hash, row.expires_ms);
+    return status;
+}
+
+static pawl_status chain_head(struct jobs_call *call, int64_t *number,
+                              uint8_t previous[static SHA256_BYTES]) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_CHAIN_FIND);
+    bind_blob(&s, call->chain.b, sizeof call->chain.b);
+    *number = 0;
+    memset(previous, 0, SHA256_BYTES);
+    if (statement_next(&s)) {
+        *number = column_int(&s, 0);
+        pawl_str hash = column_borrow(&s, 1);
+        if (hash.len == SHA256_BYTES)
+            memcpy(previous, hash.ptr, SHA256_BYTES);
+    }
+    return statement_end(&s);
+}
+
+pawl_status jobs_seal(struct jobs_call *call) {
+    struct operation *op = call->op;
+    uint8_t previous[SHA256_BYTES], hash[SHA256_BYTES];
+    int64_t number = 0;
+    if (call->block == 0)
+        return PAWL_OK;
+    pawl_status status = buf_status(&call->entries, op->name, op->err);
+    if (status == PAWL_OK)
+        status = chain_head(call, &number, previous);
+    if (status == PAWL_OK)
+        status = audit_block_hash(
+            previous,
+            &(struct audit_block){call->chain, number + 1, call->block, op->now_ms, buf_str(&call->entries)},
+            hash, op->err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_BLOCK_INSERT);
+    bind_blob(&s, call->chain.b, sizeof call->chain.b);
+    bind_int(&s, number + 1);
+    bind_int(&s, call->block);
+    bind_int(&s, op->now_ms);
+    bind_blob(&s, previous, sizeof previous);
+    bind_blob(&s, hash, sizeof hash);
+    bind_blob(&s, call->entries.ptr, call->entries.len);
+    status = statement_run(&s);
+    if (status == PAWL_OK) {
+        struct statement head = statement_begin(op, SQLITE_Q_CHAIN_PUT);
+        bind_blob(&head, call->chain.b, sizeof call->chain.b);
+        bind_int(&head, number + 1);
+        bind_blob(&head, hash, sizeof hash);
+        status = statement_run(&head);
+    }
+    call->block = 0;
+    buf_reset(&call->entries);
+    return status;
+}
+
+struct audit_run audit_row_read(struct statement *s, struct arena *arena) {
+    return (struct audit_run){.id = column_int(s, 0),
+                              .job_id = column_int(s, 1),
+                              .task = column_copy(s, 2, arena),
+                              .type = column_copy(s, 3, arena),
+                              .queue = column_copy(s, 4, arena),
+                              .attempt = (int)column_int(s, 5),
+                              .instance = column_uuid(s, 6),
+                              .token = column_int(s, 7),
+                              .started_ms = column_int(s, 8),
+                              .finished_ms = column_int(s, 9),
+                              .outcome = (int)column_int(s, 10),
+                              .output = column_copy(s, 11, arena),
+                              .error = column_copy(s, 12, arena),
+                              .steps = column_copy(s, 13, arena),
+                              .input_hash = column_copy(s, 14, arena),
+                              .output_hash = column_copy(s, 15, arena)};
+}
+
+static struct task_run run_read(struct statement *s, struct arena *arena) {
+    struct audit_run row = audit_row_read(s, arena);
+    char *hex = arena_alloc(arena, SHA256_TEXT_BYTES);
+    pawl_str hash = column_borrow(s, 16);
+    if (hex != NULL && hash.len == SHA256_BYTES)
+        sha256_text((const uint8_t *)hash.ptr, hex);
+    return (struct task_run){.id = row.id,
+                             .job_id = row.job_id,
+                             .task = row.task,
+                             .type = row.type,
+                             .queue = row.queue,
+                             .attempt = row.attempt,
+                             .instance = row.instance,
+                             .token = row.token,
+                             .started_ms = row.started_ms,
+                             .finished_ms = row.finished_ms,
+                             .outcome = (enum run_outcome)row.outcome,
+                             .output = row.output,
+                             .error = row.error,
+                             .steps = row.steps,
+                             .input_hash = row.input_hash,
+                             .output_hash = row.output_hash,
+                             .hash = str_from(hex)};
+}
+
+pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
+                             struct task_run_list *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_list_limit("task_runs", filter->limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "task_runs", err);
+    if (status != PAWL_OK)
+        return status;
+    struct task_run_list list = {NULL, 0, 0};
+    size_t cap = 0;
+    int left = run_filter_scan(filter);
+    struct statement s = statement_begin(&op, filter->job_id != 0         ? SQLITE_Q_RUN_LIST_JOB
+                                              : !str_absent(filter->task) ? SQLITE_Q_RUN_LIST_TASK
+                                                                          : SQLITE_Q_RUN_LIST);
+    bind_int(&s, filter->before_id != 0 ? filter->before_id : INT64_MAX);
+    bind_int(&s, filter->outcome);
+    bind_int(&s, filter->since_ms);
+    if (filter->job_id != 0)
+        bind_int(&s, filter->job_id);
+    if (!str_absent(filter->task) || filter->job_id != 0)
+        bind_text(&s, filter->task);
+    while (status == PAWL_OK && list.next_id == 0 && statement_next(&s)) {
+        bool fits = column_int(&s, 17) != 0;
+        if (fits)
+            status = list_grow(&op, arena, (void **)&list.runs, &cap, list.count, sizeof *list.runs);
+        if (fits && status == PAWL_OK)
+            list.runs[list.count++] = run_read(&s, arena);
+        if (--left == 0 || list.count == (size_t)filter->limit)
+            list.next_id = column_int(&s, 0);
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                            pawl_error *err) {
+    struct operation op;
+    struct run_sums sums = {0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "run_sums", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_TASK_RUN_SUMS);
+    bind_int(&s, since_ms);
+    bind_uuid_or_null(&s, instance);
+    if (statement_next(&s))
+        sums = (struct run_sums){column_int(&s, 0), column_int(&s, 1), column_int(&s, 2), column_int(&s, 3)};
+    status = operation_end(&op, statement_end(&s));
+    if (status == PAWL_OK)
+        *out = sums;
+    return status;
+}
+
+static pawl_status anchor_last(struct operation *op, struct audit_head *head,
+                               uint8_t hash[static SHA256_BYTES]) {
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_LAST);
+    *head = (struct audit_head){0};
+    memset(hash, 0, SHA256_BYTES);
+    if (statement_next(&s)) {
+        head->number = column_int(&s, 0);
+        head->made_ms = column_int(&s, 1);
+        pawl_str stored = column_borrow(&s, 2);
+        if (stored.len == SHA256_BYTES)
+            memcpy(hash, stored.ptr, SHA256_BYTES);
+        sha256_text(hash, head->hash);
+    }
+    return statement_end(&s);
+}
+
+static pawl_status heads_moved(struct operation *op, struct buf *heads) {
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_MOVED);
+    while (statement_next(&s)) {
+        pawl_str hash = column_borrow(&s, 2);
+        if (hash.len == SHA256_BYTES)
+            audit_head_append(heads, column_uuid(&s, 0), column_int(&s, 1), (const uint8_t *)hash.ptr);
+    }
+    pawl_status status = statement_end(&s);
+    return status == PAWL_OK ? buf_status(heads, op->name, op->err) : status;
+}
+
+static pawl_status anchor_write(struct operation *op, pawl_str heads, struct audit_head *head,
+                                const uint8_t previous[static SHA256_BYTES]) {
+    uint8_t hash[SHA256_BYTES];
+    struct audit_head next = {.number = head->number + 1, .made_ms = op->now_ms};
+    pawl_status status = audit_anchor_hash(previous, next.number, next.made_ms, heads, hash, op->err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_INSERT);
+    bind_int(&s, next.number);
+    bind_int(&s, next.made_ms);
+    bind_blob(&s, previous, SHA256_BYTES);
+    bind_blob(&s, hash, SHA256_BYTES);
+    status = statement_run(&s);
+    if (status == PAWL_OK) {
+        struct statement named = statement_begin(op, SQLITE_Q_ANCHOR_HEADS_INSERT);
+        bind_int(&named, next.number);
+        status = statement_run(&named);
+    }
+    sha256_text(hash, next.hash);
+    *head = next;
+    return status;
+}
+
+pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
+                                pawl_error *err) {
+    struct operation op;
+    struct audit_head head;
+    struct buf heads;
+    uint8_t hash[SHA256_BYTES];
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "audit_anchor", err);
+    if (status != PAWL_OK)
+        return status;
+    buf_init(&heads, 0);
+    status = anchor_last(&op, &head, hash);
+    if (status == PAWL_OK && (head.number == 0 || head.made_ms <= op.now_ms - older_ms))
+        status = heads_moved(&op, &heads);
+    if (status == PAWL_OK && heads.len > 0)
+        status = anchor_write(&op, buf_str(&heads), &head, hash);
+    buf_free(&heads);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = head;
+    return status;
+}
+
+pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+    struct operation op;
+    struct audit_head head;
+    uint8_t hash[SHA256_BYTES];
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audit_head", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, anchor_last(&op, &head, hash));
+    if (status == PAWL_OK)
+        *out = head;
+    return status;
+}
+
+pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
+                              pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_list_limit("spine_read", limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "spine_read", err);
+    if (status != PAWL_OK)
+        return status;
+    struct spine_events list = {NULL, 0};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_SPINE_LIST);
+    bind_int(&s, limit);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.events, &cap, list.count, sizeof *list.events);
+        if (status == PAWL_OK)
+            list.events[list.count++] = (struct spine_event){
+                .id = column_int(&s, 0),
+                .job_id = column_int(&s, 1),
+                .event_type = str_from(run_outcome_event((enum run_outcome)column_int(&s, 2))),
+                .attempt = (int)column_int(&s, 3),
+                .made_ms = column_int(&s, 4),
+                .instance = column_uuid(&s, 5),
+                .task = column_copy(&s, 6, arena),
+                .type = column_copy(&s, 7, arena),
+                .error = column_copy(&s, 8, arena),
+                .payload = column_copy(&s, 9, arena)};
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
+                                pawl_error *err) {
+    struct operation op;
+    int64_t sum = 0;
+    pawl_status status = check_job_ids("spine_remove", ids, count, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "spine_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        int64_t one = 0;
+        struct statement s = statement_begin(&op, SQLITE_Q_SPINE_DELETE);
+        bind_int(&s, ids[i]);
+        status = statement_run_count(&s, &one);
+        sum += one;
+    }
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *removed = sum;
+    return status;
+}
+
+/* Takes back what dead or late workers hold; *lost counts the jobs. */
+static pawl_status take_back(struct operation *op, int64_t *lost) {
+    struct jobs_call call;
+    pawl_status status = jobs_begin(&call, op, uuid_nil());
+    if (status == PAWL_OK)
+        status = jobs_sweep(&call);
+    for (const struct job_sums *sums = call.sums; sums != NULL; sums = sums->next)
+        *lost += sums->counts.lost;
+    return jobs_end(&call, status);
+}
+
+pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
+                                 pawl_error *err) {
+    struct operation op;
+    struct jobs_maintain_result result = {0};
+    struct {
+        enum sqlite_query query;
+        int64_t *removed;
+    } const sweeps[] = {{SQLITE_Q_SWEEP_RUNS, &result.runs_removed},
+                        {SQLITE_Q_SWEEP_JOB_CLAIMS, &result.claims_removed},
+                        {SQLITE_Q_SWEEP_FIRES, &result.fires_removed},
+                        {SQLITE_Q_SWEEP_SIGNALS, &result.signals_removed},
+                        {SQLITE_Q_SWEEP_REFUSALS, &result.refusals_removed},
+                        {SQLITE_Q_SWEEP_SPINE, &result.spine_removed}};
+    if (rows_max < 1)
+        return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", err);
+    if (status != PAWL_OK)
+        return status;
+    status = take_back(&op, &result.leases_expired);
+    for (size_t i = 0; status == PAWL_OK && i < sizeof sweeps / sizeof sweeps[0]; i++) {
+        struct statement s = statement_begin(&op, sweeps[i].query);
+        bind_int(&s, op.now_ms);
+        bind_int(&s, rows_max);
+        status = statement_run_count(&s, sweeps[i].removed);
+    }
+    if (status == PAWL_OK && result.claims_removed > 0) {
+        struct statement s = statement_begin(&op, SQLITE_Q_SWEEP_JOB_DONE);
+        status = statement_run(&s);
+    }
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

@@ -1,0 +1,306 @@
+/* Claiming jobs: sweep, promote, deadlines, then keyed and plain work in fair turns. */
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/fleet/instance.h"
+#include "store/sqlite/jobs/jobs.h"
+#include "store/sqlite/messages/put.h"
+
+pawl_status jobs_sweep(struct jobs_call *call) {
+    int64_t since = call->op->now_ms - call->swept_ms;
+    if (since >= 0 && since < PAWL_JOB_SWEEP_MS)
+        return PAWL_OK;
+    struct {
+        int64_t token;
+        bool gone;
+    } claims[PAWL_JOB_SWEEP_CLAIMS];
+    size_t count = 0;
+    int64_t one = 0;
+    bool any = false;
+    struct statement active = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY);
+    pawl_status status = statement_number(&active, &one, &any);
+    if (status != PAWL_OK || !any)
+        return status; /* nothing runs: an idle worker that polls writes nothing */
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_LIST);
+    bind_int(&s, call->op->now_ms);
+    bind_int(&s, PAWL_JOB_SWEEP_CLAIMS);
+    for (; count < PAWL_JOB_SWEEP_CLAIMS && statement_next(&s); count++) {
+        claims[count].token = column_int(&s, 0);
+        claims[count].gone = column_int(&s, 1) != 0;
+    }
+    status = statement_end(&s);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        status = jobs_claim_lose(call, claims[i].token, claims[i].gone, false);
+    call->changed = true;
+    call->swept_ms = call->op->now_ms;
+    return status;
+}
+
+static pawl_status promote(struct jobs_call *call) {
+    struct id_list due;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_DUE);
+    bind_int(&s, call->op->now_ms);
+    bind_int(&s, PAWL_JOB_PROMOTE_MAX);
+    pawl_status status = jobs_ids(&s, call->op->scratch, &due);
+    for (size_t i = 0; status == PAWL_OK && i < due.count; i++) {
+        struct sjob job;
+        bool found = false;
+        status = jobs_brief(call, due.ids[i], &job, &found);
+        if (status != PAWL_OK || !found)
+            continue;
+        job.row.wait_key = job.row.wait_step = (pawl_str){NULL, 0};
+        status = jobs_move(call, &job, JOB_READY);
+    }
+    return status;
+}
+
+static pawl_status deadlines(struct jobs_call *call) {
+    struct id_list over;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_OVERDUE);
+    bind_int(&s, call->op->now_ms);
+    bind_int(&s, PAWL_JOB_PROMOTE_MAX);
+    pawl_status status = jobs_ids(&s, call->op->scratch, &over);
+    for (size_t i = 0; status == PAWL_OK && i < over.count; i++) {
+        struct sjob job;
+        bool found = false;
+        status = jobs_brief(call, over.ids[i], &job, &found);
+        if (status == PAWL_OK && found)
+            status = jobs_record(call, &job.row.job, &(struct job_end){.outcome = RUN_DEAD});
+        if (status == PAWL_OK && found)
+            status = jobs_die(call, &job, JOB_DEAD_DEADLINE, (pawl_str){NULL, 0});
+    }
+    return status;
+}
+
+/* The claim that is being made. */
+struct grant {
+    struct jobs_call *call;
+    const struct jobs_claim *in;
+    pawl_str queue;
+    int64_t token;
+    int count;
+};
+
+static pawl_status lease_all(struct grant *grant, const struct id_list *list) {
+    struct operation *op = grant->call->op;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
+        if (grant->token == 0)
+            grant->token = operation_next_token(op);
+        struct statement s = statement_begin(op, SQLITE_Q_JOB_LEASE);
+        bind_int(&s, list->ids[i]);
+        bind_int(&s, grant->token);
+        bind_int(&s, op->now_ms + grant->in->lease_ms);
+        status = statement_run(&s);
+        grant->count++;
+    }
+    struct job_counts *counts = list->count > 0 ? jobs_sums(grant->call, grant->queue) : NULL;
+    if (counts != NULL) {
+        counts->ready -= (int64_t)list->count;
+        counts->running += (int64_t)list->count;
+    }
+    return status;
+}
+
+static pawl_status grant_plain(struct grant *grant, int max) {
+    struct id_list list;
+    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN);
+    bind_text(&s, grant->queue);
+    bind_int(&s, max);
+    pawl_status status = jobs_ids(&s, grant->call->op->scratch, &list);
+    return status == PAWL_OK ? lease_all(grant, &list) : status;
+}
+
+static pawl_status ready_of(struct grant *grant, pawl_str key, int max, struct id_list *list) {
+    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_KEYED);
+    bind_text(&s, grant->queue);
+    bind_text(&s, key);
+    bind_int(&s, max);
+    return jobs_ids(&s, grant->call->op->scratch, list);
+}
+
+/* The next key behind one; *key absent when there is none. */
+static pawl_status next_key(struct grant *grant, pawl_str *key) {
+    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_KEY_NEXT);
+    bind_text(&s, grant->queue);
+    bind_text(&s, *key);
+    pawl_str next = {NULL, 0};
+    if (statement_next(&s))
+        next = column_copy(&s, 0, grant->call->op->scratch);
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *key = next;
+    return status;
+}
+
+/* One entry per key that has a ready job. */
+static pawl_status keys_of(struct grant *grant, int max, struct jobrule_key **keys, size_t *count) {
+    struct operation *op = grant->call->op;
+    size_t cap = 0;
+    pawl_str key = STR("");
+    *keys = NULL;
+    *count = 0;
+    pawl_status status = next_key(grant, &key);
+    while (status == PAWL_OK && !str_absent(key)) {
+        if (*count == cap) {
+            cap = cap == 0 ? 16 : cap * 2;
+            struct jobrule_key *grown = arena_array(op->scratch, cap, sizeof *grown);
+            if (grown == NULL)
+                return operation_no_memory(op);
+            for (size_t i = 0; i < *count; i++)
+                grown[i] = (*keys)[i];
+            *keys = grown;
+        }
+        struct id_list ready;
+        status = jobs_key(op, key, &(*keys)[*count]);
+        if (status == PAWL_OK)
+            status = ready_of(grant, key, max, &ready);
+        if (status == PAWL_OK)
+            (*keys)[(*count)++].ready = (int)ready.count;
+        if (status == PAWL_OK)
+            status = next_key(grant, &key);
+    }
+    return status;
+}
+
+pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key) {
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_PUT);
+    bind_text(&s, key->key);
+    bind_int(&s, key->running);
+    bind_int(&s, key->vtime);
+    bind_int(&s, key->tat_us);
+    return statement_run(&s);
+}
+
+static pawl_status grant_keyed(struct grant *grant, int max, int *granted) {
+    struct jobs_call *call = grant->call;
+    struct jobrule_key *keys = NULL;
+    size_t count = 0;
+    *granted = 0;
+    if (max <= 0)
+        return PAWL_OK;
+    pawl_status status = keys_of(grant, max, &keys, &count);
+    if (status == PAWL_OK && count > 0)
+        *granted = jobrule_share(keys, count, max, call->op->now_ms, &call->vtime);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        struct id_list list;
+        if (keys[i].granted == 0)
+            continue;
+        call->changed = true;
+        status = ready_of(grant, keys[i].key, keys[i].granted, &list);
+        if (status == PAWL_OK)
+            status = lease_all(grant, &list);
+        if (status == PAWL_OK)
+            status = jobs_key_keep(call->op, &keys[i]);
+    }
+    return status;
+}
+
+static pawl_status note_claim(struct grant *grant) {
+    struct operation *op = grant->call->op;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_INSERT);
+    bind_int(&s, grant->token);
+    bind_uuid(&s, grant->in->instance);
+    bind_text(&s, grant->queue);
+    bind_int(&s, op->now_ms + grant->in->lease_ms);
+    bind_uuid_or_null(&s, grant->in->request);
+    return statement_run(&s);
+}
+
+static pawl_status hand_out(struct operation *op, const struct id_list *ids, struct arena *arena,
+                            struct job_list *out) {
+    struct job_list list = {arena_array(arena, ids->count, sizeof *list.jobs), ids->count};
+    pawl_status status = list.jobs == NULL ? operation_no_memory(op) : PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < ids->count; i++) {
+        struct job_row row;
+        status = jobs_full(op, ids->ids[i], arena, &row);
+        if (status == PAWL_OK)
+            list.jobs[i] = row.job;
+    }
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+/* What a repeated request was granted and has not reported. */
+static pawl_status again(struct jobs_call *call, const struct jobs_claim *in, struct arena *arena,
+                         struct job_list *out) {
+    struct id_list ids;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_REQUEST);
+    bind_uuid(&s, in->request);
+    bind_uuid(&s, in->instance);
+    pawl_status status = jobs_ids(&s, call->op->scratch, &ids);
+    return status == PAWL_OK ? hand_out(call->op, &ids, arena, out) : status;
+}
+
+static pawl_status grant_all(struct grant *grant) {
+    struct jobs_call *call = grant->call;
+    int max = grant->in->max, first = 0, got = 0, more = 0;
+    pawl_str key = STR("");
+    pawl_status status = next_key(grant, &key);
+    bool keyed = status == PAWL_OK && !str_absent(key);
+    if (keyed) {
+        first = call->turn ? max - max / 2 : max / 2;
+        call->turn = !call->turn;
+        call->changed = true;
+        status = grant_keyed(grant, first, &got);
+    }
+    if (status == PAWL_OK)
+        status = grant_plain(grant, max - got);
+    if (status == PAWL_OK && keyed && got == first)
+        status = grant_keyed(grant, max - grant->count, &more);
+    return status;
+}
+
+pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, struct arena *arena,
+                          struct job_list *out) {
+    bool used = false;
+    pawl_status status = instance_must_be_live(call->op, in->instance);
+    if (status == PAWL_OK)
+        status = request_use(call->op, in->request, &used);
+    if (status != PAWL_OK)
+        return status;
+    if (used)
+        return again(call, in, arena, out);
+    status = jobs_sweep(call);
+    if (status == PAWL_OK)
+        status = promote(call);
+    if (status == PAWL_OK)
+        status = deadlines(call);
+    struct grant grant = {.call = call, .in = in, .queue = jobs_queue(in->queue)};
+    if (status == PAWL_OK)
+        status = grant_all(&grant);
+    if (status != PAWL_OK)
+        return status;
+    if (grant.count == 0) {
+        *out = (struct job_list){NULL, 0};
+        return PAWL_OK;
+    }
+    struct id_list ids;
+    status = note_claim(&grant);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN_ORD);
+    bind_int(&s, grant.token);
+    status = jobs_ids(&s, call->op->scratch, &ids);
+    return status == PAWL_OK ? hand_out(call->op, &ids, arena, out) : status;
+}
+
+pawl_status sqlite_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
+                              struct job_list *out, pawl_error *err) {
+    struct operation op;
+    struct jobs_call call;
+    struct job_list list = {NULL, 0};
+    pawl_status status = check_jobs_claim(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_claim", err);
+    if (status != PAWL_OK)
+        return status;
+    status = jobs_begin(&call, &op, in->instance);
+    if (status == PAWL_OK)
+        status = jobs_claim_in(&call, in, arena, &list);
+    status = operation_end(&op, jobs_end(&call, status));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

@@ -1,0 +1,270 @@
+/* How executions end without a report, and what people do to jobs: lost, cancelled, redriven, discarded. */
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "domain/failure/fingerprint.h"
+#include "store/sqlite/jobs/jobs.h"
+#include "store/sqlite/runs/runs.h"
+
+#define NONE ((pawl_str){NULL, 0})
+
+pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim, bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_FIND);
+    bind_int(&s, token);
+    *found = statement_next(&s);
+    if (*found)
+        *claim = (struct sclaim){.token = token,
+                                 .instance = column_uuid(&s, 0),
+                                 .queue = column_copy(&s, 1, op->scratch),
+                                 .check_ms = column_int(&s, 2),
+                                 .active = column_int(&s, 3) != 0,
+                                 .intact = column_int(&s, 4) != 0,
+                                 .forgot = column_int(&s, 5) != 0};
+    return statement_end(&s);
+}
+
+pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim) {
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_SET);
+    bind_int(&s, claim->token);
+    bind_int(&s, claim->check_ms);
+    bind_int(&s, claim->active);
+    bind_int(&s, claim->intact);
+    bind_int(&s, claim->forgot);
+    return statement_run(&s);
+}
+
+pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_reason reason, pawl_str error) {
+    char print[FINGERPRINT_BYTES];
+    struct job_row *row = &job->row;
+    if (!str_absent(error))
+        row->error = error;
+    row->job.token = row->job.lease_until_ms = 0;
+    row->reason = (int)reason;
+    row->died_ms = call->op->now_ms;
+    row->fingerprint = str_from(fingerprint(str_absent(row->error) ? STR("") : row->error, print));
+    jobs_sums(call, row->job.queue)->died++;
+    pawl_status status = jobs_move(call, job, JOB_DEAD);
+    return status == PAWL_OK ? runs_job_ended(call, &row->job, RUN_JOB_DEAD, row->error) : status;
+}
+
+static pawl_status cancelled(struct jobs_call *call, const struct sjob *job, pawl_uuid instance) {
+    struct job_end end = {.outcome = RUN_CANCELLED, .instance = instance};
+    pawl_status status = jobs_record(call, &job->row.job, &end);
+    jobs_sums(call, job->row.job.queue)->cancelled++;
+    if (status == PAWL_OK)
+        status = jobs_remove(call, job);
+    return status == PAWL_OK ? runs_job_ended(call, &job->row.job, RUN_JOB_CANCELLED, NONE) : status;
+}
+
+static pawl_status key_free(struct jobs_call *call, pawl_str key) {
+    if (str_absent(key))
+        return PAWL_OK;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_KEY_FREE);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+/* An execution that ended with its lease or its worker. */
+static pawl_status lose(struct jobs_call *call, struct sjob *job, pawl_uuid instance) {
+    struct job *j = &job->row.job;
+    jobs_sums(call, j->queue)->lost++;
+    if (j->cancel_ms > 0)
+        return cancelled(call, job, instance);
+    int reason = j->attempts >= j->max_attempts                             ? JOB_DEAD_KILLED
+                 : j->deadline_ms > 0 && j->deadline_ms <= call->op->now_ms ? JOB_DEAD_DEADLINE
+                                                                            : 0;
+    struct job_end end = {.outcome = reason != 0 ? RUN_DEAD : RUN_LOST, .instance = instance};
+    pawl_status status = jobs_record(call, j, &end);
+    if (status == PAWL_OK && reason != 0)
+        return jobs_die(call, job, (enum job_dead_reason)reason, NONE);
+    j->token = j->lease_until_ms = 0;
+    return status == PAWL_OK ? jobs_move(call, job, JOB_READY) : status;
+}
+
+static pawl_status give_back(struct jobs_call *call, struct sjob *job) {
+    struct job *j = &job->row.job;
+    j->token = j->lease_until_ms = 0;
+    j->attempts--;
+    j->due_ms = call->op->now_ms;
+    job->ord = jobrule_order(j->due_ms, j->priority);
+    return jobs_move(call, job, JOB_READY);
+}
+
+static pawl_status token_jobs(struct jobs_call *call, int64_t token, struct id_list *list) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN);
+    bind_int(&s, token);
+    return jobs_ids(&s, call->op->scratch, list);
+}
+
+pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool returned) {
+    struct sclaim claim;
+    struct id_list ids = {NULL, 0};
+    bool found = false;
+    pawl_status status = jobs_claim_find(call->op, token, &claim, &found);
+    if (status != PAWL_OK || !found)
+        return status;
+    status = token_jobs(call, token, &ids);
+    claim.active = false;
+    claim.check_ms = INT64_MAX;
+    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++) {
+        struct sjob job;
+        status = jobs_brief(call, ids.ids[i], &job, &found);
+        if (status != PAWL_OK || !found)
+            continue;
+        if (!all && job.row.job.lease_until_ms > call->op->now_ms) {
+            claim.active = true;
+            if (job.row.job.lease_until_ms < claim.check_ms)
+                claim.check_ms = job.row.job.lease_until_ms;
+            continue;
+        }
+        claim.intact = false;
+        status = key_free(call, job.row.job.key);
+        if (status == PAWL_OK)
+            status = returned && job.row.job.cancel_ms == 0 ? give_back(call, &job)
+                                                            : lose(call, &job, claim.instance);
+    }
+    /* Rows of one claim and one caller form one block. */
+    if (status == PAWL_OK)
+        status = jobs_seal(call);
+    return status == PAWL_OK ? jobs_claim_set(call->op, &claim) : status;
+}
+
+pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goodbye) {
+    struct jobs_call call;
+    struct id_list tokens = {NULL, 0};
+    pawl_status status = jobs_begin(&call, op, instance);
+    if (status == PAWL_OK) {
+        struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_OF_INSTANCE);
+        bind_uuid(&s, instance);
+        status = jobs_ids(&s, op->scratch, &tokens);
+    }
+    for (size_t i = 0; status == PAWL_OK && i < tokens.count; i++)
+        status = jobs_claim_lose(&call, tokens.ids[i], true, goodbye);
+    return jobs_end(&call, status);
+}
+
+static pawl_status cancel_one(struct jobs_call *call, int64_t id, enum store_answer *answer) {
+    struct sjob job;
+    bool found = false;
+    pawl_status status = jobs_brief(call, id, &job, &found);
+    if (status != PAWL_OK)
+        return status;
+    found = found && job.row.state != JOB_DEAD;
+    *answer = found ? ANSWER_APPLIED : ANSWER_NOT_FOUND;
+    if (!found || (job.row.state == JOB_RUNNING && job.row.job.cancel_ms > 0))
+        return PAWL_OK;
+    if (job.row.state != JOB_RUNNING)
+        return cancelled(call, &job, uuid_nil());
+    job.row.job.cancel_ms = call->op->now_ms;
+    return jobs_move(call, &job, JOB_RUNNING);
+}
+
+static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard, enum store_answer *answer) {
+    struct sjob job;
+    bool found = false, held = false;
+    int64_t holder = 0;
+    pawl_status status = jobs_brief(call, id, &job, &found);
+    struct job *j = &job.row.job;
+    *answer = ANSWER_NOT_FOUND;
+    if (status != PAWL_OK || !found || job.row.state != JOB_DEAD)
+        return status;
+    *answer = ANSWER_APPLIED;
+    if (discard) {
+        jobs_sums(call, j->queue)->discarded++;
+        return jobs_remove(call, &job);
+    }
+    if (!str_absent(j->unique_key)) {
+        struct statement s = statement_begin(call->op, SQLITE_Q_JOB_HOLDER);
+        bind_text(&s, j->unique_key);
+        status = statement_number(&s, &holder, &held);
+    }
+    if (held)
+        *answer = ANSWER_CONFLICT;
+    if (status != PAWL_OK || held)
+        return status;
+    jobs_sums(call, j->queue)->redriven++;
+    j->attempts = 0;
+    j->cancel_ms = j->deadline_ms = 0;
+    j->due_ms = call->op->now_ms;
+    job.ord = jobrule_order(j->due_ms, j->priority);
+    job.row.reason = 0;
+    job.row.died_ms = 0;
+    job.row.fingerprint = NONE;
+    return jobs_move(call, &job, JOB_READY);
+}
+
+pawl_status jobs_drop(struct jobs_call *call, int64_t id) {
+    struct sjob job;
+    bool found = false;
+    enum store_answer answer;
+    pawl_status status = jobs_brief(call, id, &job, &found);
+    if (status != PAWL_OK || !found)
+        return status;
+    return job.row.state == JOB_DEAD ? redrive_one(call, id, true, &answer) : cancel_one(call, id, &answer);
+}
+
+enum deed { DEED_CANCEL, DEED_REDRIVE, DEED_DISCARD };
+
+/* The order of the ids; the first of two equal ones comes first. */
+static size_t *sorted_ids(struct arena *arena, const int64_t *ids, size_t count) {
+    size_t *order = arena_array(arena, count, sizeof *order);
+    for (size_t i = 0; order != NULL && i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && ids[order[at - 1]] > ids[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+static pawl_status do_all(struct jobs_call *call, const struct id_list *ids, enum deed deed,
+                          enum store_answer *answers) {
+    size_t *order = sorted_ids(call->op->scratch, ids->ids, ids->count);
+    pawl_status status = order == NULL || answers == NULL ? operation_no_memory(call->op) : PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < ids->count; i++) {
+        int64_t id = ids->ids[order[i]];
+        status = deed == DEED_CANCEL ? cancel_one(call, id, &answers[order[i]])
+                                     : redrive_one(call, id, deed == DEED_DISCARD, &answers[order[i]]);
+    }
+    if (status == PAWL_OK && deed == DEED_REDRIVE)
+        status = jobs_wake_wanted(call->op);
+    return status;
+}
+
+/* One operation over ids. */
+struct over_ids {
+    const char *name;
+    enum deed deed;
+    struct id_list ids;
+};
+
+static pawl_status run(struct store *store, const struct over_ids *in, struct arena *arena,
+                       struct job_answers *out, pawl_error *err) {
+    struct operation op;
+    struct jobs_call call;
+    pawl_status status = check_job_ids(in->name, in->ids.ids, in->ids.count, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, in->name, err);
+    if (status != PAWL_OK)
+        return status;
+    enum store_answer *answers = arena_array(arena, in->ids.count, sizeof *answers);
+    status = jobs_begin(&call, &op, uuid_nil());
+    if (status == PAWL_OK)
+        status = do_all(&call, &in->ids, in->deed, answers);
+    status = operation_end(&op, jobs_end(&call, status));
+    if (status == PAWL_OK)
+        *out = (struct job_answers){answers, in->ids.count};
+    return status;
+}
+
+pawl_status sqlite_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
+                               struct job_answers *out, pawl_error *err) {
+    struct over_ids in = {"jobs_cancel", DEED_CANCEL, {(int64_t *)ids, count}};
+    return run(store, &in, arena, out, err);
+}
+
+pawl_status sqlite_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
+                                struct arena *arena, struct job_answers *out, pawl_error *err) {
+    struct over_ids in = {"jobs_redrive", discard ? DEED_DISCARD : DEED_REDRIVE, {(int64_t *)ids, count}};
+    return run(store, &in, arena, out, err);
+}

@@ -1,0 +1,389 @@
+/* One call of pooled work: its counters and sums, the rows of jobs, and how jobs come in. */
+#include "store/sqlite/jobs/jobs.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/messages/put.h"
+
+pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid chain) {
+    *call = (struct jobs_call){.op = op, .chain = chain};
+    buf_init(&call->entries, 0);
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_STATE_READ);
+    if (statement_next(&s)) {
+        call->last_job = column_int(&s, 0);
+        call->last_run = column_int(&s, 1);
+        call->swept_ms = column_int(&s, 2);
+        call->vtime = column_int(&s, 3);
+        call->turn = column_int(&s, 4) != 0;
+    }
+    return statement_end(&s);
+}
+
+static pawl_status write_sums(struct jobs_call *call, const struct job_counts *c) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_TALLY_ADD);
+    bind_text(&s, c->queue);
+    const int64_t numbers[] = {c->ready,     c->running,  c->later,     c->waiting, c->dead,
+                               c->put,       c->done,     c->failed,    c->lost,    c->died,
+                               c->cancelled, c->redriven, c->discarded, c->stale};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        bind_int(&s, numbers[i]);
+    return statement_run(&s);
+}
+
+pawl_status jobs_end(struct jobs_call *call, pawl_status status) {
+    if (status == PAWL_OK && call->no_memory)
+        status = operation_no_memory(call->op);
+    if (status == PAWL_OK)
+        status = jobs_seal(call);
+    for (struct job_sums *sums = call->sums; status == PAWL_OK && sums != NULL; sums = sums->next)
+        status = write_sums(call, &sums->counts);
+    if (status == PAWL_OK && call->changed) {
+        struct statement s = statement_begin(call->op, SQLITE_Q_JOB_STATE_WRITE);
+        bind_int(&s, call->last_job);
+        bind_int(&s, call->last_run);
+        bind_int(&s, call->swept_ms);
+        bind_int(&s, call->vtime);
+        bind_int(&s, call->turn);
+        status = statement_run(&s);
+    }
+    buf_free(&call->entries);
+    return status;
+}
+
+struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue) {
+    for (struct job_sums *sums = call->sums; sums != NULL; sums = sums->next)
+        if (str_equal(sums->counts.queue, queue))
+            return &sums->counts;
+    struct job_sums *fresh = arena_alloc(call->op->scratch, sizeof *fresh);
+    pawl_str name = {NULL, 0};
+    if (fresh == NULL || str_dup(call->op->scratch, queue, &name, NULL) != PAWL_OK) {
+        call->no_memory = true;
+        return &call->spare;
+    }
+    fresh->next = call->sums;
+    fresh->counts.queue = name;
+    call->sums = fresh;
+    return &fresh->counts;
+}
+
+static void move_gauge(struct job_counts *counts, int state, int64_t by) {
+    int64_t *const gauges[] = {NULL,           &counts->ready,   &counts->running,
+                               &counts->later, &counts->waiting, &counts->dead};
+    if (state >= JOB_READY && state <= JOB_DEAD)
+        *gauges[state] += by;
+}
+
+/* The columns that job_brief and job_full begin with. */
+static void read_columns(struct statement *s, struct arena *arena, struct sjob *out) {
+    struct job_row *row = &out->row;
+    struct job *job = &row->job;
+    *out = (struct sjob){.ord = column_int(s, 2)};
+    row->state = (enum job_state)column_int(s, 1);
+    row->died_ms = column_int(s, 15);
+    row->reason = (int)column_int(s, 16);
+    job->id = column_int(s, 0);
+    job->due_ms = column_int(s, 3);
+    job->put_ms = column_int(s, 4);
+    job->token = column_int(s, 5);
+    job->lease_until_ms = column_int(s, 6);
+    job->priority = (int)column_int(s, 7);
+    job->attempts = (int)column_int(s, 8);
+    job->max_attempts = (int)column_int(s, 9);
+    job->flags = (int)column_int(s, 10);
+    job->deadline_ms = column_int(s, 11);
+    job->timeout_ms = column_int(s, 12);
+    job->instant_ms = column_int(s, 13);
+    job->cancel_ms = column_int(s, 14);
+    job->queue = column_copy(s, 17, arena);
+    job->type = column_copy(s, 18, arena);
+    job->task = column_copy(s, 19, arena);
+    job->key = column_copy(s, 20, arena);
+    job->unique_key = column_copy(s, 21, arena);
+    job->traceparent = column_copy(s, 22, arena);
+    job->schedule = column_copy(s, 23, arena);
+    row->wait_key = column_copy(s, 24, arena);
+    row->wait_step = column_copy(s, 25, arena);
+    row->fingerprint = column_copy(s, 26, arena);
+    row->error = column_copy(s, 27, arena);
+    job->agent = column_copy(s, 28, arena);
+}
+
+pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_BRIEF);
+    bind_int(&s, id);
+    *found = statement_next(&s);
+    if (*found)
+        read_columns(&s, call->op->scratch, job);
+    return statement_end(&s);
+}
+
+pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, struct job_row *row) {
+    struct sjob job = {0};
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_FULL);
+    bind_int(&s, id);
+    if (statement_next(&s)) {
+        read_columns(&s, arena, &job);
+        job.row.job.progress = column_copy(&s, 29, arena);
+        job.row.job.payload = column_copy(&s, 30, arena);
+        job.row.instance = column_uuid(&s, 31);
+    }
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *row = job.row;
+    return status;
+}
+
+pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state state) {
+    const struct job *j = &job->row.job;
+    struct job_counts *counts = jobs_sums(call, j->queue);
+    move_gauge(counts, (int)job->row.state, -1);
+    move_gauge(counts, (int)state, 1);
+    job->row.state = state;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_SET);
+    const int64_t numbers[] = {j->id,        (int64_t)state,    job->ord,       j->due_ms,
+                               j->token,     j->lease_until_ms, j->attempts,    j->deadline_ms,
+                               j->cancel_ms, job->row.died_ms,  job->row.reason};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        bind_int(&s, numbers[i]);
+    bind_text(&s, job->row.wait_key);
+    bind_text(&s, job->row.wait_step);
+    bind_text(&s, job->row.fingerprint);
+    bind_text(&s, job->row.error);
+    return statement_run(&s);
+}
+
+pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job) {
+    move_gauge(jobs_sums(call, job->row.job.queue), (int)job->row.state, -1);
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DELETE);
+    bind_int(&s, job->row.job.id);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    struct statement steps = statement_begin(call->op, SQLITE_Q_JOB_STEP_DELETE);
+    bind_int(&steps, job->row.job.id);
+    return statement_run(&steps);
+}
+
+pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap, size_t count,
+                      size_t size) {
+    if (count < *cap)
+        return PAWL_OK;
+    size_t grown = *cap == 0 ? 16 : *cap * 2;
+    void *fresh = arena_array(arena, grown, size);
+    if (fresh == NULL)
+        return operation_no_memory(op);
+    if (count > 0)
+        memcpy(fresh, *items, count * size);
+    *items = fresh;
+    *cap = grown;
+    return PAWL_OK;
+}
+
+pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list) {
+    size_t cap = 0;
+    struct operation *op = s->op;
+    pawl_status grown = PAWL_OK;
+    *list = (struct id_list){NULL, 0};
+    while (grown == PAWL_OK && statement_next(s)) {
+        grown = list_grow(op, arena, (void **)&list->ids, &cap, list->count, sizeof *list->ids);
+        if (grown == PAWL_OK)
+            list->ids[list->count++] = column_int(s, 0);
+    }
+    pawl_status status = statement_end(s);
+    return status == PAWL_OK ? grown : status;
+}
+
+/* Fills in from the task; *answer stays applied unless there is none or its agent may not. */
+static pawl_status apply_task(struct jobs_call *call, struct job *job, enum store_answer *answer) {
+    struct task task;
+    pawl_str missing = {NULL, 0};
+    bool found = false;
+    pawl_status status = jobs_task_find(call->op, job->task, &task, &found);
+    if (status == PAWL_OK && found)
+        status = jobs_task_missing(call->op, &task, job->agent, &missing);
+    if (status != PAWL_OK)
+        return status;
+    if (!found) {
+        *answer = ANSWER_NOT_FOUND;
+        return PAWL_OK;
+    }
+    if (!str_absent(missing)) {
+        *answer = ANSWER_REFUSED;
+        return jobs_refuse(call->op, str_absent(job->agent) ? task.agent : job->agent, task.name, missing, 0);
+    }
+    job_fill_in(job, &task);
+    return PAWL_OK;
+}
+
+static pawl_status find_holder(struct jobs_call *call, pawl_str unique_key, int64_t *id, bool *held) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_HOLDER);
+    bind_text(&s, unique_key);
+    return statement_number(&s, id, held);
+}
+
+static pawl_status write_job(struct jobs_call *call, const struct job *job, enum job_state state) {
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_INSERT);
+    const int64_t numbers[] = {job->id,           (int64_t)state,   jobrule_order(job->due_ms, job->priority),
+                               job->due_ms,       call->op->now_ms, job->priority,
+                               job->max_attempts, job->flags,       job->deadline_ms,
+                               job->timeout_ms,   job->instant_ms};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        bind_int(&s, numbers[i]);
+    bind_text(&s, job->queue);
+    bind_text(&s, job->type);
+    bind_text(&s, job->task);
+    bind_text(&s, job->key);
+    bind_text(&s, job->unique_key);
+    bind_text(&s, job->traceparent);
+    bind_text(&s, job->schedule);
+    bind_text(&s, job->payload);
+    bind_text(&s, job->agent);
+    return statement_run(&s);
+}
+
+pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store_answer *answer,
+                        int64_t *id) {
+    struct job job = *in;
+    pawl_status status = PAWL_OK;
+    bool held = false;
+    *answer = ANSWER_APPLIED;
+    if (!str_absent(job.task))
+        status = apply_task(call, &job, answer);
+    if (status == PAWL_OK && *answer == ANSWER_APPLIED && !str_absent(job.unique_key))
+        status = find_holder(call, job.unique_key, id, &held);
+    if (held)
+        *answer = ANSWER_DUPLICATE;
+    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
+        return status;
+    job.id = *id = ++call->last_job;
+    call->changed = true;
+    job.queue = jobs_queue(job.queue);
+    if (str_absent(job.payload))
+        job.payload = STR("{}");
+    if (job.max_attempts == 0)
+        job.max_attempts = PAWL_JOB_ATTEMPTS_DEFAULT;
+    if (job.due_ms == 0)
+        job.due_ms = call->op->now_ms;
+    enum job_state state = job.due_ms <= call->op->now_ms ? JOB_READY : JOB_LATER;
+    struct job_counts *counts = jobs_sums(call, job.queue);
+    counts->put++;
+    move_gauge(counts, (int)state, 1);
+    return write_job(call, &job, state);
+}
+
+pawl_status jobs_wake_wanted(struct operation *op) {
+    int64_t one = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
+    bind_int(&s, KIND_BIT_JOBS);
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &one, &op->wake);
+}
+
+static struct job job_of(const struct job_new *in, int64_t now_ms) {
+    return (struct job){.type = in->type,
+                        .queue = in->queue,
+                        .payload = in->payload,
+                        .task = in->task,
+                        .agent = in->agent,
+                        .key = in->key,
+                        .unique_key = in->unique_key,
+                        .traceparent = in->traceparent,
+                        .priority = in->priority,
+                        .max_attempts = in->max_attempts,
+                        .flags = in->flags,
+                        .due_ms = in->due_ms != 0 ? in->due_ms : now_ms + in->delay_ms,
+                        .deadline_ms = in->deadline_ms,
+                        .timeout_ms = in->timeout_ms};
+}
+
+static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue *in,
+                              struct enqueue_result *result) {
+    bool used = false;
+    pawl_status status = request_use(call->op, in->request, &used);
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        struct job job = job_of(&in->jobs[i], call->op->now_ms);
+        result->answers[i] = ANSWER_DUPLICATE;
+        if (!used)
+            status = jobs_insert(call, &job, &result->answers[i], &result->ids[i]);
+    }
+    bool stored = false;
+    for (size_t i = 0; i < in->count; i++)
+        stored = stored || result->answers[i] == ANSWER_APPLIED || result->answers[i] == ANSWER_DUPLICATE;
+    /* What stored nothing may be asked again: a scope that was missing may have been granted. */
+    if (status == PAWL_OK && !stored)
+        status = request_forget(call->op, in->request);
+    if (status == PAWL_OK && stored && !used)
+        status = jobs_wake_wanted(call->op);
+    return status;
+}
+
+pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in, struct arena *arena,
+                            struct enqueue_result *out) {
+    struct jobs_call call;
+    struct enqueue_result result = {arena_array(arena, in->count, sizeof *result.answers),
+                                    arena_array(arena, in->count, sizeof *result.ids)};
+    pawl_status status = jobs_begin(&call, op, uuid_nil());
+    if (status == PAWL_OK && (result.answers == NULL || result.ids == NULL))
+        status = operation_no_memory(op);
+    if (status == PAWL_OK && in->count > 0)
+        status = enqueue_in(&call, in, &result);
+    status = jobs_end(&call, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+                                struct enqueue_result *out, pawl_error *err) {
+    struct operation op;
+    struct enqueue_result result = {0};
+    pawl_status status = check_jobs_enqueue(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, jobs_enqueue_in(&op, in, arena, &result));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+const struct store_jobs_ops sqlite_jobs_ops = {
+    .enqueue = jobs_enqueue,
+    .claim = sqlite_jobs_claim,
+    .finish = sqlite_jobs_finish,
+    .renew = sqlite_jobs_renew,
+    .cancel = sqlite_jobs_cancel,
+    .redrive = sqlite_jobs_redrive,
+    .wake = sqlite_jobs_wake,
+    .steps_put = sqlite_steps_put,
+    .steps_read = sqlite_steps_read,
+    .limit_set = sqlite_job_limit_set,
+    .limits = sqlite_job_limits,
+    .jobs = sqlite_job_rows,
+    .why = sqlite_job_why,
+    .dead_groups = sqlite_job_dead_groups,
+    .counts = sqlite_job_counts,
+    .backlog = sqlite_job_backlog,
+    .task_put = sqlite_task_put,
+    .task_remove = sqlite_task_remove,
+    .tasks = sqlite_tasks,
+    .schedule_put = sqlite_schedule_put,
+    .schedule_remove = sqlite_schedule_remove,
+    .schedules = sqlite_schedules,
+    .schedule_fire = sqlite_schedule_fire,
+    .agent_put = sqlite_agent_put,
+    .agents = sqlite_agents,
+    .refusals = sqlite_refusals,
+    .runs = sqlite_task_runs,
+    .run_sums = sqlite_run_sums,
+    .audit_verify = sqlite_audit_verify,
+    .audit_anchor = sqlite_audit_anchor,
+    .audit_head = sqlite_audit_head,
+    .spine_read = sqlite_spine_read,
+    .spine_remove = sqlite_spine_remove,
+    .maintain = sqlite_jobs_maintain,
+};

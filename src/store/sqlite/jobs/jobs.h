@@ -1,0 +1,214 @@
+/* Pooled work on SQLite: a call with its counters, sums and audit block, and the rows it moves. */
+#ifndef STORE_SQLITE_JOBS_JOBS_H
+#define STORE_SQLITE_JOBS_JOBS_H
+
+#include "base/buf.h"
+#include "domain/jobrule.h"
+#include "store/check/jobs.h"
+#include "store/sqlite/file/operation.h"
+
+extern const struct store_jobs_ops sqlite_jobs_ops;
+
+/* What one call adds to the tally of a queue. */
+struct job_sums {
+    struct job_sums *next;
+    struct job_counts counts;
+};
+
+/* The counters of pooled work and what the call has to write at its end. */
+struct jobs_call {
+    struct operation *op;
+    int64_t last_job, last_run, swept_ms, vtime;
+    bool turn, changed, no_memory;
+    struct job_sums *sums;
+    struct job_counts spare; /* counts that found no memory; the call fails then */
+    struct buf entries;      /* of the audit rows of this call */
+    int64_t block;           /* 0: none yet */
+    pawl_uuid chain;
+};
+
+/* Inside an operation. jobs_end writes sums, counters and the audit block, whatever the status was; its
+ * result is the status of both. */
+PAWL_MUSTCHECK pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid chain);
+PAWL_MUSTCHECK pawl_status jobs_end(struct jobs_call *call, pawl_status status);
+
+struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue);
+
+/* One job; ord stands beside the row. */
+struct sjob {
+    struct job_row row;
+    int64_t ord;
+};
+
+/* Without progress and payload; *found false when there is none. Texts live in the scratch arena. */
+PAWL_MUSTCHECK pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found);
+/* A whole row, texts in the arena. */
+PAWL_MUSTCHECK pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena,
+                                     struct job_row *row);
+/* Writes what changes when a job moves to a state, and the gauges. */
+PAWL_MUSTCHECK pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state state);
+/* The job and its steps go; the gauge follows. */
+PAWL_MUSTCHECK pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job);
+PAWL_MUSTCHECK pawl_status jobs_insert(struct jobs_call *call, const struct job *in,
+                                       enum store_answer *answer, int64_t *id);
+
+/* The whole of an enqueue or of a finish inside an operation. */
+PAWL_MUSTCHECK pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in,
+                                           struct arena *arena, struct enqueue_result *out);
+PAWL_MUSTCHECK pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in,
+                                          struct arena *arena, struct finish_result *out);
+
+/* Notes that somebody waits for jobs, so that the commit wakes them. */
+PAWL_MUSTCHECK pawl_status jobs_wake_wanted(struct operation *op);
+
+/* The ids that a statement lists in its first column; the statement is ended. */
+struct id_list {
+    int64_t *ids;
+    size_t count;
+};
+PAWL_MUSTCHECK pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list);
+
+/* Room for one more member behind count of them; zeroed. */
+PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap,
+                                     size_t count, size_t size);
+
+/* Whether an agent lacks a scope; *missing is absent when not. */
+PAWL_MUSTCHECK pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl_str scopes,
+                                              pawl_str *missing);
+/* The same for a job of a task that an agent's work enqueues (absent: a person): of another agent's task it
+ * lacks that agent. */
+PAWL_MUSTCHECK pawl_status jobs_task_missing(struct operation *op, const struct task *task, pawl_str agent,
+                                             pawl_str *missing);
+PAWL_MUSTCHECK pawl_status jobs_refuse(struct operation *op, pawl_str agent, pawl_str task, pawl_str missing,
+                                       int64_t job_id);
+PAWL_MUSTCHECK pawl_status jobs_task_find(struct operation *op, pawl_str name, struct task *task,
+                                          bool *found);
+
+/* How an execution ends. */
+struct job_end {
+    enum run_outcome outcome;
+    pawl_uuid instance;
+    int64_t duration_ms;
+    pawl_str output, error, steps, input_hash, output_hash;
+};
+PAWL_MUSTCHECK pawl_status jobs_record(struct jobs_call *call, const struct job *job,
+                                       const struct job_end *end);
+/* Takes back what dead or late workers hold, at most once a second. */
+PAWL_MUSTCHECK pawl_status jobs_sweep(struct jobs_call *call);
+PAWL_MUSTCHECK pawl_status jobs_seal(struct jobs_call *call);
+PAWL_MUSTCHECK pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_reason reason,
+                                    pawl_str error);
+PAWL_MUSTCHECK pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct job_step *step,
+                                           enum store_answer *answer);
+/* The state and the limits of a key. */
+PAWL_MUSTCHECK pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of);
+PAWL_MUSTCHECK pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key);
+
+/* A claim by its token. */
+struct sclaim {
+    int64_t token, check_ms;
+    pawl_uuid instance;
+    pawl_str queue;
+    bool active, intact, forgot;
+};
+PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim,
+                                           bool *found);
+PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim);
+/* Jobs of a claim that were not reported: all of them, or those whose lease is over. */
+PAWL_MUSTCHECK pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool give_back);
+/* Called when an instance is evicted or says goodbye. */
+PAWL_MUSTCHECK pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goodbye);
+
+/* Inside an operation. */
+PAWL_MUSTCHECK pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in,
+                                        struct wake_result *out);
+PAWL_MUSTCHECK pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in);
+/* One report, as an item of finish is; the caller is the instance of the call's chain. */
+PAWL_MUSTCHECK pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *item,
+                                           enum store_answer *answer);
+PAWL_MUSTCHECK pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held);
+/* A job that waits is gone (outcome cancelled), a running one is asked to stop, a dead one is discarded. */
+PAWL_MUSTCHECK pawl_status jobs_drop(struct jobs_call *call, int64_t id);
+
+/* jobs_claim.c */
+PAWL_MUSTCHECK pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in,
+                                         struct arena *arena, struct job_list *out);
+pawl_status sqlite_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
+                              struct job_list *out, pawl_error *err);
+
+/* jobs_finish.c */
+pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
+                               struct finish_result *out, pawl_error *err);
+pawl_status sqlite_jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
+                              struct renew_result *out, pawl_error *err);
+
+/* jobs_end.c */
+pawl_status sqlite_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
+                               struct job_answers *out, pawl_error *err);
+pawl_status sqlite_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
+                                struct arena *arena, struct job_answers *out, pawl_error *err);
+
+/* jobs_step.c */
+pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
+                             pawl_error *err);
+pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
+                             struct job_answers *out, pawl_error *err);
+pawl_status sqlite_steps_read(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
+                              pawl_error *err);
+pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in, pawl_error *err);
+pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
+                              pawl_error *err);
+
+/* jobs_view.c */
+pawl_status sqlite_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
+                            struct job_rows *out, pawl_error *err);
+pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
+                           pawl_error *err);
+pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena *arena,
+                                   struct job_dead_groups *out, pawl_error *err);
+pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
+                              pawl_error *err);
+pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
+                               struct job_backlog *out, pawl_error *err);
+
+/* jobs_task.c */
+pawl_status sqlite_task_put(struct store *store, const struct task *in, struct arena *arena,
+                            struct put_answer *out, pawl_error *err);
+pawl_status sqlite_task_remove(struct store *store, pawl_str name, pawl_error *err);
+pawl_status sqlite_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
+                         struct arena *arena, struct task_list *out, pawl_error *err);
+pawl_status sqlite_agent_put(struct store *store, const struct agent *in, pawl_error *err);
+pawl_status sqlite_agents(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err);
+pawl_status sqlite_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
+                            pawl_error *err);
+
+/* jobs_schedule.c */
+pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
+                                pawl_error *err);
+pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_error *err);
+pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
+                             struct job_schedule_list *out, pawl_error *err);
+pawl_status sqlite_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
+                                 struct fire_result *out, pawl_error *err);
+
+/* jobs_verify.c */
+pawl_status sqlite_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                struct audit_report *out, pawl_error *err);
+
+/* jobs_audit.c */
+pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
+                             struct task_run_list *out, pawl_error *err);
+pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
+                            pawl_error *err);
+struct audit_run audit_row_read(struct statement *s, struct arena *arena); /* columns 0 to 15 */
+pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
+                                pawl_error *err);
+pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err);
+pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
+                              pawl_error *err);
+pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
+                                pawl_error *err);
+pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
+                                 pawl_error *err);
+
+#endif

@@ -1,0 +1,245 @@
+/* Schedules and their fires. */
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/jobs/jobs.h"
+
+static struct job_schedule schedule_read(struct statement *s, struct arena *arena) {
+    return (struct job_schedule){.name = column_copy(s, 0, arena),
+                                 .task = column_copy(s, 1, arena),
+                                 .kind = (enum job_schedule_kind)column_int(s, 2),
+                                 .expr = column_copy(s, 3, arena),
+                                 .zone = column_copy(s, 4, arena),
+                                 .params = column_copy(s, 5, arena),
+                                 .missed = (enum missed_policy)column_int(s, 6),
+                                 .missed_max = (int)column_int(s, 7),
+                                 .overlap = (enum overlap)column_int(s, 8),
+                                 .jitter_ms = column_int(s, 9),
+                                 .start_ms = column_int(s, 10),
+                                 .end_ms = column_int(s, 11),
+                                 .paused = column_int(s, 12) != 0,
+                                 .next_ms = column_int(s, 13),
+                                 .last_ms = column_int(s, 14),
+                                 .version = column_int(s, 15),
+                                 .updated_ms = column_int(s, 16)};
+}
+
+static pawl_status schedule_find(struct operation *op, pawl_str name, struct job_schedule *schedule,
+                                 bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_FIND);
+    bind_text(&s, name);
+    *found = statement_next(&s);
+    if (*found)
+        *schedule = schedule_read(&s, op->scratch);
+    return statement_end(&s);
+}
+
+static pawl_status schedule_write(struct operation *op, const struct job_schedule *in, int64_t last_ms,
+                                  int64_t version) {
+    struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_PUT);
+    bind_text(&s, in->name);
+    bind_text(&s, in->task);
+    bind_int(&s, (int64_t)in->kind);
+    bind_text(&s, in->expr);
+    bind_text(&s, in->zone);
+    bind_text(&s, in->params);
+    bind_int(&s, (int64_t)in->missed);
+    bind_int(&s, in->missed_max);
+    bind_int(&s, (int64_t)in->overlap);
+    bind_int(&s, in->jitter_ms);
+    bind_int(&s, in->start_ms);
+    bind_int(&s, in->end_ms);
+    bind_int(&s, in->paused);
+    bind_int(&s, in->next_ms);
+    bind_int(&s, last_ms);
+    bind_int(&s, version);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+static pawl_status schedule_put_in(struct operation *op, const struct job_schedule *in,
+                                   struct put_answer *answer) {
+    struct task task;
+    struct job_schedule old = {0};
+    bool has_task = false, found = false;
+    pawl_status status = jobs_task_find(op, in->task, &task, &has_task);
+    if (status == PAWL_OK)
+        status = schedule_find(op, in->name, &old, &found);
+    if (status != PAWL_OK)
+        return status;
+    *answer = (struct put_answer){ANSWER_APPLIED, found ? old.version : 0, {NULL, 0}};
+    if (!has_task) {
+        *answer = (struct put_answer){ANSWER_NOT_FOUND, 0, {NULL, 0}};
+        return PAWL_OK;
+    }
+    if (in->version != 0 && in->version != answer->version) {
+        answer->answer = ANSWER_CONFLICT;
+        return PAWL_OK;
+    }
+    status = schedule_write(op, in, old.last_ms, ++answer->version);
+    /* Who rests until the next schedule has to look again. */
+    return status == PAWL_OK ? jobs_wake_wanted(op) : status;
+}
+
+pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
+                                pawl_error *err) {
+    struct operation op;
+    struct put_answer answer;
+    pawl_status status = check_schedule(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "schedule_put", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, schedule_put_in(&op, in, &answer));
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}
+
+pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
+    struct operation op;
+    int64_t gone = 0;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "schedule_remove", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_SCHEDULE_DELETE);
+    bind_text(&s, name);
+    status = statement_run_count(&s, &gone);
+    if (status == PAWL_OK && gone == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "schedule_remove", "there is no '%.*s'", STR_ARG(name));
+    if (status == PAWL_OK) {
+        struct statement fires = statement_begin(&op, SQLITE_Q_FIRE_DELETE);
+        bind_text(&fires, name);
+        status = statement_run(&fires);
+    }
+    return operation_end(&op, status);
+}
+
+pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
+                             struct job_schedule_list *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_list_limit("schedules", filter->limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "schedules", err);
+    if (status != PAWL_OK)
+        return status;
+    struct job_schedule_list list = {NULL, 0, op.now_ms};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, filter->due ? SQLITE_Q_SCHEDULE_DUE : SQLITE_Q_SCHEDULE_LIST);
+    if (filter->due)
+        bind_int(&s, op.now_ms);
+    bind_text(&s, filter->name);
+    bind_text(&s, filter->task);
+    if (!filter->due)
+        bind_text(&s, filter->after_name);
+    bind_int(&s, filter->limit);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.schedules, &cap, list.count, sizeof *list.schedules);
+        if (status == PAWL_OK)
+            list.schedules[list.count++] = schedule_read(&s, arena);
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status note_fire(struct operation *op, pawl_str name, int64_t instant_ms, int64_t job_id) {
+    struct statement s = statement_begin(op, SQLITE_Q_FIRE_INSERT);
+    bind_text(&s, name);
+    bind_int(&s, instant_ms);
+    bind_int(&s, job_id);
+    bind_int(&s, op->now_ms);
+    return statement_run(&s);
+}
+
+/* The job of one instant, at most once. */
+static pawl_status fire_one(struct jobs_call *call, const struct job_schedule *schedule, int64_t instant_ms,
+                            int64_t due_ms, enum store_answer *answer, int64_t *id) {
+    struct operation *op = call->op;
+    int64_t one = 0, made = 0;
+    bool fired = instant_ms <= schedule->last_ms;
+    pawl_status status = PAWL_OK;
+    if (!fired) {
+        struct statement s = statement_begin(op, SQLITE_Q_FIRE_FIND);
+        bind_text(&s, schedule->name);
+        bind_int(&s, instant_ms);
+        status = statement_number(&s, &one, &fired);
+    }
+    *answer = ANSWER_DUPLICATE;
+    if (status != PAWL_OK || fired)
+        return status;
+    const char *own = arena_printf(op->scratch, "schedule:%.*s", STR_ARG(schedule->name));
+    struct job job = {.task = schedule->task,
+                      .payload = schedule->params,
+                      .schedule = schedule->name,
+                      .instant_ms = instant_ms,
+                      .due_ms = due_ms};
+    if (own == NULL)
+        return operation_no_memory(op);
+    if (schedule->overlap == OVERLAP_SKIP)
+        job.unique_key = str_from(own);
+    else if (schedule->overlap == OVERLAP_QUEUE)
+        job.key = str_from(own);
+    status = jobs_insert(call, &job, answer, &made);
+    *id = status == PAWL_OK && *answer == ANSWER_APPLIED ? made : 0;
+    if (*answer == ANSWER_DUPLICATE)
+        *answer = ANSWER_CONFLICT;
+    return status == PAWL_OK ? note_fire(op, schedule->name, instant_ms, *id) : status;
+}
+
+static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *in,
+                           struct fire_result *result) {
+    struct operation *op = call->op;
+    struct job_schedule schedule;
+    bool found = false;
+    pawl_status status = schedule_find(op, in->name, &schedule, &found);
+    if (status != PAWL_OK)
+        return status;
+    result->answer = !found                            ? ANSWER_NOT_FOUND
+                     : schedule.version != in->version ? ANSWER_CONFLICT
+                                                       : ANSWER_APPLIED;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        if (result->answer != ANSWER_APPLIED)
+            result->answers[i] = ANSWER_CONFLICT;
+        else if (i > 0 && result->answers[i - 1] == ANSWER_REFUSED)
+            result->answers[i] = ANSWER_REFUSED;
+        else
+            status = fire_one(call, &schedule, in->instants[i], in->due_ms[i], &result->answers[i],
+                              &result->ids[i]);
+    }
+    if (status != PAWL_OK || result->answer != ANSWER_APPLIED)
+        return status;
+    if (schedule.last_ms <= in->through_ms) {
+        struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_MOVE);
+        bind_text(&s, in->name);
+        bind_int(&s, in->through_ms);
+        bind_int(&s, in->next_ms);
+        status = statement_run(&s);
+    }
+    return status == PAWL_OK ? jobs_wake_wanted(op) : status;
+}
+
+pawl_status sqlite_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
+                                 struct fire_result *out, pawl_error *err) {
+    struct operation op;
+    struct jobs_call call;
+    struct fire_result result = {0};
+    pawl_status status = check_schedule_fire(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "schedule_fire", err);
+    if (status != PAWL_OK)
+        return status;
+    result.answers = arena_array(arena, in->count, sizeof *result.answers);
+    result.ids = arena_array(arena, in->count, sizeof *result.ids);
+    status = jobs_begin(&call, &op, uuid_nil());
+    if (status == PAWL_OK && (result.answers == NULL || result.ids == NULL))
+        status = operation_no_memory(&op);
+    if (status == PAWL_OK)
+        status = fire_in(&call, in, &result);
+    status = operation_end(&op, jobs_end(&call, status));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

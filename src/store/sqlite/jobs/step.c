@@ -1,0 +1,236 @@
+/* Steps of pipelines, signals, limits and the state of keys. */
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "base/uuid.h"
+#include "store/sqlite/jobs/jobs.h"
+
+pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of) {
+    *of = (struct jobrule_key){.key = key, .limit = {.weight = 1}};
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_FIND);
+    bind_text(&s, key);
+    if (statement_next(&s)) {
+        of->running = (int)column_int(&s, 0);
+        of->vtime = column_int(&s, 1);
+        of->tat_us = column_int(&s, 2);
+    }
+    pawl_status status = statement_end(&s);
+    pawl_str prefix = jobrule_prefix(key);
+    const char *star = str_absent(prefix) ? NULL : arena_printf(op->scratch, "%.*s*", STR_ARG(prefix));
+    if (status != PAWL_OK)
+        return status;
+    struct statement l = statement_begin(op, SQLITE_Q_JOB_LIMIT_FIND);
+    bind_text(&l, key);
+    bind_text(&l, str_from(star));
+    if (statement_next(&l))
+        of->limit = (struct jobrule_limit){(int)column_int(&l, 0), (int)column_int(&l, 1), column_int(&l, 2),
+                                           (int)column_int(&l, 3)};
+    return statement_end(&l);
+}
+
+pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct job_step *step,
+                            enum store_answer *answer) {
+    int64_t state = 0;
+    bool found = false;
+    struct statement old = statement_begin(op, SQLITE_Q_JOB_STEP_FIND);
+    bind_int(&old, job_id);
+    bind_text(&old, step->step);
+    bind_int(&old, step->index);
+    pawl_status status = statement_number(&old, &state, &found);
+    if (status != PAWL_OK)
+        return status;
+    *answer = ANSWER_DUPLICATE;
+    if (found && !job_step_open((enum job_step_state)state))
+        return PAWL_OK;
+    *answer = ANSWER_APPLIED;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_STEP_PUT);
+    bind_int(&s, job_id);
+    bind_text(&s, step->step);
+    bind_int(&s, step->index);
+    bind_int(&s, (int64_t)step->state);
+    bind_int(&s, step->attempt);
+    bind_int(&s, op->now_ms - step->duration_ms);
+    bind_int(&s, op->now_ms);
+    bind_text(&s, step->input_hash);
+    bind_text(&s, step->output_hash);
+    bind_text(&s, utf8_cut(step->error, PAWL_ERROR_BYTES_MAX));
+    bind_text(&s, step->output);
+    return statement_run(&s);
+}
+
+pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
+                             struct job_answers *out, pawl_error *err) {
+    struct operation op;
+    struct jobs_call call;
+    struct sclaim claim;
+    struct sjob job;
+    bool found = false, held = false;
+    pawl_status status = check_steps_put(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "steps_put", err);
+    if (status != PAWL_OK)
+        return status;
+    enum store_answer *answers = arena_array(arena, in->count, sizeof *answers);
+    status = jobs_begin(&call, &op, in->instance);
+    if (status == PAWL_OK && answers == NULL)
+        status = operation_no_memory(&op);
+    if (status == PAWL_OK)
+        status = jobs_claim_find(&op, in->ref.token, &claim, &found);
+    if (status == PAWL_OK && found && claim.active && uuid_equal(claim.instance, in->instance))
+        status = jobs_brief(&call, in->ref.id, &job, &held);
+    held = held && job.row.state == JOB_RUNNING && job.row.job.token == in->ref.token;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        answers[i] = ANSWER_STALE;
+        if (held)
+            status = jobs_step_write(&op, in->ref.id, &in->steps[i], &answers[i]);
+    }
+    status = operation_end(&op, jobs_end(&call, status));
+    if (status == PAWL_OK)
+        *out = (struct job_answers){answers, in->count};
+    return status;
+}
+
+pawl_status sqlite_steps_read(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
+                              pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "steps_read", err);
+    if (status != PAWL_OK)
+        return status;
+    struct job_steps list = {NULL, 0};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_JOB_STEP_LIST);
+    bind_int(&s, job_id);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.steps, &cap, list.count, sizeof *list.steps);
+        if (status != PAWL_OK)
+            break;
+        struct job_step *step = &list.steps[list.count++];
+        *step = (struct job_step){.step = column_copy(&s, 0, arena),
+                                  .index = (int)column_int(&s, 1),
+                                  .state = (enum job_step_state)column_int(&s, 2),
+                                  .attempt = (int)column_int(&s, 3),
+                                  .started_ms = column_int(&s, 4),
+                                  .finished_ms = column_int(&s, 5),
+                                  .input_hash = column_copy(&s, 6, arena),
+                                  .output_hash = column_copy(&s, 7, arena),
+                                  .error = column_copy(&s, 8, arena),
+                                  .output = column_copy(&s, 9, arena)};
+        step->duration_ms = step->finished_ms - step->started_ms;
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status wake_one(struct jobs_call *call, int64_t id, pawl_str payload) {
+    struct sjob job;
+    bool found = false;
+    enum store_answer answer;
+    pawl_status status = jobs_brief(call, id, &job, &found);
+    if (status != PAWL_OK || !found)
+        return status;
+    struct job_step step = {.step = job.row.wait_step,
+                            .state = JOB_STEP_DONE,
+                            .attempt = JOB_STEP_WAIT_ATTEMPT,
+                            .output = payload};
+    status = jobs_step_write(call->op, id, &step, &answer);
+    job.row.wait_key = job.row.wait_step = (pawl_str){NULL, 0};
+    job.row.job.due_ms = call->op->now_ms;
+    job.ord = jobrule_order(job.row.job.due_ms, job.row.job.priority);
+    return status == PAWL_OK ? jobs_move(call, &job, JOB_READY) : status;
+}
+
+static pawl_status keep_signal(struct operation *op, const struct job_wake *in, pawl_str payload) {
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_SIGNAL_INSERT);
+    bind_text(&s, in->wait_key);
+    bind_int(&s, op->now_ms + in->keep_ms);
+    bind_text(&s, payload);
+    return statement_run(&s);
+}
+
+pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in, struct wake_result *out) {
+    struct id_list ids = {NULL, 0};
+    pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
+    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_WAITING);
+    bind_text(&s, in->wait_key);
+    pawl_status status = jobs_ids(&s, call->op->scratch, &ids);
+    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
+        status = wake_one(call, ids.ids[i], payload);
+    bool keep = ids.count == 0 && in->keep_ms > 0;
+    if (status == PAWL_OK && keep)
+        status = keep_signal(call->op, in, payload);
+    if (status == PAWL_OK && ids.count > 0)
+        status = jobs_wake_wanted(call->op);
+    *out = (struct wake_result){(int64_t)ids.count, keep};
+    return status;
+}
+
+pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
+                             pawl_error *err) {
+    struct operation op;
+    struct jobs_call call;
+    struct wake_result result = {0, false};
+    pawl_status status = check_job_wake(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_wake", err);
+    if (status != PAWL_OK)
+        return status;
+    status = jobs_begin(&call, &op, uuid_nil());
+    if (status == PAWL_OK)
+        status = jobs_wake_in(&call, in, &result);
+    status = operation_end(&op, jobs_end(&call, status));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
+    bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
+    struct statement s = statement_begin(op, remove ? SQLITE_Q_JOB_LIMIT_DELETE : SQLITE_Q_JOB_LIMIT_PUT);
+    bind_text(&s, in->key);
+    if (!remove) {
+        bind_int(&s, in->concurrency);
+        bind_int(&s, in->rate);
+        bind_int(&s, in->rate_ms);
+        bind_int(&s, in->weight);
+    }
+    return statement_run(&s);
+}
+
+pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_job_limit(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "job_limit_set", err);
+    if (status != PAWL_OK)
+        return status;
+    return operation_end(&op, jobs_limit_put(&op, in));
+}
+
+pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
+                              pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_limits", err);
+    if (status != PAWL_OK)
+        return status;
+    struct job_limits list = {NULL, 0};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.limits, &cap, list.count, sizeof *list.limits);
+        if (status != PAWL_OK)
+            break;
+        list.limits[list.count++] = (struct job_limit){.key = column_copy(&s, 0, arena),
+                                                       .concurrency = (int)column_int(&s, 1),
+                                                       .rate = (int)column_int(&s, 2),
+                                                       .rate_ms = column_int(&s, 3),
+                                                       .weight = (int)column_int(&s, 4)};
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}

@@ -1,0 +1,272 @@
+/* Questions about jobs: lists, counts, why. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/jobs/jobs.h"
+
+/* The ids of the jobs that fit, in order; *next is 0 when there are no more. */
+static pawl_status ids_in(struct operation *op, const struct job_filter *filter, struct id_list *ids,
+                          int64_t *next) {
+    bool cause = !str_absent(filter->fingerprint);
+    size_t looked = 0, scan = filter->scan_max > 0 ? (size_t)filter->scan_max : PAWL_LIST_SCAN;
+    if (str_absent(filter->queue) && str_absent(filter->task) && str_absent(filter->type) &&
+        str_absent(filter->key) && scan < (size_t)filter->limit)
+        scan = (size_t)filter->limit;
+    ids->ids = arena_array(op->scratch, (size_t)filter->limit, sizeof *ids->ids);
+    if (ids->ids == NULL)
+        return operation_no_memory(op);
+    struct statement s = statement_begin(op, cause                          ? SQLITE_Q_JOB_LIST_DEAD
+                                             : filter->state == JOB_RUNNING ? SQLITE_Q_JOB_LIST_RUNNING
+                                                                            : SQLITE_Q_JOB_LIST_VIEW);
+    bind_int(&s, filter->id > filter->after_id ? filter->id - 1 : filter->after_id);
+    bind_int(&s, filter->state);
+    bind_text(&s, filter->queue);
+    bind_text(&s, filter->task);
+    bind_text(&s, filter->type);
+    bind_text(&s, filter->key);
+    if (cause)
+        bind_text(&s, filter->fingerprint);
+    while (*next == 0 && statement_next(&s)) {
+        int64_t id = column_int(&s, 0);
+        if (filter->id != 0 && filter->id != id)
+            break;
+        if (column_int(&s, 1) != 0)
+            ids->ids[ids->count++] = id;
+        if (++looked == scan || ids->count == (size_t)filter->limit)
+            *next = id;
+    }
+    return statement_end(&s);
+}
+
+static pawl_status rows_in(struct operation *op, const struct job_filter *filter, struct arena *arena,
+                           struct job_rows *out) {
+    struct id_list ids = {NULL, 0};
+    int64_t next = 0;
+    pawl_status status = ids_in(op, filter, &ids, &next);
+    if (status != PAWL_OK)
+        return status;
+    struct job_rows list = {arena_array(arena, ids.count, sizeof *list.rows), ids.count, next};
+    if (list.rows == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
+        status = jobs_full(op, ids.ids[i], arena, &list.rows[i]);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
+                            struct job_rows *out, pawl_error *err) {
+    struct operation op;
+    struct job_rows list = {NULL, 0, 0};
+    pawl_status status = check_job_filter(filter, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "jobs", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, rows_in(&op, filter, arena, &list));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status count_ahead(struct operation *op, const struct job *job, int64_t *ahead) {
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_AHEAD);
+    bind_text(&s, job->queue);
+    bind_text(&s, job->key);
+    bind_int(&s, jobrule_order(job->due_ms, job->priority));
+    bind_int(&s, job->id);
+    bind_int(&s, PAWL_LIST_MAX);
+    return statement_number(&s, ahead, &found);
+}
+
+/* Why a ready job is not running. */
+static pawl_status why_ready(struct operation *op, struct job_why *why) {
+    const struct job *job = &why->row.job;
+    int64_t one = 0;
+    bool alive = false;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_WORKER);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_number(&s, &one, &alive);
+    if (status != PAWL_OK)
+        return status;
+    if (!alive) {
+        why->cause = JOB_WHY_NO_WORKER;
+        return PAWL_OK;
+    }
+    if (!str_absent(job->key)) {
+        struct jobrule_key key;
+        status = jobs_key(op, job->key, &key);
+        if (status != PAWL_OK)
+            return status;
+        why->running = key.running;
+        why->limit = key.limit.concurrency;
+        if (key.limit.concurrency > 0 && key.running >= key.limit.concurrency) {
+            why->cause = JOB_WHY_CONCURRENCY;
+            return PAWL_OK;
+        }
+        if (jobrule_room(&key, op->now_ms, 1) == 0) {
+            why->cause = JOB_WHY_RATE;
+            why->until_ms = jobrule_rate_until_ms(&key, op->now_ms);
+            return PAWL_OK;
+        }
+    }
+    why->cause = JOB_WHY_READY;
+    return count_ahead(op, job, &why->ahead);
+}
+
+static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena, struct job_why *why) {
+    struct job_rows rows = {.count = 0};
+    pawl_status status = rows_in(op, &(struct job_filter){.id = id, .limit = 1}, arena, &rows);
+    if (status == PAWL_OK && rows.count == 0)
+        status =
+            error_set(op->err, PAWL_NOT_FOUND, "job_why", "there is no unfinished job %lld", (long long)id);
+    if (status != PAWL_OK)
+        return status;
+    *why = (struct job_why){.row = rows.rows[0], .now_ms = op->now_ms};
+    const struct job *job = &why->row.job;
+    switch (why->row.state) {
+    case JOB_READY:
+        return why_ready(op, why);
+    case JOB_RUNNING:
+        why->until_ms = job->lease_until_ms;
+        why->cause = job->lease_until_ms <= op->now_ms ? JOB_WHY_LEASE_OVER : JOB_WHY_RUNNING;
+        break;
+    case JOB_LATER:
+        why->cause = JOB_WHY_LATER;
+        why->until_ms = job->due_ms;
+        break;
+    case JOB_WAITING:
+        why->cause = JOB_WHY_WAITING;
+        why->until_ms = job->due_ms == JOBRULE_NEVER ? 0 : job->due_ms;
+        break;
+    case JOB_DEAD:
+        why->cause = JOB_WHY_DEAD;
+        break;
+    }
+    return PAWL_OK;
+}
+
+pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
+                           pawl_error *err) {
+    struct operation op;
+    struct job_why why;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_why", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, why_in(&op, id, arena, &why));
+    if (status == PAWL_OK)
+        *out = why;
+    return status;
+}
+
+pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena *arena,
+                                   struct job_dead_groups *out, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_list_limit("job_dead_groups", limit, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "job_dead_groups", err);
+    if (status != PAWL_OK)
+        return status;
+    struct job_dead_groups list = {NULL, 0};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_JOB_DEAD_GROUPS);
+    bind_int(&s, limit);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.groups, &cap, list.count, sizeof *list.groups);
+        if (status == PAWL_OK)
+            list.groups[list.count++] = (struct job_dead_group){.fingerprint = column_copy(&s, 0, arena),
+                                                                .sample_error = column_copy(&s, 1, arena),
+                                                                .count = column_int(&s, 2),
+                                                                .first_ms = column_int(&s, 3),
+                                                                .last_ms = column_int(&s, 4)};
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static struct job_counts counts_read(struct statement *s, struct arena *arena) {
+    return (struct job_counts){.queue = column_copy(s, 0, arena),
+                               .ready = column_int(s, 1),
+                               .running = column_int(s, 2),
+                               .later = column_int(s, 3),
+                               .waiting = column_int(s, 4),
+                               .dead = column_int(s, 5),
+                               .put = column_int(s, 6),
+                               .done = column_int(s, 7),
+                               .failed = column_int(s, 8),
+                               .lost = column_int(s, 9),
+                               .died = column_int(s, 10),
+                               .cancelled = column_int(s, 11),
+                               .redriven = column_int(s, 12),
+                               .discarded = column_int(s, 13),
+                               .stale = column_int(s, 14),
+                               .oldest_ready_ms = column_int(s, 15)};
+}
+
+pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
+                              pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_counts", err);
+    if (status != PAWL_OK)
+        return status;
+    struct job_counts_list list = {NULL, 0, op.now_ms};
+    size_t cap = 0;
+    struct statement s = statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.queues, &cap, list.count, sizeof *list.queues);
+        if (status == PAWL_OK)
+            list.queues[list.count++] = counts_read(&s, arena);
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status backlog_in(struct operation *op, int look_max, struct arena *arena,
+                              struct job_backlog *out) {
+    size_t cap = 0;
+    int64_t ready = 0, later = 0;
+    bool found = false;
+    pawl_status status = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_BACKLOG);
+    bind_int(&s, look_max);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(op, arena, (void **)&out->priorities, &cap, out->count, sizeof *out->priorities);
+        if (status != PAWL_OK)
+            break;
+        out->priorities[out->count] = (struct job_priority){
+            .priority = (int)column_int(&s, 0), .ready = column_int(&s, 1), .later = column_int(&s, 2)};
+        ready += out->priorities[out->count].ready;
+        later += out->priorities[out->count++].later;
+    }
+    pawl_status ended = statement_end(&s);
+    out->all = ready < look_max && later < look_max;
+    if (status != PAWL_OK || ended != PAWL_OK)
+        return status != PAWL_OK ? status : ended;
+    s = statement_begin(op, SQLITE_Q_JOB_LATE);
+    bind_int(&s, look_max);
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &out->overdue, &found);
+}
+
+pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
+                               struct job_backlog *out, pawl_error *err) {
+    struct operation op;
+    struct job_backlog backlog = {.count = 0};
+    pawl_status status = check_backlog_look(look_max, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "job_backlog", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, backlog_in(&op, look_max, arena, &backlog));
+    if (status == PAWL_OK)
+        *out = backlog;
+    return status;
+}

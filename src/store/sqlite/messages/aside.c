@@ -1,0 +1,138 @@
+/* Messages that are aside, and the holds of their streams. */
+#include "store/sqlite/messages/aside.h"
+
+#include "base/str.h"
+
+static pawl_status delete_message(struct operation *op, enum store_kind kind, int lane, int64_t seq) {
+    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE);
+    bind_int(&s, kind);
+    bind_int(&s, lane);
+    bind_int(&s, seq);
+    return statement_run(&s);
+}
+
+pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
+                       const struct aside_new *as) {
+    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_TO_ASIDE);
+    bind_int(&s, kind);
+    bind_int(&s, lane);
+    bind_int(&s, seq);
+    bind_int(&s, as->attempts);
+    bind_int(&s, as->deaths);
+    bind_int(&s, as->reason);
+    bind_int(&s, as->scheduled_ms);
+    bind_text(&s, as->error);
+    bind_int(&s, as->losses);
+    pawl_status status = statement_run(&s);
+    if (status == PAWL_OK)
+        status = delete_message(op, kind, lane, seq);
+    op->tally[kind].aside++;
+    return status;
+}
+
+pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, struct aside_back back) {
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
+    bind_int(&s, kind);
+    bind_int(&s, seq);
+    bind_int(&s, back.deaths);
+    bind_int(&s, back.reason);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, back.losses);
+    return statement_run(&s);
+}
+
+pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq) {
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_DELETE);
+    bind_int(&s, kind);
+    bind_int(&s, seq);
+    op->tally[kind].aside--;
+    return statement_run(&s);
+}
+
+pawl_status aside_put_behind(struct operation *op, struct part *part, struct part_item *item) {
+    part_mark(part, item, MARK_LEFT);
+    if (part->source == SOURCE_ASIDE)
+        return PAWL_OK;
+    struct aside_new as = {.reason = ASIDE_BEHIND, .scheduled_ms = op->now_ms};
+    return aside_take(op, part->kind, part->lane, item->seq, &as);
+}
+
+struct stream_ref stream_of(const struct part *part, const struct part_item *item) {
+    return (struct stream_ref){part->kind, part->lane, item->key, item->key_hash, item->seq};
+}
+
+bool stream_follows(const struct stream_ref *stream, const struct part_item *item) {
+    return item->mark == MARK_OPEN && item->seq > stream->seq && item->key_hash == stream->key_hash &&
+           str_equal(item->key, stream->key);
+}
+
+pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream) {
+    pawl_status status = part_load_lane(op, stream->kind, stream->lane);
+    struct part *part = NULL;
+    while (status == PAWL_OK && (part = flight_next(op, part, stream->kind, stream->lane)) != NULL) {
+        status = part_load_keys(op, part);
+        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+            if (stream_follows(stream, &part->items[i]))
+                status = aside_put_behind(op, part, &part->items[i]);
+    }
+    return status;
+}
+
+pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key, struct hold *hold,
+                      bool *found) {
+    struct statement s = statement_begin(op, SQLITE_Q_HOLD_FIND);
+    bind_int(&s, kind);
+    bind_text(&s, key);
+    bool row = statement_next(&s);
+    if (row)
+        *hold = (struct hold){(enum hold_state)column_int(&s, 0), column_int(&s, 1)};
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        *found = row;
+    return status;
+}
+
+static pawl_status put_hold(struct operation *op, const struct stream_ref *stream, int64_t due_ms,
+                            const struct hold *hold) {
+    struct statement s = statement_begin(op, SQLITE_Q_HOLD_PUT);
+    bind_int(&s, stream->kind);
+    bind_text(&s, stream->key);
+    bind_int(&s, stream->lane);
+    bind_int(&s, due_ms);
+    bind_int(&s, hold->state);
+    bind_int(&s, hold->by_seq);
+    return statement_run(&s);
+}
+
+pawl_status hold_stop(struct operation *op, const struct stream_ref *stream, enum hold_state state) {
+    struct hold hold = {state, stream->seq};
+    return put_hold(op, stream, 0, &hold);
+}
+
+static pawl_status delete_hold(struct operation *op, enum store_kind kind, pawl_str key) {
+    struct statement s = statement_begin(op, SQLITE_Q_HOLD_DELETE);
+    bind_int(&s, kind);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key, bool release) {
+    struct hold hold;
+    bool held = false;
+    pawl_status status = hold_find(op, kind, key, &hold, &held);
+    if (status != PAWL_OK || (held && hold.state != HOLD_WAITING && !release))
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_HEAD);
+    bind_int(&s, kind);
+    bind_text(&s, key);
+    int64_t due_ms = 0;
+    bool any = false;
+    status = statement_number(&s, &due_ms, &any);
+    if (status != PAWL_OK || (!any && !held))
+        return status;
+    if (!any)
+        return delete_hold(op, kind, key);
+    hold = (struct hold){HOLD_WAITING, 0};
+    struct stream_ref stream = {.kind = kind, .lane = lane, .key = key};
+    return put_hold(op, &stream, due_ms, &hold);
+}

@@ -1,0 +1,67 @@
+/* Messages that are aside, and the holds of their streams. */
+#ifndef STORE_SQLITE_MESSAGES_ASIDE_H
+#define STORE_SQLITE_MESSAGES_ASIDE_H
+
+#include "store/sqlite/claims/flight.h"
+
+/* How a message goes aside. */
+struct aside_new {
+    int attempts, deaths, losses;
+    enum aside_reason reason;
+    int64_t scheduled_ms;
+    pawl_str error;
+};
+
+/* Moves a row of message aside. Its hold is the caller's business: hold_settle. */
+PAWL_MUSTCHECK pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
+                                      const struct aside_new *as);
+
+/* How a row that is aside comes back without an attempt. */
+struct aside_back {
+    int deaths; /* added */
+    int losses; /* 0: as it is; 1: lost once more; PAWL_SUSPECT_LOSSES: a suspect */
+    enum aside_reason reason;
+};
+PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq,
+                                        struct aside_back back);
+
+PAWL_MUSTCHECK pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq);
+
+/*
+ * An open item leaves its claim: a message goes aside, a row that is aside already stays as it is. Its mark
+ * is MARK_LEFT, its hold is not settled.
+ */
+PAWL_MUSTCHECK pawl_status aside_put_behind(struct operation *op, struct part *part, struct part_item *item);
+
+struct stream_ref {
+    enum store_kind kind;
+    int lane;
+    pawl_str key;
+    uint64_t key_hash;
+    int64_t seq;
+};
+struct stream_ref stream_of(const struct part *part, const struct part_item *item);
+
+/* Whether the item belongs to the stream and comes after stream.seq. */
+bool stream_follows(const struct stream_ref *stream, const struct part_item *item);
+
+/* The later items of the stream that are in flight on the lane are put behind it. */
+PAWL_MUSTCHECK pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream);
+
+struct hold {
+    enum hold_state state;
+    int64_t by_seq;
+};
+PAWL_MUSTCHECK pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key,
+                                     struct hold *hold, bool *found);
+
+/* Blocks or parks the stream behind the dead letter stream->seq. */
+PAWL_MUSTCHECK pawl_status hold_stop(struct operation *op, const struct stream_ref *stream,
+                                     enum hold_state state);
+
+/* Makes the hold agree with the rows aside: due with the first of them, gone without any. A blocked or parked
+ * hold stays as it is, unless `release` says that what it waited for is over. */
+PAWL_MUSTCHECK pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key,
+                                       bool release);
+
+#endif

@@ -1,0 +1,186 @@
+/* The whole work of one turn in one transaction: each step is the operation of the same name. */
+#include "store/sqlite/messages/batch.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "store/sqlite/claims/claim.h"
+#include "store/sqlite/claims/log.h"
+#include "store/sqlite/claims/report.h"
+#include "store/sqlite/events/events.h"
+#include "store/sqlite/fleet/instance.h"
+#include "store/sqlite/fleet/lane.h"
+#include "store/sqlite/messages/put.h"
+
+/* A beat younger than this is not renewed by a batch. */
+enum { BEAT_AGE_MS = 1000 };
+
+/* One batch while it runs. */
+struct batching {
+    struct operation *op;
+    const struct work_batch *in;
+    struct arena *arena;
+    struct work_batch_result *out;
+    bool used; /* the request key was used before */
+};
+
+static bool wants_claims(const struct work_batch *in) {
+    bool any = false;
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        any = any || in->claim_max[kind] > 0;
+    return (any || in->checkpoint_max > 0) && (in->flags & BATCH_SKIP_CLAIM) == 0;
+}
+
+/* Registers an unknown instance; a known one is beaten when its beat is old. */
+static pawl_status enter(struct batching *b) {
+    struct operation *op = b->op;
+    const struct instance_new *in = &b->in->instance;
+    struct instance_brief brief;
+    struct beat_result beat = {0};
+    bool known = false;
+    char text[UUID_TEXT_BYTES];
+    pawl_status status = instance_read(op, in->id, &brief, &known);
+    if (status != PAWL_OK)
+        return status;
+    if (!known) {
+        status = instance_enter(op, in, &beat);
+        if (status == PAWL_CONFLICT) /* the row is gone and the tombstone is there */
+            status = error_set(op->err, PAWL_STALE, op->name,
+                               "instance %s was evicted and removed: drop its work and use a fresh id",
+                               uuid_format(in->id, text));
+        b->out->lease_until_ms = beat.lease_until_ms;
+        return status;
+    }
+    if (in->partition_count != 0 && in->partition_count != op->settings.partition_count)
+        return error_set(
+            op->err, PAWL_INVALID, op->name,
+            "partition_count %d differs from the schema's %d, which is fixed: leave it out or name that",
+            in->partition_count, op->settings.partition_count);
+    status = instance_must_be_active(op, in->id, &brief);
+    if (status == PAWL_OK && op->now_ms - brief.beat_ms >= BEAT_AGE_MS)
+        status = instance_touch(op, &brief, &beat);
+    else if (status == PAWL_OK && wants_claims(b->in))
+        status = instance_must_be_live(op, in->id);
+    b->out->lease_until_ms = brief.lease_until_ms;
+    return status;
+}
+
+static pawl_status renew_and_complete(struct batching *b, enum store_kind kind) {
+    const struct work_batch *in = b->in;
+    struct work_batch_result *out = b->out;
+    struct messages_renew renew = {in->instance.id, kind, in->renewals[kind], in->renewal_count[kind],
+                                   in->lease_ms};
+    struct messages_complete complete = {in->instance.id, kind, in->completions[kind],
+                                         in->completion_count[kind], (in->flags & BATCH_DEBUG) != 0};
+    pawl_status status = report_answers(b->op, b->arena, renew.count, false, &out->renewed[kind]);
+    if (status == PAWL_OK)
+        status = report_answers(b->op, b->arena, complete.count, false, &out->completed[kind]);
+    if (status == PAWL_OK && renew.count > 0)
+        status = items_renew(b->op, &renew, &out->renewed[kind]);
+    if (status == PAWL_OK && complete.count > 0)
+        status = items_complete(b->op, &complete, &out->completed[kind]);
+    return status;
+}
+
+static pawl_status fail_and_release(struct batching *b, enum store_kind kind) {
+    const struct work_batch *in = b->in;
+    struct work_batch_result *out = b->out;
+    struct messages_fail fail = {in->instance.id, kind, in->failures[kind], in->failure_count[kind]};
+    struct messages_release release = {in->instance.id, kind, in->releases[kind], in->release_count[kind]};
+    pawl_status status = report_answers(b->op, b->arena, fail.count, true, &out->failed[kind]);
+    if (status == PAWL_OK)
+        status = report_answers(b->op, b->arena, release.count, false, &out->released[kind]);
+    if (status == PAWL_OK && fail.count > 0)
+        status = items_fail(b->op, &fail, &out->failed[kind]);
+    if (status == PAWL_OK && release.count > 0)
+        status = items_release(b->op, &release, &out->released[kind]);
+    return status;
+}
+
+static pawl_status put(struct batching *b, enum store_kind kind) {
+    struct messages_put in = {
+        .kind = kind,
+        .messages = b->in->messages[kind],
+        .count = b->in->message_count[kind],
+        .consumer = str_absent(b->in->consumer) ? b->in->instance.service : b->in->consumer,
+    };
+    return put_messages(b->op, &in, b->used, b->arena, &b->out->put[kind]);
+}
+
+static pawl_status log_reports(struct batching *b) {
+    pawl_status status = report_answers(b->op, b->arena, b->in->receptor_count, false, &b->out->receptors);
+    if (status == PAWL_OK)
+        status = report_answers(b->op, b->arena, b->in->checkpoint_count, false, &b->out->checkpoints);
+    if (status == PAWL_OK)
+        status = log_receptors(b->op, b->in->receptors, &b->out->receptors);
+    const struct checkpoints_renew renew = {b->in->instance.id, b->in->checkpoint_renewals,
+                                            b->in->checkpoint_renewal_count, b->in->lease_ms};
+    if (status == PAWL_OK)
+        status = report_answers(b->op, b->arena, renew.count, false, &b->out->checkpoint_renewals);
+    if (status == PAWL_OK)
+        status = checkpoints_extend(b->op, &renew, b->out->checkpoint_renewals.answers);
+    const struct checkpoints_report checkpoints = {b->in->instance.id, b->in->checkpoints,
+                                                   b->in->checkpoint_count};
+    if (status == PAWL_OK)
+        status = log_checkpoints(b->op, &checkpoints, &b->out->checkpoints);
+    return status;
+}
+
+static pawl_status claim(struct batching *b, enum store_kind kind) {
+    const struct work_batch *in = b->in;
+    struct messages_claim claim = {
+        .instance = in->instance.id,
+        .kind = kind,
+        .max = in->claim_max[kind],
+        .lease_ms = in->lease_ms,
+        .policy = in->policy,
+        .max_attempts = in->max_attempts,
+        .request = in->request,
+    };
+    if (b->used)
+        return claim_again(b->op, &claim, b->arena, &b->out->claimed[kind]);
+    return claim_messages(b->op, &claim, b->arena, &b->out->claimed[kind]);
+}
+
+static pawl_status run(struct batching *b) {
+    pawl_status status = enter(b);
+    if (status == PAWL_OK)
+        status = request_use(b->op, b->in->request, &b->used);
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++) {
+        status = renew_and_complete(b, (enum store_kind)kind);
+        if (status == PAWL_OK)
+            status = fail_and_release(b, (enum store_kind)kind);
+        if (status == PAWL_OK)
+            status = put(b, (enum store_kind)kind);
+    }
+    if (status == PAWL_OK)
+        status = log_reports(b);
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && wants_claims(b->in); kind++)
+        if (b->in->claim_max[kind] > 0)
+            status = claim(b, (enum store_kind)kind);
+    if (status == PAWL_OK && wants_claims(b->in) && b->in->checkpoint_max > 0)
+        status = checkpoints_batch(b->op, b->in, b->used, b->arena, &b->out->granted);
+    const bool lanes_wanted = (b->in->flags & BATCH_LANES) != 0;
+    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && lanes_wanted; kind++)
+        status = lane_list_owned(b->op, (enum store_kind)kind, b->in->instance.id, b->arena,
+                                 &b->out->lanes[kind], &b->out->lane_count[kind]);
+    b->out->now_ms = b->op->now_ms;
+    return status;
+}
+
+pawl_status sqlite_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,
+                                 struct work_batch_result *out, pawl_error *err) {
+    pawl_status status = check_batch(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "batch_process", err);
+    if (status != PAWL_OK)
+        return status;
+    struct work_batch_result result = {0};
+    struct batching b = {.op = &op, .in = in, .arena = arena, .out = &result};
+    status = operation_end(&op, run(&b));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

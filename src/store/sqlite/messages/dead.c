@@ -1,0 +1,96 @@
+/* Dead letters: how messages become one. */
+#include "store/sqlite/messages/dead.h"
+
+#include "base/str.h"
+#include "domain/failure/fingerprint.h"
+
+static pawl_status message_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
+    const struct stream_ref *stream = &death->stream;
+    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_TO_DEAD);
+    bind_int(&s, stream->kind);
+    bind_int(&s, stream->lane);
+    bind_int(&s, stream->seq);
+    bind_int(&s, death->attempts);
+    bind_int(&s, 0);
+    bind_int(&s, death->reason);
+    bind_int(&s, op->now_ms);
+    bind_text(&s, death->error);
+    bind_text(&s, mark);
+    pawl_status status = statement_run(&s);
+    if (status != PAWL_OK)
+        return status;
+    s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE);
+    bind_int(&s, stream->kind);
+    bind_int(&s, stream->lane);
+    bind_int(&s, stream->seq);
+    return statement_run(&s);
+}
+
+static pawl_status aside_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
+    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_TO_DEAD);
+    bind_int(&s, death->stream.kind);
+    bind_int(&s, death->stream.seq);
+    bind_int(&s, death->reason);
+    bind_int(&s, op->now_ms);
+    bind_text(&s, mark);
+    pawl_status status = statement_run(&s);
+    return status != PAWL_OK ? status : aside_delete(op, death->stream.kind, death->stream.seq);
+}
+
+/* The row moves; nothing happens to its stream yet. */
+static pawl_status move_to_dead(struct operation *op, const struct death *death) {
+    char text[FINGERPRINT_BYTES];
+    pawl_str mark = {NULL, 0};
+    if (death->reason != DEAD_PARKED)
+        mark = str_from(fingerprint(death->error, text));
+    op->tally[death->stream.kind].dead++;
+    return death->source == SOURCE_MESSAGE ? message_to_dead(op, death, mark)
+                                           : aside_to_dead(op, death, mark);
+}
+
+static pawl_status park_row(struct operation *op, const struct stream_ref *stream, enum part_source source) {
+    struct death death = {.stream = *stream, .source = source, .reason = DEAD_PARKED};
+    return move_to_dead(op, &death);
+}
+
+pawl_status dead_park_message(struct operation *op, enum store_kind kind, int lane, int64_t seq) {
+    struct stream_ref stream = {.kind = kind, .lane = lane, .seq = seq};
+    return park_row(op, &stream, SOURCE_MESSAGE);
+}
+
+/* Those in flight have gone aside before. */
+static pawl_status park_followers(struct operation *op, const struct stream_ref *stream) {
+    struct stream_ref follower = *stream;
+    pawl_status status = PAWL_OK;
+    bool more = true;
+    while (status == PAWL_OK && more) {
+        struct statement s = statement_begin(op, SQLITE_Q_ASIDE_FOLLOWERS);
+        bind_int(&s, stream->kind);
+        bind_text(&s, stream->key);
+        bind_int(&s, follower.seq);
+        status = statement_number(&s, &follower.seq, &more);
+        if (status == PAWL_OK && more)
+            status = park_row(op, &follower, SOURCE_ASIDE);
+    }
+    return status;
+}
+
+static bool is_alone(const struct stream_ref *stream) {
+    return stream->key.len > 0 && stream->key.ptr[0] == '\001';
+}
+
+pawl_status dead_bury(struct operation *op, const struct death *death) {
+    const struct stream_ref *stream = &death->stream;
+    pawl_status status = move_to_dead(op, death);
+    if (status != PAWL_OK)
+        return status;
+    if (is_alone(stream) || death->policy == POLICY_SKIP)
+        return hold_settle(op, stream->kind, stream->lane, stream->key, false);
+    bool parks = death->policy == POLICY_PARK;
+    status = hold_stop(op, stream, parks ? HOLD_PARKED : HOLD_BLOCKED);
+    if (status == PAWL_OK)
+        status = aside_put_followers_behind(op, stream);
+    if (status == PAWL_OK && parks)
+        status = park_followers(op, stream);
+    return status;
+}

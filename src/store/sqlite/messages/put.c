@@ -1,0 +1,190 @@
+/* Putting messages: numbers in the order of the call, rows in the order of the lanes. */
+#include "store/sqlite/messages/put.h"
+
+#include "base/hash.h"
+#include "base/str.h"
+#include "base/uuid.h"
+
+/* Where a message of the call goes. */
+struct placed {
+    const struct message_new *message;
+    pawl_uuid id;
+    int64_t seq;
+    int lane, partition;
+};
+
+pawl_status request_use(struct operation *op, pawl_uuid key, bool *used) {
+    *used = false;
+    if (uuid_is_nil(key))
+        return PAWL_OK;
+    int64_t written = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_REQUEST_INSERT);
+    bind_uuid(&s, key);
+    bind_int(&s, op->now_ms);
+    pawl_status status = statement_run_count(&s, &written);
+    if (status == PAWL_OK)
+        *used = written == 0;
+    return status;
+}
+
+pawl_status request_forget(struct operation *op, pawl_uuid key) {
+    if (uuid_is_nil(key))
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_REQUEST_DELETE);
+    bind_uuid(&s, key);
+    return statement_run(&s);
+}
+
+static pawl_status dedupe(struct operation *op, const struct messages_put *in, const struct placed *placed,
+                          enum store_answer *answer) {
+    int64_t hash = 0, known = 0, written = 0;
+    bool found = false;
+    pawl_status status = hash_payload(placed->message->payload, &hash, op->err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_DEDUPE_INSERT);
+    bind_text(&s, in->consumer);
+    bind_uuid(&s, placed->id);
+    bind_int(&s, hash);
+    bind_int(&s, op->now_ms);
+    status = statement_run_count(&s, &written);
+    *answer = ANSWER_APPLIED;
+    if (status != PAWL_OK || written == 1)
+        return status;
+    s = statement_begin(op, SQLITE_Q_DEDUPE_HASH);
+    bind_text(&s, in->consumer);
+    bind_uuid(&s, placed->id);
+    status = statement_number(&s, &known, &found);
+    *answer = found && known == hash ? ANSWER_DUPLICATE : ANSWER_CONFLICT;
+    return status;
+}
+
+static pawl_status insert(struct operation *op, const struct messages_put *in, const struct placed *placed) {
+    const struct message_new *message = placed->message;
+    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_INSERT);
+    bind_int(&s, in->kind);
+    bind_int(&s, placed->lane);
+    bind_int(&s, placed->seq);
+    bind_blob(&s, placed->id.b, sizeof(placed->id.b));
+    bind_int(&s, placed->partition);
+    bind_int(&s, op->now_ms);
+    bind_text(&s, message->stream);
+    bind_text(&s, message->topic);
+    bind_text(&s, message->type);
+    bind_text(&s, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
+    bind_uuid_or_null(&s, message->correlation_id);
+    bind_uuid_or_null(&s, message->causation_id);
+    bind_text(&s, message->traceparent);
+    bind_text(&s, message->headers);
+    bind_text(&s, message->payload);
+    return statement_run(&s);
+}
+
+static void place(const struct operation *op, const struct message_new *message, struct placed *placed) {
+    char text[UUID_TEXT_BYTES];
+    /* Messages without a stream have no order; their ids spread them over the lanes. */
+    pawl_str hashed = str_absent(message->stream) ? str_from(uuid_format(placed->id, text)) : message->stream;
+    uint32_t partition = partition_of(hashed, (uint32_t)op->settings.partition_count);
+    placed->message = message;
+    placed->partition = (int)partition;
+    placed->lane = (int)lane_of(partition, (uint32_t)op->settings.lane_count);
+}
+
+/* Answers, ids, numbers and places of the call; *count is how many are to be written. */
+static pawl_status plan(struct operation *op, const struct messages_put *in, struct placed *placed,
+                        size_t *count, struct put_result *result) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+        struct placed *next = &placed[*count];
+        next->id = in->messages[i].id;
+        if (uuid_is_nil(next->id))
+            status = uuid_next(&next->id, op->err);
+        place(op, &in->messages[i], next);
+        result->ids[i] = next->id;
+        result->answers[i] = ANSWER_APPLIED;
+        if (status == PAWL_OK && in->kind == KIND_INBOX)
+            status = dedupe(op, in, next, &result->answers[i]);
+        if (status != PAWL_OK)
+            break;
+        if (result->answers[i] == ANSWER_DUPLICATE)
+            op->tally[in->kind].duplicate++;
+        if (result->answers[i] != ANSWER_APPLIED)
+            continue;
+        next->seq = operation_next_seq(op);
+        *count += 1;
+    }
+    return status;
+}
+
+/* The rows of a lane lie together in the table, so writing lane by lane touches each page once. */
+static pawl_status write_by_lane(struct operation *op, const struct messages_put *in,
+                                 const struct placed *placed, size_t count) {
+    size_t lanes = (size_t)op->settings.lane_count;
+    size_t *starts = arena_array(op->scratch, lanes + 1, sizeof(*starts));
+    const struct placed **order = arena_array(op->scratch, count, sizeof(*order));
+    if (starts == NULL || order == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; i < count; i++)
+        starts[placed[i].lane + 1]++;
+    for (size_t lane = 1; lane <= lanes; lane++)
+        starts[lane] += starts[lane - 1];
+    for (size_t i = 0; i < count; i++)
+        order[starts[placed[i].lane]++] = &placed[i];
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = insert(op, in, order[i]);
+    return status;
+}
+
+/* Whoever waits is woken when this is committed; mostly nobody does. */
+static pawl_status find_waiter(struct operation *op, enum store_kind kind) {
+    int64_t one = 0;
+    struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
+    bind_int(&s, KIND_BIT(kind));
+    bind_int(&s, op->now_ms);
+    return statement_number(&s, &one, &op->wake);
+}
+
+pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used, struct arena *arena,
+                         struct put_result *out) {
+    struct put_result result = {arena_array(arena, in->count, sizeof(*result.answers)),
+                                arena_array(arena, in->count, sizeof(*result.ids))};
+    struct placed *placed = arena_array(op->scratch, in->count, sizeof(*placed));
+    if (result.answers == NULL || result.ids == NULL || placed == NULL)
+        return operation_no_memory(op);
+    *out = result;
+    for (size_t i = 0; used && i < in->count; i++) {
+        result.answers[i] = ANSWER_DUPLICATE;
+        result.ids[i] = in->messages[i].id;
+    }
+    if (used || in->count == 0)
+        return PAWL_OK;
+    size_t count = 0;
+    pawl_status status = plan(op, in, placed, &count, &result);
+    if (status == PAWL_OK)
+        status = write_by_lane(op, in, placed, count);
+    op->tally[in->kind].put += (int64_t)count;
+    if (status == PAWL_OK && count > 0 && !op->wake)
+        status = find_waiter(op, in->kind);
+    return status;
+}
+
+pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
+                                struct put_result *out, pawl_error *err) {
+    pawl_status status = check_put(in, err);
+    if (status != PAWL_OK)
+        return status;
+    struct operation op;
+    status = operation_begin(&op, store, OPERATION_WRITE, "messages_put", err);
+    if (status != PAWL_OK)
+        return status;
+    struct put_result result = {0};
+    bool used = false;
+    status = request_use(&op, in->request, &used);
+    if (status == PAWL_OK)
+        status = put_messages(&op, in, used, arena, &result);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Putting messages. */
+#ifndef STORE_SQLITE_MESSAGES_PUT_H
+#define STORE_SQLITE_MESSAGES_PUT_H
+
+#include "store/sqlite/file/operation.h"
+
+/* Uses a request key; *used true when it was used before. A nil key was never used. */
+PAWL_MUSTCHECK pawl_status request_use(struct operation *op, pawl_uuid key, bool *used);
+/* It was used for nothing: the next call may use it. */
+PAWL_MUSTCHECK pawl_status request_forget(struct operation *op, pawl_uuid key);
+
+/* Inside an operation: the input is checked already; `used` says that the request key was used before. */
+PAWL_MUSTCHECK pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used,
+                                        struct arena *arena, struct put_result *out);
+
+/* core.h */
+pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
+                                struct put_result *out, pawl_error *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* What the store shows of its state. */
+#ifndef STORE_SQLITE_MESSAGES_VIEW_H
+#define STORE_SQLITE_MESSAGES_VIEW_H
+
+#include "store/sqlite/file/operation.h"
+
+enum view_place { PLACE_MESSAGE = 1, PLACE_ASIDE, PLACE_DEAD, PLACE_HISTORY };
+
+/* Where a message is. */
+struct view_ref {
+    enum view_place place;
+    enum store_kind kind;
+    int lane;
+    int64_t seq;
+};
+
+/* A message in an active claim. */
+struct flying {
+    struct view_ref ref;
+    int64_t token, lease_until_ms;
+    pawl_uuid instance;
+};
+
+/* Everything in flight, by seq; seqs are unique over all kinds. */
+struct flight_list {
+    struct flying *at;
+    size_t count;
+};
+
+/* A message with what is needed to say why it waits. */
+struct view_row {
+    struct message_row row;
+    struct view_ref ref;
+    pawl_str key;
+    int hold_state; /* enum hold_state; 0: no hold */
+    int64_t hold_by_seq;
+    int64_t scheduled_ms; /* aside, whatever its state */
+};
+
+PAWL_MUSTCHECK pawl_status view_load_flight(struct operation *op, struct flight_list *list);
+const struct flying *view_find_flying(const struct flight_list *list, int64_t seq);
+
+/* One message; *found false when it is not there. */
+PAWL_MUSTCHECK pawl_status view_load(struct operation *op, const struct view_ref *ref,
+                                     const struct flight_list *flight, struct arena *arena,
+                                     struct view_row *row, bool *found);
+
+/* Where the messages with that id are, by seq. */
+PAWL_MUSTCHECK pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs,
+                                           size_t *count);
+
+/* view.h of the seam */
+pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *err);
+pawl_status sqlite_instances(struct store *store, struct arena *arena, struct instance_rows *out,
+                             pawl_error *err);
+pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena *arena,
+                         struct lane_rows *out, pawl_error *err);
+pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
+                            struct message_rows *out, pawl_error *err);
+pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
+                               struct arena *arena, struct uuid_list *out, pawl_error *err);
+pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena *arena,
+                                struct message_rows *out, pawl_error *err);
+pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,
+                               struct dead_groups *out, pawl_error *err);
+pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
+                       pawl_error *err);
+pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
+                              pawl_error *err);
+pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
+                            pawl_error *err);
+/* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
+PAWL_MUSTCHECK pawl_status ailments_of_file(struct sqlite_store *store, struct arena *arena,
+                                            struct violations *list, pawl_error *err);
+pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err);
+
+#endif

@@ -1,0 +1,281 @@
+/* What people do to runs: reset, retry, pause, cancel, pace. */
+#include "base/str.h"
+#include "store/sqlite/runs/runs.h"
+
+#define NONE ((pawl_str){NULL, 0})
+
+/* One change of a run: what it is given and what it answers. */
+struct change {
+    struct operation op;
+    struct jobs_call call;
+    struct run_row run;
+    bool found;
+};
+
+static pawl_status change_begin(struct change *c, struct store *store, const char *name, int64_t run,
+                                pawl_error *err) {
+    pawl_status status = runs_call_begin(&c->op, &c->call, store, name, err);
+    if (status != PAWL_OK)
+        return status;
+    status = runs_load(&c->op, run, c->op.scratch, &c->run, &c->found);
+    return status == PAWL_OK ? PAWL_OK : operation_end(&c->op, jobs_end(&c->call, status));
+}
+
+static pawl_status change_end(struct change *c, pawl_status status) {
+    return operation_end(&c->op, jobs_end(&c->call, status));
+}
+
+/* A partition begins a new generation: what is left of the old one is dropped, its next page enqueued. */
+static pawl_status renew(struct change *c, struct partition_row *part) {
+    int64_t old = part->job;
+    part->generation++;
+    part->job = 0;
+    part->updated_ms = c->op.now_ms;
+    pawl_status status = partition_save(&c->op, part);
+    if (status == PAWL_OK && old != 0)
+        status = jobs_drop(&c->call, old);
+    if (status == PAWL_OK)
+        status = runs_page_put(&c->call, &c->run, part);
+    if (status == PAWL_OK)
+        status = partition_save(&c->op, part);
+    return status == PAWL_OK ? jobs_wake_wanted(&c->op) : status;
+}
+
+static pawl_status reset_in(struct change *c, const struct partition_reset *in, enum store_answer *answer) {
+    struct partition_row part;
+    bool found = false;
+    pawl_status status = partition_load(&c->op, in->run, in->part, c->op.scratch, &part, &found);
+    *answer = !c->found || !found           ? ANSWER_NOT_FOUND
+              : !run_workable(c->run.state) ? ANSWER_CONFLICT
+                                            : ANSWER_APPLIED;
+    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
+        return status;
+    status = runs_partition_open(&c->call, &c->run, &part);
+    part.offset = in->offset;
+    part.cursor = in->cursor;
+    part.page = 0;
+    part.items = part.repeats = part.pages = part.skipped = part.slow = 0;
+    part.fetch_ms = part.fetch_ms_max = part.fetch_ms_last = 0;
+    return status == PAWL_OK ? renew(c, &part) : status;
+}
+
+pawl_status sqlite_partition_reset(struct store *store, const struct partition_reset *in,
+                                   enum store_answer *out, pawl_error *err) {
+    struct change c;
+    enum store_answer answer = ANSWER_NOT_FOUND;
+    pawl_status status = check_partition_reset(in, err);
+    if (status == PAWL_OK)
+        status = change_begin(&c, store, "partition_reset", in->run, err);
+    if (status != PAWL_OK)
+        return status;
+    status = change_end(&c, reset_in(&c, in, &answer));
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}
+
+static pawl_status retry_one(struct change *c, int place, struct run_retried *out) {
+    struct partition_row part;
+    bool found = false;
+    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    if (status != PAWL_OK || !found) {
+        out->answer = ANSWER_NOT_FOUND;
+        return status;
+    }
+    if (part.state != PART_ACTIVE && part.state != PART_FAILED)
+        return PAWL_OK;
+    *out = (struct run_retried){ANSWER_APPLIED, out->count + 1};
+    status = runs_partition_open(&c->call, &c->run, &part);
+    return status == PAWL_OK ? renew(c, &part) : status;
+}
+
+static pawl_status retry_consolidation(struct change *c) {
+    int64_t old = c->run.job;
+    c->run.job = 0;
+    pawl_status status = runs_save(&c->op, &c->run);
+    if (status == PAWL_OK)
+        status = jobs_drop(&c->call, old);
+    if (status == PAWL_OK)
+        status = runs_open(&c->call, &c->run, RUN_IS_CONSOLIDATING);
+    return status == PAWL_OK ? runs_consolidate(&c->call, &c->run) : status;
+}
+
+static pawl_status retry_in(struct change *c, const struct run_retry *in, struct run_retried *out) {
+    struct id_list failed = {NULL, 0};
+    struct partition_row part;
+    bool found = false;
+    *out = (struct run_retried){ANSWER_CONFLICT, 0};
+    pawl_status status = PAWL_OK;
+    if (in->part >= 0)
+        status = partition_load(&c->op, in->run, in->part, c->op.scratch, &part, &found);
+    if (!c->found || (in->part >= 0 && !found))
+        out->answer = ANSWER_NOT_FOUND;
+    if (status != PAWL_OK || out->answer == ANSWER_NOT_FOUND || !run_workable(c->run.state))
+        return status;
+    if (in->part >= 0)
+        return retry_one(c, in->part, out);
+    status = partition_places(&c->op, in->run, PART_FAILED, &failed);
+    for (size_t i = 0; status == PAWL_OK && i < failed.count; i++)
+        status = retry_one(c, (int)failed.ids[i], out);
+    if (status == PAWL_OK && failed.count == 0 && c->run.state == RUN_IS_FAILED && !c->run.consolidated) {
+        status = retry_consolidation(c);
+        *out = (struct run_retried){ANSWER_APPLIED, 1};
+    }
+    return status;
+}
+
+pawl_status sqlite_run_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
+                             pawl_error *err) {
+    struct change c;
+    struct run_retried result = {ANSWER_NOT_FOUND, 0};
+    pawl_status status = check_run_retry(in, err);
+    if (status == PAWL_OK)
+        status = change_begin(&c, store, "run_retry", in->run, err);
+    if (status != PAWL_OK)
+        return status;
+    status = change_end(&c, retry_in(&c, in, &result));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}
+
+static pawl_status pause_partition(struct change *c, int place) {
+    struct partition_row part;
+    struct sjob job;
+    bool found = false, job_found = false;
+    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    if (status == PAWL_OK && part.job != 0)
+        status = jobs_brief(&c->call, part.job, &job, &job_found);
+    if (status != PAWL_OK || !found)
+        return status;
+    int64_t old = 0;
+    part.paused = c->run.paused;
+    if (!c->run.paused && part.job == 0) {
+        part.updated_ms = c->op.now_ms;
+        status = runs_page_put(&c->call, &c->run, &part);
+    } else if (c->run.paused && job_found && job.row.state != JOB_RUNNING) {
+        old = part.job;
+        part.job = 0;
+    }
+    if (status == PAWL_OK)
+        status = partition_save(&c->op, &part);
+    return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
+}
+
+static pawl_status pause_in(struct change *c, bool paused, enum store_answer *answer) {
+    struct id_list active = {NULL, 0};
+    *answer = !c->found                 ? ANSWER_NOT_FOUND
+              : run_ended(c->run.state) ? ANSWER_CONFLICT
+              : c->run.paused == paused ? ANSWER_DUPLICATE
+                                        : ANSWER_APPLIED;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    c->run.paused = paused;
+    pawl_status status = runs_save(&c->op, &c->run);
+    if (status == PAWL_OK)
+        status = partition_places(&c->op, c->run.id, PART_ACTIVE, &active);
+    for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
+        status = pause_partition(c, (int)active.ids[i]);
+    return status == PAWL_OK ? jobs_wake_wanted(&c->op) : status;
+}
+
+pawl_status sqlite_run_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
+                             pawl_error *err) {
+    struct change c;
+    enum store_answer answer = ANSWER_NOT_FOUND;
+    pawl_status status = change_begin(&c, store, "run_pause", run, err);
+    if (status != PAWL_OK)
+        return status;
+    status = change_end(&c, pause_in(&c, paused, &answer));
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}
+
+static pawl_status cancel_partition(struct change *c, int place) {
+    struct partition_row part;
+    bool found = false;
+    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    if (status != PAWL_OK || !found)
+        return status;
+    int64_t old = part.job;
+    part.state = PART_CANCELLED;
+    part.job = 0;
+    part.ended_ms = part.updated_ms = c->op.now_ms;
+    status = partition_save(&c->op, &part);
+    return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
+}
+
+static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
+    struct id_list active = {NULL, 0};
+    *answer = !c->found                          ? ANSWER_NOT_FOUND
+              : c->run.state == RUN_IS_CANCELLED ? ANSWER_DUPLICATE
+              : run_ended(c->run.state)          ? ANSWER_CONFLICT
+                                                 : ANSWER_APPLIED;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    int64_t consolidation = c->run.job;
+    pawl_status status = partition_places(&c->op, c->run.id, PART_ACTIVE, &active);
+    for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
+        status = cancel_partition(c, (int)active.ids[i]);
+    c->run.remaining = 0;
+    c->run.job = 0;
+    if (status == PAWL_OK)
+        status = runs_end(&c->call, &c->run, RUN_IS_CANCELLED, NONE);
+    return status == PAWL_OK && consolidation != 0 ? jobs_drop(&c->call, consolidation) : status;
+}
+
+pawl_status sqlite_run_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
+    struct change c;
+    enum store_answer answer = ANSWER_NOT_FOUND;
+    pawl_status status = change_begin(&c, store, "run_cancel", run, err);
+    if (status != PAWL_OK)
+        return status;
+    status = change_end(&c, cancel_in(&c, &answer));
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}
+
+/* No page of the run starts before then. */
+static pawl_status hold(struct change *c, int64_t hold_ms) {
+    pawl_str key = NONE;
+    struct jobrule_key state = {0};
+    struct jobrule_limit limit = {c->run.concurrency, c->run.rate, c->run.rate_ms, 1};
+    pawl_status status = run_key_text(c->run.id, c->op.scratch, &key, c->op.err);
+    if (status == PAWL_OK)
+        status = jobs_key(&c->op, key, &state);
+    if (status != PAWL_OK)
+        return status;
+    int64_t hold_us = jobrule_hold_us(&limit, c->op.now_ms + hold_ms);
+    state.tat_us = hold_us > state.tat_us ? hold_us : state.tat_us;
+    return jobs_key_keep(&c->op, &state);
+}
+
+static pawl_status pace_in(struct change *c, const struct run_pace *in, enum store_answer *answer) {
+    *answer = !c->found                                  ? ANSWER_NOT_FOUND
+              : !c->run.paced || run_ended(c->run.state) ? ANSWER_CONFLICT
+                                                         : ANSWER_APPLIED;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    run_pace_set(&c->run, in);
+    pawl_status status = runs_save(&c->op, &c->run);
+    if (status == PAWL_OK)
+        status = runs_limit(&c->op, &c->run);
+    return status == PAWL_OK && in->hold_ms > 0 ? hold(c, in->hold_ms) : status;
+}
+
+pawl_status sqlite_run_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
+                            pawl_error *err) {
+    struct change c;
+    enum store_answer answer = ANSWER_NOT_FOUND;
+    pawl_status status = check_run_pace(in, err);
+    if (status == PAWL_OK)
+        status = change_begin(&c, store, "run_pace", in->run, err);
+    if (status != PAWL_OK)
+        return status;
+    status = change_end(&c, pace_in(&c, in, &answer));
+    if (status == PAWL_OK)
+        *out = answer;
+    return status;
+}

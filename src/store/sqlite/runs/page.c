@@ -1,0 +1,227 @@
+/* Pages: the guard, what to fetch, and what a page that came back does. */
+#include "base/str.h"
+#include "domain/run/rule.h"
+#include "store/sqlite/events/user_sql.h"
+#include "store/sqlite/runs/runs.h"
+
+/* One call about a page. */
+struct page_call {
+    struct operation op;
+    struct jobs_call call;
+    const struct page_ref *ref;
+    struct run_row run;
+    struct partition_row part;
+    bool run_found, part_found;
+    enum store_answer answer;
+    enum page_skip skip;
+};
+
+static pawl_status complete_job(struct page_call *p) {
+    struct finish_item item = {.ref = p->ref->job, .outcome = JOB_COMPLETE};
+    return jobs_report_one(&p->call, &item, &p->answer);
+}
+
+/* Whether the job is held, and what the guard says. */
+static pawl_status page_load(struct page_call *p) {
+    bool held = false;
+    struct operation *op = &p->op;
+    p->answer = ANSWER_APPLIED;
+    p->call.chain = p->ref->instance;
+    pawl_status status = jobs_held(&p->call, p->ref->job, &held);
+    if (status != PAWL_OK)
+        return status;
+    if (!held)
+        return complete_job(p);
+    status = partition_load(op, p->ref->run, p->ref->part, op->scratch, &p->part, &p->part_found);
+    if (status == PAWL_OK)
+        status = runs_load(op, p->ref->run, op->scratch, &p->run, &p->run_found);
+    p->skip = run_guard(p->ref, p->run_found ? &p->run : NULL, p->part_found ? &p->part : NULL);
+    return status;
+}
+
+static pawl_status skip_page(struct page_call *p) {
+    pawl_status status = PAWL_OK;
+    if (p->part_found) {
+        p->part.skipped++;
+        status = partition_save(&p->op, &p->part);
+    }
+    return status == PAWL_OK ? complete_job(p) : status;
+}
+
+static pawl_status begin_in(struct page_call *p) {
+    pawl_status status = page_load(p);
+    if (status != PAWL_OK || p->answer != ANSWER_APPLIED)
+        return status;
+    if (p->skip == PAGE_NOT_SKIPPED && p->part.paused && p->part.state == PART_ACTIVE) {
+        p->skip = PAGE_PAUSED;
+        if (p->part.job == p->ref->job.id)
+            p->part.job = 0;
+    }
+    return p->skip != PAGE_NOT_SKIPPED ? skip_page(p) : PAWL_OK;
+}
+
+/* What the handler needs, texts in the caller's arena. */
+static pawl_status page_give(const struct page_call *p, struct arena *arena, struct page *out,
+                             pawl_error *err) {
+    struct page page = {.answer = p->answer,
+                        .outcome = PAGE_SKIPPED,
+                        .skip = p->skip,
+                        .next_offset = p->part_found ? p->part.offset : 0};
+    pawl_status status = PAWL_OK;
+    if (p->answer == ANSWER_APPLIED && p->skip == PAGE_NOT_SKIPPED) {
+        page.outcome = PAGE_ADVANCED;
+        page.bounded = p->part.bounded;
+        page.low = p->part.low;
+        page.high = p->part.high;
+        page.total = p->part.total;
+        page.offset = p->part.offset;
+        page.deadline_ms = p->run.deadline_ms;
+        page.limit = p->run.page_size;
+        page.end = p->run.end;
+        const struct {
+            pawl_str from;
+            pawl_str *to;
+        } texts[] = {{p->run.key, &page.run_key},       {p->run.name, &page.run_name},
+                     {p->run.params, &page.run_params}, {p->run.spec, &page.spec},
+                     {p->part.name, &page.partition},   {p->part.params, &page.params},
+                     {p->part.cursor, &page.cursor},    {p->run.traceparent, &page.traceparent},
+                     {p->run.agent, &page.agent}};
+        for (size_t i = 0; status == PAWL_OK && i < sizeof texts / sizeof texts[0]; i++)
+            status = str_dup(arena, texts[i].from, texts[i].to, err);
+    }
+    if (status == PAWL_OK)
+        *out = page;
+    return status;
+}
+
+pawl_status sqlite_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
+                              struct page *out, pawl_error *err) {
+    struct page_call p = {.ref = in};
+    struct page page;
+    pawl_status status = check_page_ref("page_begin", in, err);
+    if (status == PAWL_OK)
+        status = runs_call_begin(&p.op, &p.call, store, "page_begin", err);
+    if (status != PAWL_OK)
+        return status;
+    status = begin_in(&p);
+    if (status == PAWL_OK)
+        status = page_give(&p, arena, &page, err);
+    status = operation_end(&p.op, jobs_end(&p.call, status));
+    if (status == PAWL_OK)
+        *out = page;
+    return status;
+}
+
+/* The target's own statement, in this transaction. */
+static pawl_status store_by_target(struct page_call *p, const struct page_commit *in,
+                                   const struct run_item *items, size_t count) {
+    struct operation *op = &p->op;
+    pawl_str sql = {NULL, 0}, json;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_FIND);
+    bind_text(&s, p->run.target);
+    if (statement_next(&s))
+        sql = column_copy(&s, 0, op->scratch);
+    pawl_status status = statement_end(&s);
+    if (status == PAWL_OK)
+        status = run_items_json(in, &p->part, items, count, op->scratch, &json, op->err);
+    return status == PAWL_OK ? user_sql_run(op, sql, json, op->err) : status;
+}
+
+static pawl_status store_items(struct page_call *p, const struct page_commit *in, size_t *distinct) {
+    struct run_item *items = NULL;
+    pawl_status status = run_items_distinct(in->items, in->count, p->op.scratch, &items, distinct, p->op.err);
+    if (status == PAWL_OK && !str_absent(p->run.target))
+        return *distinct > 0 ? store_by_target(p, in, items, *distinct) : PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < *distinct; i++) {
+        struct statement s = statement_begin(&p->op, SQLITE_Q_RUN_ITEM_PUT);
+        bind_int(&s, p->ref->run);
+        bind_text(&s, items[i].key);
+        bind_int(&s, p->ref->part);
+        bind_text(&s, str_absent(items[i].payload) ? STR("null") : items[i].payload);
+        status = statement_run(&s);
+    }
+    return status;
+}
+
+/* The page leads nowhere: its job dies, and the partition with it. */
+static pawl_status fail_page(struct page_call *p, const struct page_commit *in, struct page_result *out) {
+    struct finish_item item = {.ref = p->ref->job,
+                               .outcome = JOB_FAIL,
+                               .error_class = CLASS_PERMANENT,
+                               .delay_ms = -1,
+                               .duration_ms = in->fetch_ms,
+                               .error = out->error};
+    out->outcome = PAGE_FAILED;
+    /* Before its job: a page that somebody delivered once more may have brought it, whose end says nothing.
+     */
+    pawl_status status = runs_partition_end(&p->call, &p->run, &p->part, PART_FAILED, out->error);
+    return status == PAWL_OK ? jobs_report_one(&p->call, &item, &p->answer) : status;
+}
+
+static pawl_status advance(struct page_call *p, const struct page_commit *in, bool more,
+                           struct page_result *out) {
+    struct finish_item done = {.ref = p->ref->job, .outcome = JOB_COMPLETE, .duration_ms = in->fetch_ms};
+    pawl_status status = PAWL_OK;
+    out->outcome = more ? PAGE_ADVANCED : PAGE_FINISHED;
+    out->next_offset = p->part.offset;
+    p->part.job = 0;
+    if (more) {
+        status = runs_page_put(&p->call, &p->run, &p->part);
+        out->next_job = p->part.job;
+        if (status == PAWL_OK)
+            status = partition_save(&p->op, &p->part);
+        if (status == PAWL_OK && out->next_job != 0)
+            status = jobs_wake_wanted(&p->op);
+    } else {
+        status = runs_partition_end(&p->call, &p->run, &p->part, PART_DONE, (pawl_str){NULL, 0});
+        out->last = p->run.remaining == 0;
+    }
+    return status == PAWL_OK ? jobs_report_one(&p->call, &done, &p->answer) : status;
+}
+
+static pawl_status commit_in(struct page_call *p, const struct page_commit *in, struct arena *arena,
+                             struct page_result *out) {
+    size_t distinct = 0;
+    pawl_status status = page_load(p);
+    if (status != PAWL_OK || p->answer != ANSWER_APPLIED)
+        return status;
+    out->next_offset = p->part_found ? p->part.offset : 0;
+    if (p->skip != PAGE_NOT_SKIPPED) {
+        out->outcome = PAGE_SKIPPED;
+        return skip_page(p);
+    }
+    status = check_page_room(in->count, p->run.page_size, p->op.err);
+    if (status != PAWL_OK)
+        return status;
+    struct runrule_page page = run_page_rule(in, &p->run, &p->part);
+    status = runs_partition_open(&p->call, &p->run, &p->part);
+    if (status == PAWL_OK && runrule_loops(&page) != LOOP_NONE) {
+        char text[RUNRULE_TEXT_BYTES];
+        status = str_dup(arena, str_from(runrule_loop_text(&page, text)), &out->error, p->op.err);
+        return status == PAWL_OK ? fail_page(p, in, out) : status;
+    }
+    if (status == PAWL_OK)
+        status = store_items(p, in, &distinct);
+    if (status != PAWL_OK)
+        return status;
+    run_page_count(in, &p->run, &p->part, in->count - distinct, p->op.now_ms);
+    return advance(p, in, runrule_more(&page), out);
+}
+
+pawl_status sqlite_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
+                               struct page_result *out, pawl_error *err) {
+    struct page_call p = {.ref = &in->ref};
+    struct page_result result = {0};
+    pawl_status status = check_page_commit(in, err);
+    if (status == PAWL_OK)
+        status = runs_call_begin(&p.op, &p.call, store, "page_commit", err);
+    if (status != PAWL_OK)
+        return status;
+    status = commit_in(&p, in, arena, &result);
+    result.answer = p.answer;
+    result.skip = p.skip;
+    status = operation_end(&p.op, jobs_end(&p.call, status));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

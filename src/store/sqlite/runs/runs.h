@@ -1,0 +1,89 @@
+/* Runs on SQLite: rows that are loaded, changed and saved inside one call of pooled work. */
+#ifndef STORE_SQLITE_RUNS_RUNS_H
+#define STORE_SQLITE_RUNS_RUNS_H
+
+#include "store/check/runs.h"
+#include "store/run_words.h"
+#include "store/sqlite/jobs/jobs.h"
+
+extern const struct store_runs_ops sqlite_runs_ops;
+
+/* Rows; texts live in the arena. The sums of a run are not loaded. */
+PAWL_MUSTCHECK pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena,
+                                     struct run_row *run, bool *found);
+PAWL_MUSTCHECK pawl_status runs_save(struct operation *op, const struct run_row *run);
+PAWL_MUSTCHECK pawl_status runs_load_sums(struct operation *op, struct run_row *run);
+PAWL_MUSTCHECK pawl_status partition_load(struct operation *op, int64_t run, int part, struct arena *arena,
+                                          struct partition_row *row, bool *found);
+PAWL_MUSTCHECK pawl_status partition_save(struct operation *op, const struct partition_row *part);
+/* The columns of a partition, of the row that the statement stands on. */
+struct partition_row partition_columns(struct statement *s, struct arena *arena);
+/* The places of a run's partitions in a state. */
+PAWL_MUSTCHECK pawl_status partition_places(struct operation *op, int64_t run, enum part_state state,
+                                            struct id_list *list);
+
+/* One call of a run operation. */
+PAWL_MUSTCHECK pawl_status runs_call_begin(struct operation *op, struct jobs_call *call, struct store *store,
+                                           const char *name, pawl_error *err);
+
+/*
+ * What follows changes the rows that it is given and saves them: they are the caller's only copy of what is
+ * in the tables, and nothing else may have been loaded of them.
+ */
+
+/* The page job of a partition that has none; nothing while it is paused. The caller saves. */
+PAWL_MUSTCHECK pawl_status runs_page_put(struct jobs_call *call, const struct run_row *run,
+                                         struct partition_row *part);
+/* An active partition ends; the fan-in follows. */
+PAWL_MUSTCHECK pawl_status runs_partition_end(struct jobs_call *call, struct run_row *run,
+                                              struct partition_row *part, enum part_state state,
+                                              pawl_str error);
+/* A partition that is done or failed is worked on again, and so is its run. The caller saves the partition.
+ */
+PAWL_MUSTCHECK pawl_status runs_partition_open(struct jobs_call *call, struct run_row *run,
+                                               struct partition_row *part);
+PAWL_MUSTCHECK pawl_status runs_open(struct jobs_call *call, struct run_row *run, enum run_state state);
+PAWL_MUSTCHECK pawl_status runs_end(struct jobs_call *call, struct run_row *run, enum run_state state,
+                                    pawl_str error);
+PAWL_MUSTCHECK pawl_status runs_consolidate(struct jobs_call *call, struct run_row *run);
+PAWL_MUSTCHECK pawl_status runs_fan_in(struct jobs_call *call, struct run_row *run);
+/* The limit of the run's key is what its row says. */
+PAWL_MUSTCHECK pawl_status runs_limit(struct operation *op, const struct run_row *run);
+/* A job ended for good without page_commit. */
+PAWL_MUSTCHECK pawl_status runs_job_ended(struct jobs_call *call, const struct job *job, enum run_job_end how,
+                                          pawl_str error);
+
+/* runs_page.c */
+pawl_status sqlite_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
+                              struct page *out, pawl_error *err);
+pawl_status sqlite_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
+                               struct page_result *out, pawl_error *err);
+
+/* runs_change.c */
+pawl_status sqlite_partition_reset(struct store *store, const struct partition_reset *in,
+                                   enum store_answer *out, pawl_error *err);
+pawl_status sqlite_run_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
+                             pawl_error *err);
+pawl_status sqlite_run_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
+                             pawl_error *err);
+pawl_status sqlite_run_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err);
+pawl_status sqlite_run_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
+                            pawl_error *err);
+
+/* runs_view.c */
+pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
+                            struct run_list *out, pawl_error *err);
+pawl_status sqlite_partition_rows(struct store *store, const struct partitions_filter *filter,
+                                  struct arena *arena, struct partition_list *out, pawl_error *err);
+pawl_status sqlite_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
+                             struct stored_items *out, pawl_error *err);
+pawl_status sqlite_target_put(struct store *store, const struct run_target *in, pawl_error *err);
+pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error *err);
+pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                               struct stored_items *out, pawl_error *err);
+pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
+                               pawl_error *err);
+pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
+                                 pawl_error *err);
+
+#endif

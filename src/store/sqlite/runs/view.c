@@ -1,0 +1,291 @@
+/* Questions about runs, their targets, and what goes with time. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/sqlite/events/user_sql.h"
+#include "store/sqlite/runs/runs.h"
+
+static pawl_status runs_in(struct operation *op, const struct runs_filter *filter, struct arena *arena,
+                           struct run_list *out) {
+    struct id_list ids;
+    bool found = false;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_PICK);
+    bind_int(&s, filter->id);
+    bind_text(&s, filter->key);
+    bind_text(&s, filter->name);
+    bind_int(&s, filter->state);
+    bind_int(&s, filter->open);
+    bind_int(&s, filter->parent);
+    bind_int(&s, filter->before_id);
+    bind_int(&s, filter->limit);
+    pawl_status status = jobs_ids(&s, op->scratch, &ids);
+    if (status != PAWL_OK)
+        return status;
+    struct run_list list = {arena_array(arena, ids.count, sizeof *list.runs), ids.count, op->now_ms};
+    if (list.runs == NULL)
+        return operation_no_memory(op);
+    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++) {
+        status = runs_load(op, ids.ids[i], arena, &list.runs[i], &found);
+        if (status == PAWL_OK)
+            status = runs_load_sums(op, &list.runs[i]);
+    }
+    *out = list;
+    return status;
+}
+
+pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
+                            struct run_list *out, pawl_error *err) {
+    struct operation op;
+    struct run_list list = {NULL, 0, 0};
+    pawl_status status = check_runs_filter(filter, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "runs", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, runs_in(&op, filter, arena, &list));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status partitions_in(struct operation *op, const struct partitions_filter *filter,
+                                 struct arena *arena, struct partition_list *out) {
+    size_t cap = 0;
+    pawl_status grown = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_LIST);
+    bind_int(&s, filter->run);
+    bind_text(&s, filter->name);
+    bind_int(&s, filter->state);
+    bind_int(&s, filter->quiet_ms);
+    bind_int(&s, op->now_ms);
+    bind_int(&s, filter->after_run);
+    bind_int(&s, filter->after_part);
+    bind_int(&s, filter->limit);
+    *out = (struct partition_list){.now_ms = op->now_ms};
+    while (grown == PAWL_OK && statement_next(&s)) {
+        grown = list_grow(op, arena, (void **)&out->partitions, &cap, out->count, sizeof *out->partitions);
+        if (grown == PAWL_OK)
+            out->partitions[out->count++] = partition_columns(&s, arena);
+    }
+    pawl_status status = statement_end(&s);
+    return status == PAWL_OK ? grown : status;
+}
+
+pawl_status sqlite_partition_rows(struct store *store, const struct partitions_filter *filter,
+                                  struct arena *arena, struct partition_list *out, pawl_error *err) {
+    struct operation op;
+    struct partition_list list = {NULL, 0, 0};
+    pawl_status status = check_partitions_filter(filter, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "partitions", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, partitions_in(&op, filter, arena, &list));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+static pawl_status items_in(struct operation *op, const struct items_filter *filter, struct arena *arena,
+                            struct stored_items *out) {
+    size_t cap = 0;
+    pawl_status grown = PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_ITEM_LIST);
+    bind_int(&s, filter->run);
+    bind_int(&s, filter->part);
+    bind_text(&s, filter->after_key);
+    bind_int(&s, filter->limit);
+    while (grown == PAWL_OK && statement_next(&s)) {
+        grown = list_grow(op, arena, (void **)&out->items, &cap, out->count, sizeof *out->items);
+        if (grown == PAWL_OK)
+            out->items[out->count++] = (struct stored_item){.part = (int)column_int(&s, 0),
+                                                            .key = column_copy(&s, 1, arena),
+                                                            .payload = column_copy(&s, 2, arena)};
+    }
+    pawl_status status = statement_end(&s);
+    return status == PAWL_OK ? grown : status;
+}
+
+pawl_status sqlite_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
+                             struct stored_items *out, pawl_error *err) {
+    struct operation op;
+    struct stored_items list = {NULL, 0};
+    pawl_status status = check_items_filter(filter, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_READ, "items", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, items_in(&op, filter, arena, &list));
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+pawl_status sqlite_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
+    struct operation op;
+    pawl_status status = check_run_target(in, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "target_put", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_PUT);
+    bind_text(&s, in->name);
+    bind_text(&s, in->sql);
+    bind_int(&s, op.now_ms);
+    return operation_end(&op, statement_run(&s));
+}
+
+static pawl_status target_remove_in(struct operation *op, pawl_str name) {
+    int64_t one = 0, changed = 0;
+    bool used = false;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_USED);
+    bind_text(&s, name);
+    pawl_status status = statement_number(&s, &one, &used);
+    if (status != PAWL_OK)
+        return status;
+    if (used)
+        return run_target_used(name, op->err);
+    struct statement gone = statement_begin(op, SQLITE_Q_RUN_TARGET_DELETE);
+    bind_text(&gone, name);
+    status = statement_run_count(&gone, &changed);
+    return status == PAWL_OK && changed == 0 ? run_target_missing(name, op->err) : status;
+}
+
+pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error *err) {
+    struct operation op;
+    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "target_remove", err);
+    return status == PAWL_OK ? operation_end(&op, target_remove_in(&op, name)) : status;
+}
+
+pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
+                               pawl_error *err) {
+    struct operation op;
+    size_t cap = 0;
+    struct run_targets list = {NULL, 0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "targets", err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST);
+    while (status == PAWL_OK && statement_next(&s)) {
+        status = list_grow(&op, arena, (void **)&list.targets, &cap, list.count, sizeof *list.targets);
+        if (status == PAWL_OK)
+            list.targets[list.count++] = (struct run_target){.name = column_copy(&s, 0, arena),
+                                                             .sql = column_copy(&s, 1, arena),
+                                                             .updated_ms = column_int(&s, 2)};
+    }
+    pawl_status ended = statement_end(&s);
+    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    if (status == PAWL_OK)
+        *out = list;
+    return status;
+}
+
+/* Collects the rows of a statement that selects. */
+struct picked {
+    struct operation *op;
+    struct arena *arena;
+    struct stored_items list;
+    size_t cap;
+};
+
+static pawl_status pick(void *self, pawl_str key, pawl_str payload, pawl_error *err) {
+    struct picked *picked = self;
+    struct stored_item item = {0};
+    pawl_status status = list_grow(picked->op, picked->arena, (void **)&picked->list.items, &picked->cap,
+                                   picked->list.count, sizeof item);
+    if (status == PAWL_OK)
+        status = str_dup(picked->arena, key, &item.key, err);
+    if (status == PAWL_OK)
+        status = str_dup(picked->arena, payload, &item.payload, err);
+    if (status == PAWL_OK)
+        picked->list.items[picked->list.count++] = item;
+    return status;
+}
+
+pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                               struct stored_items *out, pawl_error *err) {
+    struct operation op;
+    pawl_str sql = {NULL, 0};
+    pawl_status status = operation_begin(&op, store, OPERATION_READ, "page_select", err);
+    if (status != PAWL_OK)
+        return status;
+    struct picked picked = {.op = &op, .arena = arena};
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_FIND);
+    bind_text(&s, name);
+    if (statement_next(&s))
+        sql = column_copy(&s, 0, op.scratch);
+    status = statement_end(&s);
+    if (status == PAWL_OK && str_absent(sql))
+        status = run_target_missing(name, err);
+    if (status == PAWL_OK)
+        status = user_sql_pairs(&op, sql, json, pick, &picked, err);
+    status = operation_end(&op, status);
+    if (status == PAWL_OK)
+        *out = picked.list;
+    return status;
+}
+
+/* A statement with the run as its only parameter. */
+static pawl_status run_by_id(struct operation *op, enum sqlite_query query, int64_t run) {
+    struct statement s = statement_begin(op, query);
+    bind_int(&s, run);
+    return statement_run(&s);
+}
+
+static pawl_status remove_run(struct operation *op, int64_t run) {
+    pawl_str key = {NULL, 0};
+    pawl_status status = run_by_id(op, SQLITE_Q_RUN_PARTITION_DELETE, run);
+    if (status == PAWL_OK)
+        status = run_by_id(op, SQLITE_Q_RUN_DELETE, run);
+    if (status == PAWL_OK)
+        status = run_key_text(run, op->scratch, &key, op->err);
+    if (status != PAWL_OK)
+        return status;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_KEY_FORGET);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
+static pawl_status maintain_in(struct operation *op, int rows_max, struct runs_maintain_result *out) {
+    struct id_list runs;
+    int64_t left = rows_max;
+    struct statement s = statement_begin(op, SQLITE_Q_RUN_EXPIRED);
+    bind_int(&s, op->now_ms - PAWL_RUN_RETENTION_MS_DEFAULT);
+    bind_int(&s, rows_max);
+    pawl_status status = jobs_ids(&s, op->scratch, &runs);
+    for (size_t i = 0; status == PAWL_OK && left > 0 && i < runs.count; i++) {
+        int64_t gone = 0, one = 0;
+        bool more = false;
+        struct statement items = statement_begin(op, SQLITE_Q_RUN_ITEM_DELETE);
+        bind_int(&items, runs.ids[i]);
+        bind_int(&items, left);
+        status = statement_run_count(&items, &gone);
+        left -= gone;
+        out->items_removed += gone;
+        if (status != PAWL_OK)
+            break;
+        struct statement any = statement_begin(op, SQLITE_Q_RUN_ITEM_ANY);
+        bind_int(&any, runs.ids[i]);
+        status = statement_number(&any, &one, &more);
+        if (status != PAWL_OK || more)
+            break;
+        status = remove_run(op, runs.ids[i]);
+        out->runs_removed++;
+    }
+    return status;
+}
+
+pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
+                                 pawl_error *err) {
+    struct operation op;
+    struct runs_maintain_result result = {0, 0};
+    pawl_status status = check_run_rows_max(rows_max, err);
+    if (status == PAWL_OK)
+        status = operation_begin(&op, store, OPERATION_WRITE, "runs_maintain", err);
+    if (status != PAWL_OK)
+        return status;
+    status = operation_end(&op, maintain_in(&op, rows_max, &result));
+    if (status == PAWL_OK)
+        *out = result;
+    return status;
+}

@@ -1,0 +1,21 @@
+/* Instances and lanes as rows of output. */
+#ifndef VIEW_FLEET_H
+#define VIEW_FLEET_H
+
+#include "store/store.h"
+#include "view/output/output.h"
+
+enum { INSTANCE_COLUMNS = 20, LANE_COLUMNS = 10 };
+
+/* Silent: its lease is over, but nobody has evicted it yet. */
+const char *instance_state_name(const struct instance_row *row, int64_t now_ms);
+
+extern const struct column instance_columns[INSTANCE_COLUMNS];
+void instance_cells(const struct instance_row *row, int64_t now_ms,
+                    struct cell cells[static INSTANCE_COLUMNS]);
+
+extern const struct column lane_columns[LANE_COLUMNS];
+void lane_cells(const struct lane_row *row, const struct settings *settings,
+                struct cell cells[static LANE_COLUMNS]);
+
+#endif

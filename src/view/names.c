@@ -1,0 +1,72 @@
+/* The words for enum values in output. */
+#include "view/names.h"
+
+#define NAME(grid, index) ((size_t)(index) < sizeof(grid) / sizeof *(grid) ? (grid)[index] : NULL)
+
+const char *kind_name(enum store_kind kind) {
+    static const char *const names[] = {
+        [KIND_OUTBOX] = "outbox", [KIND_INBOX] = "inbox", [KIND_PERSPECTIVE] = "perspective"};
+    return NAME(names, kind);
+}
+
+const char *state_name(enum message_state state) {
+    static const char *const names[] = {
+        [STATE_READY] = "ready",     [STATE_LEASED] = "leased", [STATE_SCHEDULED] = "scheduled",
+        [STATE_BLOCKED] = "blocked", [STATE_DEAD] = "dead",     [STATE_DONE] = "done"};
+    return NAME(names, state);
+}
+
+const char *answer_name(enum store_answer answer) {
+    static const char *const names[] = {
+        [ANSWER_APPLIED] = "applied",   [ANSWER_DUPLICATE] = "duplicate", [ANSWER_STALE] = "stale",
+        [ANSWER_CONFLICT] = "conflict", [ANSWER_INVALID] = "invalid",     [ANSWER_NOT_FOUND] = "not found"};
+    return NAME(names, answer);
+}
+
+const char *epoch_cause_name(int cause) {
+    static const char *const names[] = {"first", "asked", "timeline", "copy", "went_back"};
+    return cause >= 0 && cause <= EPOCH_CAUSE_LAST ? names[cause] : "?";
+}
+
+const char *policy_name(int policy) {
+    static const char *const names[] = {[POLICY_DEFAULT] = "default",
+                                        [POLICY_BLOCK] = "block",
+                                        [POLICY_SKIP] = "skip",
+                                        [POLICY_PARK] = "park"};
+    return NAME(names, policy);
+}
+
+const char *cause_name(enum why_cause cause) {
+    static const char *const names[] = {[WHY_UNKNOWN_MESSAGE] = "unknown message",
+                                        [WHY_RUNNING] = "running",
+                                        [WHY_LEASE_OVER] = "lease over",
+                                        [WHY_READY] = "ready",
+                                        [WHY_NO_OWNER] = "no owner",
+                                        [WHY_OWNER_SILENT] = "owner silent",
+                                        [WHY_DRAINING] = "draining",
+                                        [WHY_BEHIND] = "behind",
+                                        [WHY_SCHEDULED] = "scheduled",
+                                        [WHY_SUSPECT] = "suspect",
+                                        [WHY_BLOCKED] = "blocked",
+                                        [WHY_DEAD] = "dead",
+                                        [WHY_DONE] = "done",
+                                        [WHY_PAUSED] = "paused",
+                                        [WHY_CANCELLED] = "cancelled"};
+    return NAME(names, cause);
+}
+
+const char *reason_name(enum message_state state, int reason) {
+    static const char *const aside[] = {[ASIDE_FAILED] = "failed",
+                                        [ASIDE_BEHIND] = "behind",
+                                        [ASIDE_EXPIRED] = "expired",
+                                        [ASIDE_RELEASED] = "released",
+                                        [ASIDE_REDRIVEN] = "redriven"};
+    static const char *const dead[] = {[DEAD_ATTEMPTS] = "attempts",
+                                       [DEAD_PERMANENT] = "permanent",
+                                       [DEAD_KILLED] = "killed",
+                                       [DEAD_PARKED] = "parked",
+                                       [DEAD_CANCELLED] = "cancelled"};
+    if (state == STATE_DEAD)
+        return NAME(dead, reason);
+    return NAME(aside, reason);
+}

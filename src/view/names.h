@@ -1,0 +1,17 @@
+/* The words for enum values in output: the same everywhere. */
+#ifndef VIEW_NAMES_H
+#define VIEW_NAMES_H
+
+#include "store/store.h"
+
+const char *kind_name(enum store_kind kind);
+const char *state_name(enum message_state state);
+const char *answer_name(enum store_answer answer);
+const char *policy_name(int policy);
+const char *epoch_cause_name(int cause); /* of enum epoch_cause */
+const char *cause_name(enum why_cause cause);
+
+/* The reason of a message that is aside or dead; NULL when it has none. */
+const char *reason_name(enum message_state state, int reason);
+
+#endif

@@ -1,0 +1,44 @@
+/* Runs as commands show them: found by number or key, with how far they are. */
+#ifndef VIEW_RUN_H
+#define VIEW_RUN_H
+
+#include "cli/cli.h"
+#include "domain/run/gauge.h"
+
+/* The run that a word names: its number, or its key. PAWL_NOT_FOUND says so. now_ms is the store's clock. */
+PAWL_MUSTCHECK pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena,
+                                         struct run_row *run, int64_t *now_ms, pawl_error *err);
+
+/* The same for who has a store and no command line. */
+PAWL_MUSTCHECK pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *arena,
+                                            struct run_row *run, int64_t *now_ms, pawl_error *err);
+PAWL_MUSTCHECK pawl_status run_view_partition_in(struct store *store, const struct run_row *run,
+                                                 pawl_str name, struct arena *arena,
+                                                 struct partition_row *partition, pawl_error *err);
+
+/* The partition of a run by name. */
+PAWL_MUSTCHECK pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
+                                              struct partition_row *partition, pawl_error *err);
+
+bool run_view_ended(const struct run_row *run);
+const char *run_state_name(enum run_state state);
+const char *part_state_name(enum part_state state);
+
+/* before (may be NULL): the same run so long ago, for the rate of late. */
+struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,
+                                int64_t since_ms);
+
+/* "[####----] 47.2 %  4720 items  1234/s  2m10s left  8 of 16 partitions" in the arena. */
+PAWL_MUSTCHECK pawl_status run_view_line(struct arena *arena, const struct run_row *run,
+                                         const struct run_gauge *gauge, const char **line, pawl_error *err);
+
+enum { RUN_COLUMNS = 37 };
+extern const struct column run_columns[RUN_COLUMNS];
+void run_view_cells(struct arena *arena, const struct run_row *run, const struct run_gauge *gauge,
+                    struct cell cells[static RUN_COLUMNS]);
+
+enum { PARTITION_COLUMNS = 23 };
+extern const struct column run_partition_columns[PARTITION_COLUMNS];
+void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]);
+
+#endif

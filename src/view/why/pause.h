@@ -1,0 +1,16 @@
+/* What a message is waiting for when the pauses are looked at too. */
+#ifndef VIEW_WHY_PAUSE_H
+#define VIEW_WHY_PAUSE_H
+
+#include "store/store.h"
+
+struct why_pause {
+    struct pause_row row; /* scope 0 = none */
+    bool front;           /* it is the message in front that is paused */
+};
+
+/* view.why, and the pause that holds the message up; then the cause is WHY_PAUSED or WHY_CANCELLED. */
+PAWL_MUSTCHECK pawl_status why_read(struct store *store, pawl_uuid id, struct arena *arena, struct why *why,
+                                    struct why_pause *pause, pawl_error *err);
+
+#endif

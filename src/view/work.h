@@ -1,0 +1,46 @@
+/* Jobs, limits, tasks, schedules, agents and executions as rows of output. */
+#ifndef VIEW_WORK_H
+#define VIEW_WORK_H
+
+#include "store/store.h"
+#include "view/output/output.h"
+
+enum {
+    JOB_COLUMNS = 22,
+    STEP_COLUMNS = 8,
+    TASK_COLUMNS = 10,
+    SCHEDULE_COLUMNS = 11,
+    AGENT_COLUMNS = 4,
+    LIMIT_COLUMNS = 5,
+    REFUSAL_COLUMNS = 7,
+    EXECUTION_COLUMNS = 17
+};
+
+const char *job_state_name(enum job_state state);
+const char *job_reason_name(const struct job_row *row); /* why it is dead; NULL unless it is */
+
+extern const struct column job_columns[JOB_COLUMNS];
+void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS]);
+
+extern const struct column step_columns[STEP_COLUMNS];
+void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]);
+
+extern const struct column task_columns[TASK_COLUMNS];
+void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]);
+
+extern const struct column schedule_columns[SCHEDULE_COLUMNS];
+void schedule_cells(const struct job_schedule *one, struct cell cells[static SCHEDULE_COLUMNS]);
+
+extern const struct column agent_columns[AGENT_COLUMNS];
+void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]);
+
+extern const struct column limit_columns[LIMIT_COLUMNS];
+void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]);
+
+extern const struct column refusal_columns[REFUSAL_COLUMNS];
+void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]);
+
+extern const struct column execution_columns[EXECUTION_COLUMNS];
+void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]);
+
+#endif

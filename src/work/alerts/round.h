@@ -1,0 +1,32 @@
+/* One evaluation of the alert rules: taken by one of all processes, measured, decided, written. */
+#ifndef WORK_ALERTS_ROUND_H
+#define WORK_ALERTS_ROUND_H
+
+#include "store/store.h"
+
+struct alert_round {
+    bool taken;         /* it was our turn */
+    int64_t next_in_ms; /* until the next turn, by the store's clock */
+    size_t changes;     /* rules that fired or are over */
+    size_t firing;      /* now */
+};
+
+/* Evaluates the rules when nobody has done so for interval_ms. That somebody was faster is no error. */
+PAWL_MUSTCHECK pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *arena,
+                                       struct alert_round *out, pawl_error *err);
+
+/* The value of every metric now. window: what the last evaluation left; totals: to be added to it. */
+PAWL_MUSTCHECK pawl_status alert_measure(struct store *store, const struct alert_window *window,
+                                         struct arena *arena, int64_t values[static METRIC_COUNT],
+                                         struct alert_totals *totals, pawl_error *err);
+
+/* Sends a test to the targets of the rule; *id is that of the change. */
+PAWL_MUSTCHECK pawl_status alert_test(struct store *store, const struct alert_row *row, int64_t now_ms,
+                                      struct arena *arena, pawl_uuid *id, pawl_error *err);
+
+const char *alert_event_name(enum alert_event event); /* fired, resolved, tested */
+const char *alert_severity_name(enum alert_severity severity);
+/* ok, pending (it holds, but not long enough yet), firing, silenced (it fires), off */
+const char *alert_state_name(const struct alert_row *row, int64_t now_ms);
+
+#endif

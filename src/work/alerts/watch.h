@@ -1,0 +1,33 @@
+/* Watching over the alert rules beside other work: a thread that asks for its turn, evaluates, and delivers.
+ */
+#ifndef WORK_ALERTS_WATCH_H
+#define WORK_ALERTS_WATCH_H
+
+#include "base/log.h"
+#include "process/keeper.h"
+#include "store/store.h"
+
+struct alert_watch;
+
+struct alert_watch_config {
+    struct store_config store; /* texts are borrowed for as long as the watch lives */
+    int64_t interval_ms;       /* 0 = PAWL_ALERT_INTERVAL_MS_DEFAULT */
+    const char *targets;       /* a handlers file whose sections are names of targets; NULL = none */
+    struct log log;
+};
+
+PAWL_MUSTCHECK pawl_status alert_watch_create(const struct alert_watch_config *config,
+                                              struct alert_watch **watch, pawl_error *err);
+/* Ends the thread, if it was started; what it had taken and not delivered is left to others. Takes NULL. */
+void alert_watch_free(struct alert_watch *watch);
+
+/* PAWL_INVALID: it was given a file of targets, and an enabled rule names one that is not in it. */
+PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err);
+
+/* Who starts its programs; NULL when it has none. */
+struct keeper *alert_watch_keeper(struct alert_watch *watch);
+
+/* One look in the caller's thread: the turn, if it is due, and what is to be delivered. */
+PAWL_MUSTCHECK pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err);
+
+#endif

@@ -1,0 +1,296 @@
+/* The outbox at work. */
+#include "work/broker/outbox.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "domain/trace_state.h"
+#include "work/broker/outlet.h"
+#include "work/observe.h"
+
+enum { UNAVAILABLE_WAIT_MS = 200, SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16, SEQ_BYTES = 24 };
+
+/* One route: where messages of a topic go, and how many of them per second. */
+struct route {
+    const struct route_setting *setting;
+    struct outlet *outlet;
+    pawl_str source;
+    pthread_mutex_t lock;
+    double tokens; /* of the rate limit: grows by rate per second, at most one second's worth */
+    int64_t filled_us;
+};
+
+struct outbox {
+    struct outlet *outlets[SETTINGS_TRANSPORTS_MAX];
+    size_t outlet_count;
+    struct route *routes;
+    size_t route_count;
+    char source[SOURCE_BYTES];
+};
+
+/* The texts of one message that are not the message's own. */
+struct scratch {
+    char id[UUID_TEXT_BYTES], correlation[UUID_TEXT_BYTES], causation[UUID_TEXT_BYTES];
+    char time[CLOCK_ISO_BYTES], seq[SEQ_BYTES];
+    char destination[PAWL_TOPIC_BYTES_MAX * 2 + 1];
+    char state[TRACESTATE_BYTES];
+};
+
+/* {topic}, {type} and {stream} are replaced. False: the result is too long, or a part of it is missing. */
+static bool fill_destination(pawl_str form, const struct item *item, char *out, size_t size) {
+    const struct {
+        const char *name;
+        pawl_str value;
+    } parts[] = {{"{topic}", str_absent(item->topic) ? item->type : item->topic},
+                 {"{type}", item->type},
+                 {"{stream}", item->stream}};
+    size_t len = 0;
+    for (size_t at = 0; at < form.len;) {
+        pawl_str piece = {form.ptr + at, 1};
+        size_t used = 1;
+        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+            size_t name = strlen(parts[i].name);
+            if (form.len - at >= name && memcmp(form.ptr + at, parts[i].name, name) == 0) {
+                piece = parts[i].value;
+                used = name;
+                if (piece.len == 0)
+                    return false;
+            }
+        }
+        if (len + piece.len >= size)
+            return false;
+        memcpy(out + len, piece.ptr, piece.len);
+        len += piece.len;
+        at += used;
+    }
+    out[len] = '\0';
+    return len > 0;
+}
+
+static pawl_str uuid_text(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {
+    return uuid_is_nil(id) ? (pawl_str){NULL, 0} : str_from(uuid_format(id, text));
+}
+
+static bool make_message(const struct route *route, const struct item *item, struct scratch *scratch,
+                         struct transport_message *message) {
+    if (!fill_destination(route->setting->to, item, scratch->destination, sizeof(scratch->destination)))
+        return false;
+    snprintf(scratch->seq, sizeof(scratch->seq), "%lld", (long long)item->seq);
+    *message = (struct transport_message){
+        .destination = str_from(scratch->destination),
+        .event = {.id = str_from(uuid_format(item->id, scratch->id)),
+                  .source = route->source,
+                  .type = item->type,
+                  .time = str_from(clock_format_iso(item->put_ms, scratch->time)),
+                  .data_type = STR(EVENT_DATA_TYPE),
+                  .stream = item->stream,
+                  .sequence = str_from(scratch->seq),
+                  .correlation_id = uuid_text(item->correlation_id, scratch->correlation),
+                  .causation_id = uuid_text(item->causation_id, scratch->causation),
+                  .traceparent = item->traceparent,
+                  .tracestate = trace_state_read(item->traceparent, item->headers, scratch->state),
+                  .headers = item->headers,
+                  .data = item->payload}};
+    return true;
+}
+
+static void say(struct handler_verdict *verdict, enum handler_outcome outcome, int64_t delay_ms,
+                const char *error) {
+    verdict->outcome = outcome;
+    verdict->delay_ms = delay_ms;
+    snprintf(verdict->error, sizeof(verdict->error), "%s", error);
+}
+
+/* Unavailable is not the message's fault: it waits without an attempt. */
+static void judge(struct route *route, const struct transport_result *result,
+                  struct handler_verdict *verdict) {
+    int64_t rest_ms;
+    switch (result->fate) {
+    case FATE_CONFIRMED:
+        say(verdict, HANDLED_DONE, 0, "");
+        return;
+    case FATE_REFUSED:
+        say(verdict, HANDLED_RETRY, -1, result->error);
+        return;
+    case FATE_REJECTED:
+        say(verdict, HANDLED_PERMANENT, -1, result->error);
+        return;
+    case FATE_UNAVAILABLE:
+        rest_ms = outlet_rest_ms(route->outlet);
+        say(verdict, HANDLED_SNOOZE, rest_ms > UNAVAILABLE_WAIT_MS ? rest_ms : UNAVAILABLE_WAIT_MS,
+            result->error);
+        return;
+    }
+}
+
+/* How many of count may go now by the route's rate; *wait_ms = when there is more. */
+static size_t rate_take(struct route *route, size_t count, int64_t *wait_ms) {
+    double rate = route->setting->rate;
+    if (rate <= 0)
+        return count;
+    pthread_mutex_lock(&route->lock);
+    int64_t now_us = clock_boot_us();
+    route->tokens += (double)(now_us - route->filled_us) * rate / 1e6;
+    if (route->tokens > rate)
+        route->tokens = rate;
+    route->filled_us = now_us;
+    size_t granted = route->tokens < 1 ? 0 : (size_t)route->tokens < count ? (size_t)route->tokens : count;
+    route->tokens -= (double)granted;
+    *wait_ms = 1 + (int64_t)((double)(count - granted) * 1000 / rate);
+    pthread_mutex_unlock(&route->lock);
+    return granted;
+}
+
+/* The messages that go out together: of every stream the next one, or all of them when the transport keeps
+ * order. */
+struct wave {
+    struct transport_message messages[64];
+    struct transport_result results[64];
+    struct scratch scratch[64];
+    struct observed observed[64];
+    size_t at[64]; /* which message of the batch */
+    size_t count;
+};
+
+static bool group_open(const struct handler_batch *batch, size_t i) {
+    return i == 0 || batch->groups[i - 1] != batch->groups[i] ||
+           batch->verdicts[i - 1].outcome == HANDLED_DONE;
+}
+
+static void wave_fill(struct route *route, const struct handler_batch *batch, struct wave *wave) {
+    bool all = outlet_keeps_order(route->outlet);
+    wave->count = 0;
+    for (size_t i = 0; i < batch->count && wave->count < 64; i++) {
+        bool follows = i > 0 && wave->count > 0 && wave->at[wave->count - 1] == i - 1 &&
+                       batch->groups[i - 1] == batch->groups[i];
+        if (batch->verdicts[i].outcome != HANDLED_NOT_RUN || (!group_open(batch, i) && !(all && follows)) ||
+            (follows && !all))
+            continue;
+        if (!make_message(route, batch->items[i], &wave->scratch[wave->count],
+                          &wave->messages[wave->count])) {
+            say(&batch->verdicts[i], HANDLED_PERMANENT, -1,
+                "the destination is too long, or the message has no stream to put into it");
+            continue;
+        }
+        wave->at[wave->count++] = i;
+    }
+}
+
+static void published(const struct route *route, const struct handler_batch *batch, struct wave *wave,
+                      size_t at) {
+    static const enum rollup_result meant[] = {[FATE_CONFIRMED] = ROLLUP_DONE,
+                                               [FATE_REFUSED] = ROLLUP_RETRY,
+                                               [FATE_REJECTED] = ROLLUP_PERMANENT,
+                                               [FATE_UNAVAILABLE] = ROLLUP_OTHER};
+    const struct transport_result *result = &wave->results[at];
+    struct observed_end end = {.result = meant[result->fate],
+                               .error = str_from(result->error),
+                               .system = outlet_system(route->outlet),
+                               .destination = wave->messages[at].destination};
+    observe_message_end(batch->observer, &wave->observed[at], &end);
+}
+
+static void wave_publish(struct route *route, const struct handler_batch *batch, struct wave *wave) {
+    int64_t wait_ms = 0;
+    size_t granted = rate_take(route, wave->count, &wait_ms);
+    for (size_t i = 0; i < granted; i++)
+        wave->messages[i].event.traceparent =
+            observe_message(batch->observer, batch->items[wave->at[i]], &wave->observed[i])->traceparent;
+    if (granted > 0)
+        outlet_publish(route->outlet, wave->messages, granted, wave->results);
+    for (size_t i = 0; i < granted; i++)
+        published(route, batch, wave, i);
+    for (size_t i = 0; i < wave->count; i++) {
+        size_t at = wave->at[i];
+        bool behind = i > 0 && wave->at[i - 1] == at - 1 && batch->groups[at - 1] == batch->groups[at] &&
+                      batch->verdicts[at - 1].outcome != HANDLED_DONE;
+        if (behind)
+            continue; /* its stream waits for the one before it */
+        if (i < granted)
+            judge(route, &wave->results[i], &batch->verdicts[at]);
+        else
+            say(&batch->verdicts[at], HANDLED_SNOOZE, wait_ms, "");
+    }
+}
+
+static void publish(const struct handler_batch *batch, void *self) {
+    struct route *route = self;
+    int64_t rest_ms = outlet_rest_ms(route->outlet);
+    struct wave *wave = rest_ms == 0 ? malloc(sizeof(*wave)) : NULL;
+    while (wave != NULL && !atomic_load(batch->cancel) && clock_boot_ms() < batch->fence_ms) {
+        wave_fill(route, batch, wave);
+        if (wave->count == 0)
+            break;
+        wave_publish(route, batch, wave);
+    }
+    if (wave == NULL) {
+        for (size_t i = 0; i < batch->count; i++) {
+            if (group_open(batch, i))
+                say(&batch->verdicts[i], HANDLED_SNOOZE, rest_ms > 0 ? rest_ms : UNAVAILABLE_WAIT_MS, "");
+        }
+    }
+    free(wave);
+}
+
+static pawl_status add_routes(struct outbox *outbox, struct transport_settings *settings,
+                              struct handler_table *table, pawl_error *err) {
+    for (size_t i = 0; i < settings->route_count; i++) {
+        struct route *route = &outbox->routes[i];
+        const struct route_setting *setting = &settings->routes[i];
+        *route = (struct route){.setting = setting,
+                                .outlet = outbox->outlets[setting->transport],
+                                .source = str_from(outbox->source),
+                                .tokens = setting->rate > 0 ? 1 : 0,
+                                .filled_us = clock_boot_us()};
+        pthread_mutex_init(&route->lock, NULL);
+        outbox->route_count++;
+        pawl_status status =
+            handler_table_add_route(table, setting->pattern, publish, route, &setting->rules, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}
+
+pawl_status outbox_create(struct transport_settings *settings, pawl_str service, const struct log *log,
+                          struct handler_table *table, struct outbox **out, pawl_error *err) {
+    struct outbox *outbox = calloc(1, sizeof(*outbox));
+    if (outbox != NULL)
+        outbox->routes = calloc(settings->route_count + 1, sizeof(*outbox->routes));
+    bool made = outbox != NULL && outbox->routes != NULL;
+    for (size_t i = 0; made && i < settings->transport_count; i++) {
+        outbox->outlets[i] = outlet_create(&settings->transports[i], log);
+        made = outbox->outlets[i] != NULL;
+        outbox->outlet_count += made;
+    }
+    if (!made) {
+        outbox_free(outbox);
+        return error_set(err, PAWL_NO_MEMORY, "outbox", "out of memory");
+    }
+    snprintf(outbox->source, sizeof(outbox->source), "/pawl/%.*s", STR_ARG(service));
+    pawl_status status = add_routes(outbox, settings, table, err);
+    if (status != PAWL_OK) {
+        outbox_free(outbox);
+        return status;
+    }
+    *out = outbox;
+    return PAWL_OK;
+}
+
+void outbox_free(struct outbox *outbox) {
+    if (outbox == NULL)
+        return;
+    for (size_t i = 0; i < outbox->outlet_count; i++)
+        outlet_free(outbox->outlets[i]);
+    for (size_t i = 0; i < outbox->route_count; i++)
+        pthread_mutex_destroy(&outbox->routes[i].lock);
+    free(outbox->routes);
+    free(outbox);
+}

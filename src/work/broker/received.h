@@ -1,0 +1,24 @@
+/* What a broker delivered, as the inbox stores it. */
+#ifndef WORK_BROKER_RECEIVED_H
+#define WORK_BROKER_RECEIVED_H
+
+#include "store/relay.h"
+#include "transport/transport.h"
+
+struct received {
+    struct message_new *messages;
+    size_t count;
+    struct malformed *malformed;
+    size_t malformed_count;
+};
+
+/* Sorts the deliveries; texts are borrowed from them or in the arena. */
+PAWL_MUSTCHECK pawl_status received_sort(struct arena *arena, pawl_str topic,
+                                         const struct transport_delivery *deliveries, size_t count,
+                                         struct received *out, pawl_error *err);
+
+/* The id of a foreign event: its own when that is a UUID, else one made from source and id, always the same.
+ */
+PAWL_MUSTCHECK pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* What is known of the whole system at one moment, from tallies and small tables: what metrics, alerts and
+ * the monitor are made of. */
+#ifndef WORK_DOCTOR_FLEET_FACTS_H
+#define WORK_DOCTOR_FLEET_FACTS_H
+
+#include "store/store.h"
+
+struct fleet_facts {
+    struct counts counts;
+    struct instance_rows instances;
+    struct job_counts_list queues;
+    struct perspective_rows perspectives;
+    struct settings settings;
+    struct durability durability;
+};
+
+PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *arena,
+                                            struct fleet_facts *facts, pawl_error *err);
+
+/* Whether the database was promoted, restored or went back, less than a day ago: work that was acknowledged
+ * may be lost. */
+bool fleet_epoch_raised(const struct settings *settings, int64_t now_ms);
+
+/* Whole seconds between two moments of the store's clock; 0 when the first is unknown (0) or yet to come. */
+int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);
+
+/* The perspectives of that name, absent = all, and how far they are behind. What was appended is counted too
+ * when no worker has given it a position yet. */
+pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
+                               struct perspective_rows *rows, pawl_error *err);
+
+/* A receptor on events and how it does. */
+struct fleet_receptor {
+    struct event_receptor kept;
+    pawl_str topic; /* of its messages */
+    int64_t behind; /* events that were not looked at yet */
+    bool paused;    /* somebody holds up its topic, or the handler of its name */
+};
+
+struct fleet_receptors {
+    struct fleet_receptor *rows; /* by name */
+    size_t count;
+};
+
+/* The receptors on events: all of them, or the one of that name (PAWL_NOT_FOUND: there is none). Counts what
+ * was appended as fleet_perspectives does. */
+PAWL_MUSTCHECK pawl_status fleet_receptors(struct store *store, pawl_str name, struct arena *arena,
+                                           struct fleet_receptors *out, pawl_error *err);
+
+#endif

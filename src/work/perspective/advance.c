@@ -1,0 +1,292 @@
+/* Perspectives that run inside of the store: taken, applied and moved in one transaction, batch after batch.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "base/time/clock.h"
+#include "work/perspective/int.h"
+
+/* A perspective in C sees events as the public API has them. */
+static pawl_status call_function(const struct perspective_call *call, void *self, pawl_error *err) {
+    const struct function *own = *(const struct function *const *)self;
+    pawl_stored_event *events = calloc(call->count > 0 ? call->count : 1, sizeof(*events));
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t i = 0; i < call->count; i++) {
+        const struct stored_event *in = &call->events[i];
+        events[i] = (pawl_stored_event){
+            in->stream,   in->version,        in->position,     in->id,          in->type,        in->payload,
+            in->metadata, in->correlation_id, in->causation_id, in->traceparent, in->appended_ms, in->replay};
+    }
+    pawl_perspective_call given = {call->connection, call->dialect, call->perspective, events, call->count};
+    pawl_status status = own->function(&given, own->self, err);
+    free(events);
+    return status;
+}
+
+bool perspective_inside(const struct perspective_row *row) {
+    return row != NULL && (row->run == RUN_SQL || row->run == RUN_FUNCTION);
+}
+
+static void note_failure(const struct work *work, const struct perspective_row *row, pawl_str stream,
+                         const struct apply_item *item) {
+    struct note note = {
+        .type = NOTE_FAILED, .version = item->failed_version, .stopped = item->outcome == FAIL_DEAD};
+    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(row->key));
+    snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(stream));
+    snprintf(note.error, sizeof(note.error), "%.*s", STR_ARG(item->error));
+    perspectives_note(work->all, &note);
+}
+
+static void add_up(const struct work *work, const struct perspective_row *row,
+                   const struct advance_result *result) {
+    struct sums sums = {.claimed = (int64_t)result->count};
+    for (size_t i = 0; i < result->count; i++) {
+        const struct apply_item *item = &result->items[i];
+        sums.events += item->events;
+        sums.completed += item->answer == ANSWER_APPLIED && !item->more;
+        sums.failed += item->answer == ANSWER_INVALID;
+        if (item->answer == ANSWER_INVALID)
+            note_failure(work, row, result->streams[i], item);
+    }
+    perspectives_add(work->all, sums);
+}
+
+/* A batch fails when one of its streams did; result is NULL when the store did not answer. */
+static void end_batch(struct observer *observer, struct observed_batch *seen,
+                      const struct perspective_row *row, const struct advance_result *result) {
+    struct observed_batch_end end = {.perspective = row->key,
+                                     .links = result != NULL ? result->links : NULL,
+                                     .link_count = result != NULL ? result->link_count : 0,
+                                     .streams = result != NULL ? (int64_t)result->count : 0,
+                                     .failed = result == NULL};
+    for (size_t i = 0; result != NULL && i < result->count; i++) {
+        end.events += result->items[i].events;
+        if (result->items[i].answer == ANSWER_INVALID && !end.failed) {
+            end.failed = true;
+            end.error = result->items[i].error;
+        }
+    }
+    observe_batch_end(observer, seen, &end);
+}
+
+/* One call of the store; one that found nothing to do is no batch. */
+static pawl_status advance_call(const struct work *work, const struct perspective_row *row,
+                                struct perspective_advance *in, struct arena *arena,
+                                struct advance_result *out, pawl_error *err) {
+    struct store *store = work->seat->store;
+    struct observer *observer = work->all->config.observer;
+    struct observed_batch seen;
+    arena_reset(arena);
+    observe_batch(observer, (pawl_str){NULL, 0}, &seen);
+    in->links_max = observe_batch_traced(observer, &seen) ? TRACER_LINKS_MAX : 0;
+    pawl_status status = store->ops->events.perspective_advance(store, in, arena, out, err);
+    if (status != PAWL_OK || out->count > 0)
+        end_batch(observer, &seen, row, status == PAWL_OK ? out : NULL);
+    if (status == PAWL_OK)
+        add_up(work, row, out);
+    return status;
+}
+
+static struct perspective_advance advance_of(const struct work *work, const struct perspective_row *row,
+                                             const struct names *names, const struct function **own) {
+    *own = perspectives_find(work->all, row);
+    return (struct perspective_advance){.instance = work->instance,
+                                        .perspective = row->key,
+                                        .streams = names->list,
+                                        .stream_count = names->count,
+                                        .mine = work->seat->mine,
+                                        .mine_count = work->seat->mine_count,
+                                        .function = row->run == RUN_FUNCTION ? call_function : NULL,
+                                        .self = own};
+}
+
+/* One batch. What passes by itself is tried again, as long as there is time. */
+static pawl_status advance_once(const struct work *work, const struct perspective_row *row,
+                                const struct names *names, struct arena *arena, struct advance_result *out,
+                                pawl_error *err) {
+    const struct function *own = NULL;
+    struct perspective_advance in = advance_of(work, row, names, &own);
+    int64_t wait_ms = PERSPECTIVE_RETRY_MS_FIRST;
+    for (bool told = false;; told = true) {
+        pawl_status status = advance_call(work, row, &in, arena, out, err);
+        if (!perspective_passing(status))
+            return status;
+        if (!told)
+            perspective_note_trouble(work, row, err);
+        if (work_over(work))
+            return status;
+        perspective_pause(&wait_ms);
+    }
+}
+
+pawl_status perspective_advance_some(const struct work *work, const struct perspective_row *row, bool *found,
+                                     pawl_error *err) {
+    const struct function *own = NULL;
+    struct perspective_advance in = advance_of(work, row, &(struct names){0}, &own);
+    struct advance_result result = {0};
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                       : advance_call(work, row, &in, arena, &result, err);
+    *found = status == PAWL_OK && result.count > 0;
+    arena_free(arena);
+    return status;
+}
+
+/* Others take part when one batch did not hold all streams, and the store lets several write. */
+static void share_backlog(const struct work *work, const struct perspective_row *row, int64_t begin_ms,
+                          const struct advance_result *result) {
+    if (clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS)
+        perspectives_help_end(work->all, row->key, true);
+    else if (result->count > 1 && work->seat->store->caps.many_writers)
+        perspectives_help_ask(work->all, row->key);
+}
+
+pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row, bool *found,
+                                    pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    struct advance_result result = {.count = 1};
+    struct names due = {0};
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                       : PAWL_OK;
+    for (int turn = 0; turn < PERSPECTIVE_TURNS_MAX && status == PAWL_OK && result.count > 0; turn++) {
+        if (work_over(work))
+            break;
+        int64_t begin_ms = clock_boot_ms();
+        status = advance_once(work, row, &due, arena, &result, err);
+        if (turn > 0 && status == PAWL_OK)
+            share_backlog(work, row, begin_ms, &result);
+        *found = *found || (status == PAWL_OK && result.count > 0);
+    }
+    bool gone = status == PAWL_NOT_FOUND; /* removed: nothing of it is due */
+    perspectives_backlog_set(work->all, row->key, !gone && (status != PAWL_OK || result.count > 0));
+    arena_free(arena);
+    return gone ? PAWL_OK : status;
+}
+
+static int name_compare(const void *a, const void *b) {
+    return str_compare(*(const pawl_str *)a, *(const pawl_str *)b);
+}
+
+/* What was taken is the beginning of the names, in order: those with more, and all behind the last, are left.
+ */
+static void names_left(struct names *names, const struct advance_result *result) {
+    size_t left = 0, at = 0;
+    if (result->count == 0) {
+        names->count = 0;
+        return;
+    }
+    pawl_str last = result->streams[result->count - 1];
+    for (size_t i = 0; i < names->count; i++) {
+        pawl_str name = names->list[i];
+        while (at < result->count && str_compare(result->streams[at], name) < 0)
+            at++;
+        bool taken = at < result->count && str_equal(result->streams[at], name);
+        if (taken ? result->items[at].more : str_compare(name, last) > 0)
+            names->list[left++] = name;
+    }
+    names->count = left;
+}
+
+static pawl_status busy_add(const struct work *work, const struct advance_result *result, struct names *busy,
+                            pawl_error *err) {
+    for (size_t i = 0; i < result->busy_count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < busy->count && !known; j++)
+            known = str_equal(busy->list[j], result->busy[i]);
+        if (known)
+            continue;
+        if (busy->count == busy->max)
+            return error_set(err, PAWL_INTERNAL, "perspective", "more streams are busy than were named");
+        pawl_status status = str_dup(work->seat->arena, result->busy[i], &busy->list[busy->count], err);
+        if (status != PAWL_OK)
+            return status;
+        busy->count++;
+    }
+    return PAWL_OK;
+}
+
+/* One more batch of each perspective that has some left. */
+static pawl_status turn(const struct work *work, struct names *left, bool first, struct arena *arena,
+                        struct names *busy, bool *written, pawl_error *err) {
+    struct seat *seat = work->seat;
+    pawl_status status = PAWL_OK;
+    for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
+        struct advance_result result = {0};
+        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
+        if (left[k].count == 0)
+            continue;
+        if (work_over(work))
+            return first ? error_set(err, PAWL_STALE, "perspective", "there is no time left") : PAWL_OK;
+        status = advance_once(work, row, &left[k], arena, &result, err);
+        *written = *written || status == PAWL_OK;
+        if (status == PAWL_OK)
+            status = busy_add(work, &result, busy, err);
+        if (status == PAWL_OK)
+            names_left(&left[k], &result);
+        if (status == PAWL_NOT_FOUND) { /* retired or removed since the list was read: nothing was written */
+            left[k].count = 0;
+            status = PAWL_OK;
+        }
+        if (status != PAWL_OK && status != PAWL_STALE) /* the thread's, so that the others go on here */
+            perspectives_backlog_set(work->all, row->key, true);
+    }
+    return status;
+}
+
+/* Which perspectives are applied now. A backlog is the thread's: two that work on it get in each other's way.
+ */
+static pawl_status share_out(const struct work *work, const pawl_str *streams, size_t count,
+                             struct names **left, size_t *open, pawl_error *err) {
+    struct seat *seat = work->seat;
+    *left = arena_array(seat->arena, seat->key_count, sizeof(**left));
+    seat->mine = arena_array(seat->arena, seat->key_count, sizeof(*seat->mine));
+    seat->mine_count = *open = 0;
+    if (*left == NULL || seat->mine == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t k = 0; k < seat->key_count; k++) {
+        struct names *names = &(*left)[k];
+        bool inside = perspective_inside(seat_row(seat, seat->keys[k]));
+        *names = (struct names){0};
+        if (inside && perspectives_backlog(work->all, seat->keys[k]))
+            continue;
+        seat->mine[seat->mine_count++] = seat->keys[k];
+        if (!inside)
+            continue;
+        names->list = arena_array(seat->arena, count, sizeof(*names->list));
+        if (names->list == NULL)
+            return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        memcpy(names->list, streams, count * sizeof(*streams));
+        names->count = count;
+        qsort(names->list, count, sizeof(*names->list), name_compare);
+        (*open)++;
+    }
+    return PAWL_OK;
+}
+
+/* Behind the first turn every wake-up is written down, if any of them is still fed: what is left then is due.
+ */
+pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
+                                       struct names *busy, bool *written, pawl_error *err) {
+    struct seat *seat = work->seat;
+    struct names *left = NULL;
+    size_t open = 0;
+    struct arena *arena = arena_create(0);
+    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                       : share_out(work, streams, count, &left, &open, err);
+    *written = false;
+    for (bool first = true; status == PAWL_OK && open > 0 && (first || !work_over(work)); first = false) {
+        status = turn(work, left, first, arena, busy, written, err);
+        open = 0;
+        for (size_t k = 0; k < seat->key_count; k++)
+            open += left[k].count > 0;
+    }
+    if (open > 0)
+        perspectives_look(work->all);
+    arena_free(arena);
+    return status;
+}

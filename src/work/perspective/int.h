@@ -1,0 +1,234 @@
+/* What the files of perspectives at work share. */
+#ifndef WORK_PERSPECTIVE_INT_H
+#define WORK_PERSPECTIVE_INT_H
+
+#include <pthread.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/stop.h"
+#include "http/http.h"
+#include "process/keeper.h"
+#include "work/observe.h"
+#include "work/perspective/perspective.h"
+
+enum {
+    PERSPECTIVE_FUNCTIONS_MAX = 64,
+    PERSPECTIVE_NOTES_MAX = 16,    /* told per tick; more are counted */
+    PERSPECTIVE_OWED_MAX = 1024,   /* grants to be given back when the store answers again */
+    PERSPECTIVE_DUE_MAX = 1000,    /* checkpoints that the thread takes at a time */
+    PERSPECTIVE_CLAIM_MAX = 1000,  /* checkpoints of the streams of one bundle */
+    PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest becomes due */
+    PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
+    PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
+    PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
+    PERSPECTIVE_HELPERS_MAX = 3,   /* threads that take part in a backlog of many streams */
+    PERSPECTIVE_HELP_MS = 1000,    /* a batch that took longer may have waited for the other thread's rows */
+    PERSPECTIVE_ALONE_MS = 60000,  /* how long nobody takes part after one */
+    PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
+    PERSPECTIVE_HOLDS_MAX = 16,
+    PERSPECTIVE_RETRY_MS_FIRST = 20,
+    PERSPECTIVE_RETRY_MS_LAST = 640,
+    PERSPECTIVE_BACKFILL_STREAMS = 1000
+};
+
+struct function {
+    pawl_str name;
+    int version;
+    pawl_perspective_fn function;
+    void *self;
+};
+
+/* What one thread works with: a store of its own, and what it knows of the perspectives. */
+struct seat {
+    struct store *store;
+    struct arena *arena;    /* of one piece of work */
+    struct arena *registry; /* of rows and keys */
+    struct perspective_rows rows;
+    pawl_str *keys; /* those that can be run here */
+    size_t key_count;
+    int64_t read_ms; /* when rows were read; 0 = never */
+    pawl_str *mine;  /* of keys: what is applied or claimed when a message comes */
+    size_t mine_count;
+    struct http_client *client;
+    struct seat *next;
+};
+
+enum note_type { NOTE_FAILED = 1, NOTE_NO_RUNNER, NOTE_TROUBLE };
+
+struct note {
+    enum note_type type;
+    char perspective[PAWL_NAME_BYTES_MAX + 16];
+    char stream[PAWL_STREAM_BYTES_MAX + 1];
+    int64_t version;
+    bool stopped;
+    char error[256];
+};
+
+struct sums {
+    int64_t claimed, completed, failed, events, stale;
+};
+
+struct owed {
+    char *text; /* stream and key behind one another; owned */
+    size_t stream_len, key_len;
+    pawl_uuid instance;
+    int64_t version, token;
+};
+
+/* One claim of checkpoints, from before it is sent until all of it was given back. */
+struct holding {
+    int64_t mark;  /* the newest token when it was sent */
+    int64_t token; /* 0: not answered yet */
+    struct holding *next;
+};
+
+struct perspectives {
+    struct perspectives_config config;
+    struct arena *arena; /* names */
+    struct function functions[PERSPECTIVE_FUNCTIONS_MAX];
+    size_t function_count;
+    struct keeper *keeper; /* of programs; NULL without */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct seat *free_seats;
+    pawl_uuid instance; /* nil: nothing may begin */
+    bool ending, started;
+    struct {
+        char key[PAWL_NAME_BYTES_MAX + 16];
+        int64_t until_ms;           /* boot time */
+    } holds[PERSPECTIVE_HOLDS_MAX]; /* whose programs cannot be started: nothing is claimed for them */
+    stop_flag stop;                 /* for programs and calls that no message waits for */
+    bool looked;                    /* the first look for what is due is over */
+    char backlog[PAWL_PERSPECTIVES_MAX]
+                [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
+    size_t backlog_count;
+    int64_t all_behind_ms; /* since when every fed perspective has one; 0: not so */
+    bool look;             /* something is due that was not, a moment ago */
+    bool settling;         /* somebody asks whether nothing is left, here or with others */
+    int working;           /* pieces of work under way */
+    bool due_left;         /* the last look found something, or none was made yet */
+    pthread_t thread;
+    pthread_t helpers[PERSPECTIVE_HELPERS_MAX];
+    int helper_count;
+    char
+        help[PAWL_NAME_BYTES_MAX + 16]; /* the key with a backlog that others may take part in; empty: none */
+    int64_t alone_until_ms;
+    struct sums sums;
+    struct note notes[PERSPECTIVE_NOTES_MAX];
+    size_t note_count, notes_lost;
+    char told[PAWL_PERSPECTIVES_MAX / 8][PAWL_NAME_BYTES_MAX + 16]; /* keys without a runner */
+    size_t told_count;
+    struct holding *holdings;
+    int64_t newest_token, seen_token; /* that the store has given us; that arrived */
+    int64_t settle_ms;                /* when the store is told again what is held; the thread's own */
+    struct owed owed[PERSPECTIVE_OWED_MAX];
+    size_t owed_count;
+    int64_t logged_ms;
+};
+
+/* One piece of work: what was granted in one call. */
+struct work {
+    struct perspectives *all;
+    struct seat *seat;
+    pawl_uuid instance;
+    int64_t until_ms;        /* nothing begins at or after this boot time */
+    const stop_flag *cancel; /* may be NULL */
+};
+
+/* One stream's share of it. */
+struct share {
+    pawl_str stream;
+    int64_t version, head, token, replay_to; /* head: of the stream, when it was granted */
+    bool done;                               /* released, or no longer ours */
+};
+
+/* A free seat or a new one; seat_give puts it back for the next. */
+struct seat *seat_take(struct perspectives *all, pawl_error *err);
+void seat_give(struct perspectives *all, struct seat *seat);
+void seat_free(struct seat *seat); /* takes NULL */
+/* Which perspectives there are, looked up now and then. */
+PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
+/* Of what can be run here, those that do not run inside of the store; in the seat's arena. */
+PAWL_MUSTCHECK pawl_status seat_outside(struct perspectives *all, struct seat *seat, pawl_str **keys,
+                                        size_t *count, pawl_error *err);
+/* Its program cannot be started here: it is left alone for so long. */
+void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms);
+bool perspective_held(struct perspectives *all, pawl_str key);
+bool row_fed(const struct perspective_row *row);                               /* live, or being filled */
+const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
+
+bool work_over(const struct work *work);
+void perspectives_note(struct perspectives *all, const struct note *note);
+void perspectives_add(struct perspectives *all, struct sums sums);
+const struct function *perspectives_find(const struct perspectives *all, const struct perspective_row *row);
+
+/* The handler of the messages that appends put; self: the perspectives. */
+void perspectives_wake(const struct handler_batch *batch, void *self);
+/* The thread that looks for what is due; self: the perspectives. */
+void *perspectives_due(void *self);
+
+/* The thread looks for what is due now. */
+void perspectives_look(struct perspectives *all);
+
+/* Whether the thread is at a backlog of this perspective, or has not looked yet. */
+bool perspectives_backlog(struct perspectives *all, pawl_str key);
+void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog);
+/* After a look at all of them: see perspectives_all_behind. */
+void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows);
+
+/* A thread that takes part in what the first is at; self: the perspectives. */
+void *perspectives_helper(void *self);
+/* The backlog of this perspective has many streams: whoever is free takes some of them. */
+void perspectives_help_ask(struct perspectives *all, pawl_str key);
+/* There is no more of it; alone: nor is help wanted for a while. */
+void perspectives_help_end(struct perspectives *all, pawl_str key, bool alone);
+
+/* Streams. */
+struct names {
+    pawl_str *list;
+    size_t count, max;
+};
+
+/* Whether it runs in the store's own transactions. */
+bool perspective_inside(const struct perspective_row *row);
+/* Applies what is due of one that runs inside, some batches of it. *found: there was something. */
+PAWL_MUSTCHECK pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row,
+                                                   bool *found, pawl_error *err);
+/* One batch of what is due, not tried again. *found: there was something. */
+PAWL_MUSTCHECK pawl_status perspective_advance_some(const struct work *work,
+                                                    const struct perspective_row *row, bool *found,
+                                                    pawl_error *err);
+/* What those that run inside lack in these streams, but for those with a backlog. *written: every wake-up of
+ * what is not the seat's `mine` is written down. Streams that a transaction is at are added to busy.
+ * PAWL_STALE: there was no time to write all down. */
+PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams,
+                                                      size_t count, struct names *busy, bool *written,
+                                                      pawl_error *err);
+
+/* Nobody is to blame for these: the same call may succeed soon. */
+bool perspective_passing(pawl_status status);
+/* Waits, and makes the next wait longer. */
+void perspective_pause(int64_t *wait_ms);
+void perspective_note_trouble(const struct work *work, const struct perspective_row *row,
+                              const pawl_error *err);
+
+/* Claims checkpoints. When grants->count > 0 they are held until perspectives_let_go; else nothing is. */
+PAWL_MUSTCHECK pawl_status perspectives_claim(const struct work *work, const struct checkpoints_claim *in,
+                                              struct holding *holding, struct checkpoint_grants *grants,
+                                              pawl_error *err);
+void perspectives_let_go(struct perspectives *all, struct holding *holding);
+/* Now and then: what the store has granted and nobody here holds is due again. */
+PAWL_MUSTCHECK pawl_status perspectives_settle(const struct work *work, pawl_error *err);
+
+/* Applies what was granted, perspective by perspective. */
+void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);
+/* Applies the grants of one outside of the store; the caller owns the arena of the seat. Never fails: what
+ * could not be done is due again. */
+void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,
+                     size_t count);
+/* One stream of it: a program or an endpoint. Not PAWL_OK: the store does not answer. */
+PAWL_MUSTCHECK pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
+                                                   struct share *share, pawl_error *err);
+
+#endif

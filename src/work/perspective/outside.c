@@ -1,0 +1,222 @@
+/* Perspectives that are programs or endpoints: at least once, each event with the key stream:version. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "handler/webhook.h"
+#include "process/program.h"
+#include "process/run.h"
+#include "store/apply.h"
+#include "work/perspective/int.h"
+
+enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 4 };
+
+struct said {
+    bool done;
+    pawl_str traceparent;   /* what the program or the endpoint is told */
+    int64_t retry_after_ms; /* 0 = by the backoff */
+    char error[512];
+};
+
+/* A call may not outlast the lease under which it runs. */
+static int64_t call_deadline(const struct work *work) {
+    const struct perspectives_config *config = &work->all->config;
+    int64_t ms = config->timeout_ms > 0 ? config->timeout_ms : HANDLER_TIMEOUT_MS_DEFAULT;
+    int64_t lease_ms = config->lease_ms / 4 * 3;
+    return clock_boot_ms() + (ms < lease_ms ? ms : lease_ms);
+}
+
+/* The key of what is handed over: that of its last event. */
+static char *batch_key(const struct checkpoint_batch *batch, char key[static KEY_BYTES]) {
+    const struct stored_event *last = &batch->list.events[batch->list.count - 1];
+    snprintf(key, KEY_BYTES, "%.*s:%lld", STR_ARG(last->stream), (long long)last->version);
+    return key;
+}
+
+static pawl_status run_program(const struct work *work, const struct perspective_row *row, pawl_str body,
+                               const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
+    char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)];
+    char **argv = NULL;
+    struct process_end end;
+    struct environment_pair pairs[PAIRS] = {{"PAWL_PERSPECTIVE", name},
+                                            {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)}};
+    size_t pair_count = 2;
+    if (batch->list.events[batch->list.count - 1].replay)
+        pairs[pair_count++] = (struct environment_pair){"PAWL_REPLAY", "1"};
+    if (!str_absent(said->traceparent))
+        pairs[pair_count++] = (struct environment_pair){"TRACEPARENT", said->traceparent.ptr};
+    snprintf(name, sizeof(name), "%.*s", STR_ARG(row->key));
+    pawl_status status = command_split(work->seat->arena, row->target, &argv, err);
+    if (status == PAWL_OK)
+        status = program_find(work->seat->arena, argv[0], &argv[0], err);
+    if (status == PAWL_NOT_FOUND || status == PAWL_INVALID) {
+        int64_t wait_ms = trouble_begin(keeper_trouble(work->all->keeper), argv != NULL ? argv[0] : name,
+                                        status, err->text);
+        perspective_hold(work->all, row->key, wait_ms);
+    }
+    if (status != PAWL_OK)
+        return err->status = PAWL_UNAVAILABLE;
+    struct process_spec spec = {.argv = argv,
+                                .pairs = pairs,
+                                .pair_count = pair_count,
+                                .input = body,
+                                .out_kept = PROCESS_STDOUT_KEPT};
+    struct process_limits limits = {call_deadline(work),
+                                    work->cancel != NULL ? work->cancel : &work->all->stop};
+    status = process_run(work->all->keeper, &spec, &limits, NULL, &end, err);
+    if (status != PAWL_OK) {
+        perspective_hold(work->all, row->key, end.wait_ms);
+        return PAWL_UNAVAILABLE;
+    }
+    said->done = process_done(&end);
+    if (!said->done)
+        process_explain(&end, work->all->config.timeout_ms, said->error, sizeof(said->error));
+    return PAWL_OK;
+}
+
+static pawl_status call_endpoint(const struct work *work, const struct perspective_row *row, pawl_str body,
+                                 const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
+    char key[KEY_BYTES];
+    struct seat *seat = work->seat;
+    struct http_header headers[WEBHOOK_HEADERS_MAX + 1];
+    size_t count = 0;
+    struct webhook_event event = {.id = str_from(batch_key(batch, key)),
+                                  .source = STR("/pawl/perspectives"),
+                                  .type = row->key,
+                                  .subject = batch->list.events[0].stream,
+                                  .traceparent = said->traceparent,
+                                  .body = body};
+    pawl_status status = seat->client == NULL ? http_client_create(&seat->client, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = webhook_headers(&event, NULL, clock_wall_ms() / 1000, seat->arena, headers, &count, err);
+    char *url = arena_copy(seat->arena, row->target.ptr, row->target.len);
+    if (status == PAWL_OK && url == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    if (status != PAWL_OK)
+        return status;
+    headers[count++] = (struct http_header){"Idempotency-Key", str_from(key)};
+    struct http_request request = {.url = url,
+                                   .headers = headers,
+                                   .header_count = count,
+                                   .body = body,
+                                   .deadline_ms = call_deadline(work),
+                                   .allow_private = true, /* who registers is an operator */
+                                   .cancel = work->cancel != NULL ? work->cancel : &work->all->stop};
+    struct http_response response = {.retry_after_ms = -1};
+    pawl_error inner = {0};
+    status = http_call(seat->client, &request, seat->arena, &response, &inner);
+    said->done = status == PAWL_OK && http_judge(response.status) == HTTP_DONE;
+    if (status != PAWL_OK)
+        snprintf(said->error, sizeof(said->error), "%s", inner.text);
+    else if (!said->done)
+        snprintf(said->error, sizeof(said->error), "the endpoint answered with HTTP status %d",
+                 response.status);
+    if (status == PAWL_OK && response.retry_after_ms > 0)
+        said->retry_after_ms = response.retry_after_ms;
+    return PAWL_OK;
+}
+
+static pawl_status hand_over(const struct work *work, const struct perspective_row *row,
+                             const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
+    struct buf body;
+    struct observed_batch seen;
+    pawl_str links[TRACER_LINKS_MAX];
+    struct observed_batch_end end = {.perspective = row->key, .links = links, .streams = 1};
+    *said = (struct said){0};
+    if (batch->list.count == 0) {
+        said->done = true;
+        return PAWL_OK;
+    }
+    for (size_t i = 1; i < batch->list.count && end.link_count < TRACER_LINKS_MAX; i++)
+        links[end.link_count++] = batch->list.events[i].traceparent;
+    seen.span.tracer = NULL;
+    observe_batch(work->all->config.observer, batch->list.events[0].traceparent, &seen);
+    said->traceparent = span_traceparent(&seen.span, batch->list.events[0].traceparent);
+    buf_init(&body, 0);
+    apply_json(&body, batch->list.events, batch->list.count);
+    pawl_status status = buf_status(&body, "perspective", err);
+    if (status == PAWL_OK)
+        status = row->run == RUN_COMMAND ? run_program(work, row, buf_str(&body), batch, said, err)
+                                         : call_endpoint(work, row, buf_str(&body), batch, said, err);
+    buf_free(&body);
+    end.events = (int64_t)batch->list.count;
+    end.failed = status != PAWL_OK || !said->done;
+    end.error = str_from(said->error);
+    observe_batch_end(work->all->config.observer, &seen, &end);
+    said->traceparent = (pawl_str){NULL, 0};
+    return status;
+}
+
+static pawl_status report(const struct work *work, const struct perspective_row *row, struct share *share,
+                          const struct said *said, bool more, pawl_error *err) {
+    struct store *store = work->seat->store;
+    struct checkpoint_report one = {.stream = share->stream,
+                                    .perspective = row->key,
+                                    .version = share->version,
+                                    .token = share->token,
+                                    .status = !said->done ? CHECKPOINT_FAILED
+                                              : more      ? CHECKPOINT_PROCESSING
+                                                          : CHECKPOINT_COMPLETED,
+                                    .error = said->done ? (pawl_str){NULL, 0} : str_from(said->error),
+                                    .delay_ms = said->retry_after_ms};
+    struct answer_list answers;
+    pawl_status status = store->ops->core.checkpoints_report(
+        store, &(struct checkpoints_report){work->instance, &one, 1}, work->seat->arena, &answers, err);
+    if (status != PAWL_OK)
+        return status;
+    bool stale = answers.answers[0] != ANSWER_APPLIED && answers.answers[0] != ANSWER_DUPLICATE;
+    share->done = stale || one.status != CHECKPOINT_PROCESSING;
+    perspectives_add(work->all, (struct sums){.completed = !stale && one.status == CHECKPOINT_COMPLETED,
+                                              .failed = !stale && one.status == CHECKPOINT_FAILED,
+                                              .stale = stale});
+    return PAWL_OK;
+}
+
+/* A batch that fails is handed over event by event, so that what comes before the failing one is kept. */
+pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
+                                    struct share *share, pawl_error *err) {
+    struct store *store = work->seat->store;
+    struct checkpoint_ref ref = {share->stream, row->key, share->token};
+    int limit = row->batch;
+    while (!share->done && !work_over(work)) {
+        struct checkpoint_batch batch;
+        struct said said = {0};
+        struct checkpoints_renew keep = {work->instance, &ref, 1, work->all->config.lease_ms};
+        struct answer_list answers;
+        pawl_status status =
+            store->ops->events.checkpoints_renew(store, &keep, work->seat->arena, &answers, err);
+        if (status == PAWL_OK && answers.answers[0] != ANSWER_APPLIED) {
+            share->done = true;
+            perspectives_add(work->all, (struct sums){.stale = 1});
+            return PAWL_OK;
+        }
+        if (status == PAWL_OK)
+            status = store->ops->events.checkpoint_events(store, &ref, limit, work->seat->arena, &batch, err);
+        if (status == PAWL_OK)
+            status = hand_over(work, row, &batch, &said, err);
+        if (status != PAWL_OK)
+            return status;
+        if (!said.done && work_over(work))
+            return PAWL_OK; /* it was stopped, not at fault */
+        if (!said.done && batch.list.count > 1) {
+            limit = 1;
+            continue;
+        }
+        if (said.done) {
+            share->version = batch.through;
+            perspectives_add(work->all, (struct sums){.events = (int64_t)batch.list.count});
+        } else {
+            struct note note = {.type = NOTE_FAILED, .version = batch.list.events[0].version};
+            snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(row->key));
+            snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(share->stream));
+            snprintf(note.error, sizeof(note.error), "%.200s", said.error);
+            perspectives_note(work->all, &note);
+        }
+        status = report(work, row, share, &said, batch.more, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    return PAWL_OK;
+}

@@ -1,0 +1,251 @@
+/* Perspectives at work: what their threads share, what the log is told, beginning and end. */
+#include "work/perspective/perspective.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/thread.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
+#include "work/perspective/int.h"
+
+enum { LOG_MS = 1000 };
+
+const struct function *perspectives_find(const struct perspectives *all, const struct perspective_row *row) {
+    for (size_t i = 0; i < all->function_count; i++) {
+        const struct function *f = &all->functions[i];
+        if (str_equal(f->name, row->name) && (f->version == 0 || f->version == row->version))
+            return f;
+    }
+    return NULL;
+}
+
+void perspectives_note(struct perspectives *all, const struct note *note) {
+    pthread_mutex_lock(&all->lock);
+    if (all->note_count < PERSPECTIVE_NOTES_MAX)
+        all->notes[all->note_count++] = *note;
+    else
+        all->notes_lost++;
+    pthread_mutex_unlock(&all->lock);
+}
+
+void perspectives_add(struct perspectives *all, struct sums sums) {
+    pthread_mutex_lock(&all->lock);
+    all->sums.claimed += sums.claimed;
+    all->sums.completed += sums.completed;
+    all->sums.failed += sums.failed;
+    all->sums.events += sums.events;
+    all->sums.stale += sums.stale;
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void tell(struct log *log, const struct note *note) {
+    switch (note->type) {
+    case NOTE_FAILED:
+        log_event(log, LOG_LEVEL_WARN, "perspective_failed",
+                  "perspective=%s stream=%s version=%" PRId64 " stopped=%s error=%s", note->perspective,
+                  note->stream, note->version, note->stopped ? "true" : "false", note->error);
+        return;
+    case NOTE_NO_RUNNER:
+        log_event(log, LOG_LEVEL_WARN, "no_runner", "perspective=%s reason=%s", note->perspective,
+                  note->error);
+        return;
+    case NOTE_TROUBLE:
+        log_event(log, LOG_LEVEL_WARN, "perspective_trouble", "perspective=%s error=%s", note->perspective,
+                  note->error);
+        return;
+    }
+}
+
+void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
+    struct perspectives *all = self;
+    struct note notes[PERSPECTIVE_NOTES_MAX];
+    struct sums sums = {0};
+    int64_t now_ms = clock_boot_ms();
+    pthread_mutex_lock(&all->lock);
+    if (!uuid_equal(all->instance, instance)) {
+        all->instance = instance;
+        all->due_left = !uuid_is_nil(instance);
+        all->looked = false;
+        all->all_behind_ms = 0;
+        pthread_cond_broadcast(&all->changed);
+    }
+    size_t count = all->note_count, lost = all->notes_lost;
+    memcpy(notes, all->notes, count * sizeof(*notes));
+    all->note_count = all->notes_lost = 0;
+    bool due = now_ms - all->logged_ms >= LOG_MS && (all->sums.claimed > 0 || all->sums.failed > 0);
+    if (due) {
+        sums = all->sums;
+        all->sums = (struct sums){0};
+        all->logged_ms = now_ms;
+    }
+    pthread_mutex_unlock(&all->lock);
+    for (size_t i = 0; i < count; i++)
+        tell(log, &notes[i]);
+    if (lost > 0)
+        log_event(log, LOG_LEVEL_WARN, "perspective_notes_lost", "count=%zu", lost);
+    if (due)
+        log_event(log, LOG_LEVEL_INFO, "perspective_batch",
+                  "claimed=%" PRId64 " completed=%" PRId64 " failed=%" PRId64 " events=%" PRId64
+                  " stale=%" PRId64,
+                  sums.claimed, sums.completed, sums.failed, sums.events, sums.stale);
+}
+
+void perspectives_look(struct perspectives *all) {
+    pthread_mutex_lock(&all->lock);
+    all->look = true;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static size_t backlog_find(const struct perspectives *all, pawl_str key) {
+    for (size_t i = 0; i < all->backlog_count; i++) {
+        if (str_equal_cstr(key, all->backlog[i]))
+            return i;
+    }
+    return all->backlog_count;
+}
+
+bool perspectives_backlog(struct perspectives *all, pawl_str key) {
+    pthread_mutex_lock(&all->lock);
+    bool backlog = !all->looked || backlog_find(all, key) < all->backlog_count;
+    pthread_mutex_unlock(&all->lock);
+    return backlog;
+}
+
+void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog) {
+    pthread_mutex_lock(&all->lock);
+    size_t at = backlog_find(all, key);
+    if (backlog && at == all->backlog_count && at < PAWL_PERSPECTIVES_MAX)
+        snprintf(all->backlog[all->backlog_count++], sizeof(all->backlog[0]), "%.*s", STR_ARG(key));
+    else if (!backlog && at < all->backlog_count)
+        memmove(all->backlog[at], all->backlog[--all->backlog_count], sizeof(all->backlog[0]));
+    if (!backlog)
+        all->all_behind_ms = 0;
+    pthread_mutex_unlock(&all->lock);
+}
+
+void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows) {
+    size_t fed = 0, behind = 0;
+    pthread_mutex_lock(&all->lock);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct perspective_row *row = &rows->rows[i];
+        fed += row_fed(row);
+        behind += row_fed(row) && backlog_find(all, row->key) < all->backlog_count;
+    }
+    if (fed == 0 || behind < fed)
+        all->all_behind_ms = 0;
+    else if (all->all_behind_ms == 0)
+        all->all_behind_ms = clock_boot_ms();
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool perspectives_all_behind(void *self) {
+    struct perspectives *all = self;
+    pthread_mutex_lock(&all->lock);
+    bool behind = all->all_behind_ms > 0 && clock_boot_ms() - all->all_behind_ms < PERSPECTIVE_LEAVE_MS;
+    pthread_mutex_unlock(&all->lock);
+    return behind;
+}
+
+void perspectives_ask(void *self) {
+    struct perspectives *all = self;
+    pthread_mutex_lock(&all->lock);
+    all->settling = all->look = true;
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+}
+
+bool perspectives_busy(void *self) {
+    struct perspectives *all = self;
+    pthread_mutex_lock(&all->lock);
+    bool busy = all->due_left || all->look || all->settling || all->working > 0;
+    pthread_mutex_unlock(&all->lock);
+    return busy;
+}
+
+pawl_status perspectives_create(const struct perspectives_config *config, struct handler_table *table,
+                                struct perspectives **out, pawl_error *err) {
+    struct perspectives *all = calloc(1, sizeof(*all));
+    if (all == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    all->config = *config;
+    pthread_mutex_init(&all->lock, NULL);
+    thread_cond_init(&all->changed);
+    all->arena = arena_create(0);
+    pawl_status status = all->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                                            : PAWL_OK;
+    if (status == PAWL_OK && config->outside)
+        status = keeper_create("perspectives", KEEPER_OWN_THREAD, &all->keeper, err);
+    if (status == PAWL_OK)
+        status = handler_table_add_perspectives(table, perspectives_wake, all, err);
+    if (status != PAWL_OK) {
+        perspectives_free(all);
+        return status;
+    }
+    *out = all;
+    return PAWL_OK;
+}
+
+pawl_status perspectives_function(struct perspectives *all, pawl_str name, int version,
+                                  pawl_perspective_fn function, void *self, pawl_error *err) {
+    if (all->function_count == PERSPECTIVE_FUNCTIONS_MAX)
+        return error_set(err, PAWL_INVALID, "perspective",
+                         "there are %d functions already, which is the most", PERSPECTIVE_FUNCTIONS_MAX);
+    struct function *made = &all->functions[all->function_count];
+    *made = (struct function){.version = version, .function = function, .self = self};
+    pawl_status status = str_dup(all->arena, name, &made->name, err);
+    all->function_count += status == PAWL_OK;
+    return status;
+}
+
+pawl_status perspectives_start(struct perspectives *all, pawl_error *err) {
+    all->due_left = true;
+    int failed = thread_start(&all->thread, perspectives_due, all);
+    if (failed != 0)
+        return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
+    all->started = true;
+    for (int i = 0; i < all->config.helpers && i < PERSPECTIVE_HELPERS_MAX; i++) {
+        failed = thread_start(&all->helpers[i], perspectives_helper, all);
+        if (failed != 0)
+            return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
+        pthread_mutex_lock(&all->lock);
+        all->helper_count++;
+        pthread_mutex_unlock(&all->lock);
+    }
+    return PAWL_OK;
+}
+
+void perspectives_free(struct perspectives *all) {
+    if (all == NULL)
+        return;
+    pthread_mutex_lock(&all->lock);
+    all->ending = true;
+    stop_set(&all->stop, STOP_LEAVING);
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+    if (all->started)
+        pthread_join(all->thread, NULL);
+    for (int i = 0; i < all->helper_count; i++)
+        pthread_join(all->helpers[i], NULL);
+    while (all->free_seats != NULL) {
+        struct seat *seat = all->free_seats;
+        all->free_seats = seat->next;
+        seat_free(seat);
+    }
+    for (size_t i = 0; i < all->owed_count; i++)
+        free(all->owed[i].text);
+    keeper_free(all->keeper);
+    arena_free(all->arena);
+    pthread_cond_destroy(&all->changed);
+    pthread_mutex_destroy(&all->lock);
+    free(all);
+}
+
+struct keeper *perspectives_keeper(struct perspectives *perspectives) {
+    return perspectives->keeper;
+}

@@ -1,0 +1,45 @@
+/* Perspectives at work: the events behind each checkpoint are applied, by whoever owns the stream's lane. */
+#ifndef WORK_PERSPECTIVE_PERSPECTIVE_H
+#define WORK_PERSPECTIVE_PERSPECTIVE_H
+
+#include "base/log.h"
+#include "handler/table.h"
+#include "pawl_events.h"
+#include "store/store.h"
+
+struct perspectives;
+
+struct perspectives_config {
+    struct store_config store; /* texts must outlive it */
+    int64_t lease_ms, poll_ms;
+    int64_t timeout_ms;        /* of one call of a program or an endpoint; 0 = HANDLER_TIMEOUT_MS_DEFAULT */
+    int helpers;               /* threads that take part in a backlog of many streams */
+    bool outside;              /* programs and endpoints of the store's definitions may be run here */
+    struct observer *observer; /* NULL: nothing is noted */
+};
+
+/* Adds the handler of append messages to the table. */
+PAWL_MUSTCHECK pawl_status perspectives_create(const struct perspectives_config *config,
+                                               struct handler_table *table, struct perspectives **out,
+                                               pawl_error *err);
+/* Before it starts: a perspective of this name and version (0 = any) is this function. */
+PAWL_MUSTCHECK pawl_status perspectives_function(struct perspectives *all, pawl_str name, int version,
+                                                 pawl_perspective_fn function, void *self, pawl_error *err);
+
+/* The thread that takes what is due: retries, backlogs, positions. It waits until tick names an instance. */
+PAWL_MUSTCHECK pawl_status perspectives_start(struct perspectives *all, pawl_error *err);
+/* Called by the worker's loop: who works (nil: nobody any more), and what there is to tell. */
+void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
+/* Whether something is being applied or was, a moment ago. */
+bool perspectives_busy(void *self);
+/* Looks once more, and at what others are at: busy until nothing that can be run here is behind. */
+void perspectives_ask(void *self);
+/* Whether every perspective that is fed has a backlog that the thread is at: messages of appends could only
+ * write down behind it what they themselves say. True for a while at most. */
+bool perspectives_all_behind(void *self);
+void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
+
+/* Who starts their programs; NULL = nobody. */
+struct keeper *perspectives_keeper(struct perspectives *perspectives);
+
+#endif

@@ -1,0 +1,129 @@
+/* Messages of appends: each says "look at this stream", and what its perspectives lack is applied. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "work/perspective/int.h"
+
+enum { TROUBLE_MS = 500, BUSY_NAP_MS = 4, BUSY_TRIES_MAX = 5 };
+
+static void judge(const struct handler_batch *batch, const struct names *busy_ones) {
+    for (size_t i = 0; i < batch->count; i++) {
+        bool behind = i > 0 && batch->groups[i - 1] == batch->groups[i] &&
+                      batch->verdicts[i - 1].outcome != HANDLED_DONE;
+        bool busy = false;
+        for (size_t j = 0; j < busy_ones->count && !busy; j++)
+            busy = str_equal(busy_ones->list[j], batch->items[i]->stream);
+        if (behind)
+            continue;
+        batch->verdicts[i].outcome = busy ? HANDLED_SNOOZE : HANDLED_DONE;
+        batch->verdicts[i].delay_ms = busy ? PERSPECTIVE_BUSY_MS : 0;
+    }
+}
+
+/* Those that run outside of the store; this also writes the wake-ups of all others down, where that was not
+ * done. */
+static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count, bool written,
+                                 struct names *busy, pawl_error *err) {
+    struct seat *seat = work->seat;
+    struct checkpoint_grants grants = {0};
+    pawl_str *keys = NULL;
+    size_t key_count = 0;
+    pawl_status status = seat_outside(work->all, seat, &keys, &key_count, err);
+    if (status != PAWL_OK || (key_count == 0 && written))
+        return status;
+    struct checkpoints_claim in = {.instance = work->instance,
+                                   .streams = streams,
+                                   .stream_count = count,
+                                   .perspectives = keys,
+                                   .perspective_count = key_count,
+                                   .max = PERSPECTIVE_CLAIM_MAX,
+                                   .lease_ms = work->all->config.lease_ms};
+    struct holding holding;
+    status = perspectives_claim(work, &in, &holding, &grants, err);
+    if (status == PAWL_OK)
+        perspectives_run_grants(work, &grants);
+    if (status == PAWL_OK && grants.count > 0)
+        perspectives_let_go(work->all, &holding);
+    for (size_t i = 0; status == PAWL_OK && i < grants.busy_count && busy->count < busy->max; i++)
+        busy->list[busy->count++] = grants.busy[i];
+    return status;
+}
+
+static pawl_status look_after(const struct work *work, const pawl_str *streams, size_t count,
+                              struct names *busy, pawl_error *err) {
+    busy->count = 0;
+    busy->max = 2 * count; /* inside and outside */
+    busy->list = arena_array(work->seat->arena, busy->max, sizeof(*busy->list));
+    if (busy->list == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    bool written = false;
+    pawl_status status = perspectives_advance_named(work, streams, count, busy, &written, err);
+    if (status == PAWL_OK)
+        status = claim_streams(work, streams, count, written, busy, err);
+    if (work->seat->mine_count < work->seat->key_count)
+        perspectives_look(work->all); /* what was written down belongs to a backlog */
+    return status;
+}
+
+/*
+ * The streams of a bundle. A transaction that is at one of them ends soon: asking again is cheaper than
+ * giving the message back.
+ */
+static pawl_status run_streams(const struct work *work, const struct handler_batch *batch, struct names *busy,
+                               pawl_error *err) {
+    pawl_str *streams = arena_array(work->seat->arena, batch->count, sizeof(*streams));
+    size_t count = 0;
+    if (streams == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+    for (size_t i = 0; i < batch->count; i++) {
+        bool seen = i > 0 && batch->groups[i - 1] == batch->groups[i];
+        if (batch->items[i]->attempt <= 1)
+            observe_wait(batch->observer, ROLLUP_PERSPECTIVE, batch->items[i]->put_ms);
+        if (!seen)
+            streams[count++] = batch->items[i]->stream;
+    }
+    pawl_status status = look_after(work, streams, count, busy, err);
+    for (int tries = 0; status == PAWL_OK && busy->count > 0 && tries < BUSY_TRIES_MAX; tries++) {
+        if (work_over(work))
+            break;
+        nanosleep(&(struct timespec){0, (long)(BUSY_NAP_MS << tries) * 1000000}, NULL);
+        struct names again = *busy;
+        status = look_after(work, again.list, again.count, busy, err);
+    }
+    return status;
+}
+
+void perspectives_wake(const struct handler_batch *batch, void *self) {
+    struct perspectives *all = self;
+    pawl_error error = {0};
+    struct names busy = {0};
+    struct seat *seat = seat_take(all, &error);
+    pawl_status status = seat != NULL ? seat_refresh(all, seat, &error) : error.status;
+    pthread_mutex_lock(&all->lock);
+    struct work work = {all, seat, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, batch->cancel};
+    pthread_mutex_unlock(&all->lock);
+    if (work.until_ms > batch->fence_ms)
+        work.until_ms = batch->fence_ms;
+    if (seat != NULL && status == PAWL_OK && !work_over(&work))
+        status = run_streams(&work, batch, &busy, &error);
+    else if (status == PAWL_OK)
+        status = PAWL_STALE;
+    if (status == PAWL_OK)
+        judge(batch, &busy);
+    for (size_t i = 0; status != PAWL_OK && status != PAWL_STALE && i < batch->count; i++) {
+        if (i > 0 && batch->groups[i - 1] == batch->groups[i])
+            continue;
+        batch->verdicts[i].outcome = HANDLED_SNOOZE;
+        batch->verdicts[i].delay_ms = TROUBLE_MS;
+    }
+    if (status != PAWL_OK && status != PAWL_STALE) {
+        struct note note = {.type = NOTE_TROUBLE};
+        snprintf(note.error, sizeof(note.error), "%.200s", error.text);
+        perspectives_note(all, &note);
+    }
+    if (seat != NULL)
+        seat_give(all, seat);
+}

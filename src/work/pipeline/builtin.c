@@ -1,0 +1,278 @@
+/* Tools of pawl's own. */
+#include "work/pipeline/builtin.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/json/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "work/authority.h"
+#include "work/pipeline/nested.h"
+#include "work/pipeline/run.h"
+
+static const char send_schema[] =
+    "{\"type\":\"object\",\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200},\"payload\":true,\"stream\":{\"type\":"
+    "\"string\"},"
+    "\"topic\":{\"type\":\"string\"},\"headers\":{\"type\":\"object\"}}}";
+static const char enqueue_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"task\":{\"type\":\"string\"},"
+    "\"type\":{\"type\":\"string\"},\"payload\":true,\"queue\":{\"type\":\"string\"},\"key\":{\"type\":"
+    "\"string\"},"
+    "\"unique_key\":{\"type\":\"string\"},\"priority\":{\"type\":\"integer\",\"minimum\":-1000,\"maximum\":"
+    "1000}}}";
+_Static_assert(PAWL_JOB_PRIORITY_MAX == 1000, "bounds of enqueue_schema");
+static const char append_schema[] =
+    "{\"type\":\"object\",\"required\":[\"stream\",\"events\"],\"additionalProperties\":false,"
+    "\"properties\":{\"stream\":{\"type\":\"string\",\"minLength\":1},"
+    "\"expected_version\":{\"type\":\"integer\",\"minimum\":0},"
+    "\"events\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":1000,\"items\":{\"type\":\"object\","
+    "\"required\":[\"type\"],\"additionalProperties\":false,\"properties\":{"
+    "\"type\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200},\"payload\":true,\"metadata\":{"
+    "\"type\":\"object\"},"
+    "\"publish\":{\"type\":\"boolean\"},\"topic\":{\"type\":\"string\"}}}}}}";
+_Static_assert(PAWL_APPEND_MAX == 1000, "maxItems of append_schema");
+_Static_assert(PAWL_TYPE_BYTES_MAX == 200, "maxLength of types");
+static const char signal_schema[] =
+    "{\"type\":\"object\",\"required\":[\"event\"],\"additionalProperties\":false,\"properties\":{"
+    "\"event\":{\"type\":\"string\",\"minLength\":1},\"payload\":true}}";
+static const char run_schema[] =
+    "{\"type\":\"object\",\"required\":[\"document\"],\"additionalProperties\":false,\"properties\":{"
+    "\"document\":{\"type\":\"object\"},\"params\":{\"type\":\"object\"},\"key\":{\"type\":\"string\","
+    "\"minLength\":1},\"wait\":{\"type\":\"boolean\"},\"timeout\":{\"type\":\"string\"}}}";
+
+enum { SIGNAL_KEEP_MS = 86400000 /* a signal that comes before its job waits is kept for a day */ };
+
+static pawl_status desk_of(const struct tool_call *call, struct desk **desk, struct store **store,
+                           pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
+    if (in == NULL)
+        return error_set(err, PAWL_INVALID, "tools", "%.*s works only inside a job", STR_ARG(call->uses));
+    *desk = in->world->desk;
+    return desk_take(*desk, store, err);
+}
+
+/* The same for every try of the same step: what was written once is not written again. */
+static pawl_status id_of(pawl_str key, pawl_uuid *id, pawl_error *err) {
+    uint8_t digest[SHA256_BYTES];
+    pawl_status status = sha256(key, digest, err);
+    if (status == PAWL_OK)
+        memcpy(id->b, digest, sizeof(id->b));
+    return status;
+}
+
+static pawl_str text_of(const struct tree *from, const char *name) {
+    const struct tree *value = tree_get_cstr(from, name);
+    return value != NULL ? value->text : (pawl_str){NULL, 0};
+}
+
+/* A member as JSON in the arena; left as it is when there is none. */
+static pawl_status json_of(const struct tree *from, const char *name, struct arena *arena, pawl_str *json,
+                           pawl_error *err) {
+    const struct tree *value = tree_get_cstr(from, name);
+    struct buf text;
+    if (value == NULL)
+        return PAWL_OK;
+    buf_init(&text, 0);
+    tree_write(&text, value);
+    pawl_status status = buf_status(&text, "tools", err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, buf_str(&text), json, err);
+    buf_free(&text);
+    return status;
+}
+
+static pawl_status answer(struct arena *arena, const char *text, const struct tree **output,
+                          pawl_error *err) {
+    if (text == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    return tree_parse(arena, str_from(text), NULL, output, err);
+}
+
+static pawl_status send(void *self, const struct tool_call *call, struct arena *arena,
+                        const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct message_new message = {.type = text_of(call->arguments, "type"),
+                                  .stream = text_of(call->arguments, "stream"),
+                                  .topic = text_of(call->arguments, "topic"),
+                                  .payload = STR("{}"),
+                                  .traceparent = call->traceparent};
+    struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
+    char id[UUID_TEXT_BYTES];
+    struct put_result written = {0};
+    (void)self;
+    pawl_status status = json_of(call->arguments, "payload", arena, &message.payload, err);
+    if (status == PAWL_OK)
+        status = json_of(call->arguments, "headers", arena, &message.headers, err);
+    if (status == PAWL_OK)
+        status = id_of(call->idempotency_key, &put.request, err);
+    message.id = put.request;
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->core.messages_put(store, &put, arena, &written, err);
+    desk_give(desk, status);
+    return status == PAWL_OK
+               ? answer(arena, arena_printf(arena, "{\"id\":\"%s\"}", uuid_format(message.id, id)), output,
+                        err)
+               : status;
+}
+
+static pawl_status enqueue(void *self, const struct tool_call *call, struct arena *arena,
+                           const struct tree **output, pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct job_new job = {.task = text_of(call->arguments, "task"),
+                          .type = text_of(call->arguments, "type"),
+                          .agent = in != NULL ? in->agent : (pawl_str){NULL, 0},
+                          .queue = text_of(call->arguments, "queue"),
+                          .key = text_of(call->arguments, "key"),
+                          .unique_key = text_of(call->arguments, "unique_key"),
+                          .traceparent = call->traceparent,
+                          .flags = JOB_AUDIT | JOB_EVENTS};
+    struct jobs_enqueue put = {.jobs = &job, .count = 1};
+    struct enqueue_result result = {0};
+    const struct tree *priority = tree_get_cstr(call->arguments, "priority");
+    int64_t number = 0;
+    (void)self;
+    if (priority != NULL && tree_to_i64(priority, &number))
+        job.priority = (int)number; /* the schema has its bounds */
+    pawl_status status = json_of(call->arguments, "payload", arena, &job.payload, err);
+    if (status == PAWL_OK)
+        status = id_of(call->idempotency_key, &put.request, err);
+    if (status == PAWL_OK && !str_absent(job.agent))
+        status = authority_job(in, &job, tree_get_cstr(call->arguments, "payload"), arena, err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->jobs->enqueue(store, &put, arena, &result, err);
+    desk_give(desk, status);
+    if (status != PAWL_OK)
+        return status;
+    if (result.answers[0] == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "tools", "there is no task '%.*s'", STR_ARG(job.task));
+    if (result.answers[0] == ANSWER_REFUSED)
+        return error_set(err, PAWL_INVALID, "tools",
+                         "refused: the agent of the task '%.*s' lacks a scope: see pawl agent refusals",
+                         STR_ARG(job.task));
+    return answer(arena,
+                  arena_printf(arena, "{\"job\":%lld,\"new\":%s}", (long long)result.ids[0],
+                               result.answers[0] == ANSWER_APPLIED ? "true" : "false"),
+                  output, err);
+}
+
+/* One event of a call of pawl.append. Its id is the same for every try of the step. */
+static pawl_status event_of(const struct tool_call *call, size_t at, struct arena *arena,
+                            struct event_new *event, pawl_error *err) {
+    const struct tree *from = tree_get_cstr(call->arguments, "events")->items[at];
+    const struct tree *publish = tree_get_cstr(from, "publish");
+    *event = (struct event_new){.type = text_of(from, "type"),
+                                .payload = STR("{}"),
+                                .topic = text_of(from, "topic"),
+                                .publish = publish != NULL && publish->kind == TREE_TRUE,
+                                .traceparent = call->traceparent};
+    char *key = arena_printf(arena, "%.*s#%zu", STR_ARG(call->idempotency_key), at);
+    pawl_status status = key != NULL ? id_of(str_from(key), &event->id, err)
+                                     : error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    if (status == PAWL_OK)
+        status = json_of(from, "payload", arena, &event->payload, err);
+    return status == PAWL_OK ? json_of(from, "metadata", arena, &event->metadata, err) : status;
+}
+
+static pawl_status append_answer(const struct events_append *in, const struct append_result *result,
+                                 struct arena *arena, const struct tree **output, pawl_error *err) {
+    if (result->answer == ANSWER_CONFLICT)
+        return append_refused("tools", in, result, err);
+    return answer(arena,
+                  arena_printf(arena, "{\"first_version\":%lld,\"version\":%lld,\"new\":%s}",
+                               (long long)result->first_version, (long long)result->version,
+                               result->answer == ANSWER_APPLIED ? "true" : "false"),
+                  output, err);
+}
+
+static pawl_status append(void *self, const struct tool_call *call, struct arena *arena,
+                          const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    const struct tree *list = tree_get_cstr(call->arguments, "events");
+    const struct tree *expected = tree_get_cstr(call->arguments, "expected_version");
+    struct event_new *events = arena_array(arena, list->count, sizeof(*events));
+    struct events_append in = {.stream = text_of(call->arguments, "stream"),
+                               .expected = EXPECT_ANY,
+                               .events = events,
+                               .count = list->count};
+    struct append_result result = {0};
+    (void)self;
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    if (expected != NULL && !tree_to_i64(expected, &in.expected))
+        return error_set(err, PAWL_INVALID, "tools", "expected_version is no version of a stream");
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < list->count; i++)
+        status = event_of(call, i, arena, &events[i], err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->events.events_append(store, &in, arena, &result, err);
+    desk_give(desk, status);
+    return status == PAWL_OK ? append_answer(&in, &result, arena, output, err) : status;
+}
+
+static pawl_status signal_event(void *self, const struct tool_call *call, struct arena *arena,
+                                const struct tree **output, pawl_error *err) {
+    struct desk *desk = NULL;
+    struct store *store = NULL;
+    struct job_wake wake = {.wait_key = text_of(call->arguments, "event"), .keep_ms = SIGNAL_KEEP_MS};
+    struct wake_result result = {0};
+    (void)self;
+    pawl_status status = json_of(call->arguments, "payload", arena, &wake.payload, err);
+    if (status == PAWL_OK)
+        status = desk_of(call, &desk, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = store->ops->jobs->wake(store, &wake, &result, err);
+    desk_give(desk, status);
+    return status == PAWL_OK
+               ? answer(arena, arena_printf(arena, "{\"woken\":%lld}", (long long)result.woken), output, err)
+               : status;
+}
+
+/* With "wait": false; a step that waits for the run is the pipeline's own business. */
+static pawl_status start_run(void *self, const struct tool_call *call, struct arena *arena,
+                             const struct tree **output, pawl_error *err) {
+    const struct pipeline_run_in *in = call->context;
+    pawl_str key = text_of(call->arguments, "key"), none = {NULL, 0};
+    struct run_begun begun = {0};
+    (void)self;
+    if (in == NULL)
+        return error_set(err, PAWL_INVALID, "tools", "%.*s works only inside a job", STR_ARG(call->uses));
+    pawl_status status = nested_begin(in, call->arguments, str_absent(key) ? call->idempotency_key : key,
+                                      none, arena, &begun, err);
+    return status == PAWL_OK ? answer(arena,
+                                      arena_printf(arena, "{\"run\":%lld,\"new\":%s}", (long long)begun.run,
+                                                   begun.again ? "false" : "true"),
+                                      output, err)
+                             : status;
+}
+
+pawl_status builtin_add(struct tools *tools, pawl_error *err) {
+    static const struct tool_function_new rows[] = {
+        {"pawl.send", "Puts a message into the outbox", send_schema, send, NULL},
+        {"pawl.append", "Appends events to a stream", append_schema, append, NULL},
+        {"pawl.enqueue", "Enqueues a job, of a task or of a type", enqueue_schema, enqueue, NULL},
+        {"pawl.signal", "Wakes the jobs that wait for an event", signal_schema, signal_event, NULL},
+        {"pawl.run", "Starts a run; as a step it waits for its end", run_schema, start_run, NULL},
+    };
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < sizeof(rows) / sizeof(*rows); i++)
+        status = tools_add_function(tools, &rows[i], err);
+    return status;
+}

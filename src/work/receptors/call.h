@@ -1,0 +1,34 @@
+/* One handler of one message, called by a thread that waits for it: a function, a program or an endpoint. */
+#ifndef WORK_RECEPTORS_CALL_H
+#define WORK_RECEPTORS_CALL_H
+
+#include <pthread.h>
+
+#include "handler/table.h"
+#include "http/http.h"
+#include "process/keeper.h"
+
+enum { RECEPTOR_CLIENTS_MAX = 64 };
+
+struct receptor_world {
+    struct keeper *keeper;
+    const char *source; /* of CloudEvents: "/pawl/<service>" */
+    pthread_mutex_t lock;
+    struct http_client *clients[RECEPTOR_CLIENTS_MAX]; /* that nobody uses now */
+    size_t client_count;
+};
+
+struct receptor_call {
+    const struct handler *handler;
+    const struct item *item;
+    const char *name;        /* of the receptor; NULL = it is none */
+    int64_t deadline_ms;     /* boot time; 0 = none */
+    const stop_flag *cancel; /* the result no longer counts */
+    const void *run;         /* for functions */
+};
+
+/* HANDLED_NOT_RUN: it was cancelled. */
+void receptor_call(struct receptor_world *world, const struct receptor_call *call,
+                   struct handler_verdict *verdict);
+
+#endif

@@ -1,0 +1,21 @@
+/* Receptors: several handlers of one inbox message, each run, noted and retried on its own. */
+#ifndef WORK_RECEPTORS_RECEPTORS_H
+#define WORK_RECEPTORS_RECEPTORS_H
+
+#include "handler/table.h"
+#include "process/keeper.h"
+#include "store/store.h"
+
+struct receptors;
+
+/* Takes over the receptors and endpoints of the table, which must outlive it; *receptors stays NULL when
+ * there are none. Texts of the store's config are borrowed. */
+PAWL_MUSTCHECK pawl_status receptors_create(const struct store_config *store, pawl_str service,
+                                            struct handler_table *table, struct receptors **receptors,
+                                            pawl_error *err);
+void receptors_free(struct receptors *receptors); /* takes NULL */
+
+/* Who starts their programs. */
+struct keeper *receptors_keeper(struct receptors *receptors);
+
+#endif

@@ -1,0 +1,50 @@
+/* Starting the run that a document describes. */
+#ifndef WORK_RUN_START_H
+#define WORK_RUN_START_H
+
+#include "domain/run/doc.h"
+#include "handler/tools/tools.h"
+#include "store/store.h"
+
+#define RUN_PAGE_TYPE "pawl.page"               /* jobs that are pages */
+#define RUN_CONSOLIDATE_TYPE "pawl.consolidate" /* the job behind the last partition */
+#define RUN_PLAN_TYPE "pawl.plan"               /* asks a tool for the partitions, then starts the run */
+
+struct run_begin {
+    const struct run_doc *doc;
+    const struct run_parts *parts; /* NULL = as the document says; required when a tool plans */
+    const struct tree *params;     /* an object instead of the document's; NULL = the document's */
+    pawl_str key;                  /* instead of the document's; absent = the document's, or a fresh one */
+    pawl_str wait_key, traceparent;
+    pawl_str agent;      /* under whose scopes it works; absent: nobody's, or the parent's */
+    int64_t parent;      /* 0 = none */
+    struct tools *tools; /* to check it against; NULL = they are not known here, or it was done */
+    struct tool_wait wait;
+};
+
+struct run_begun {
+    bool again;       /* a run of this key was there: nothing was written */
+    int64_t run;      /* 0 = not yet: it begins when plan_job has asked the tool */
+    int64_t plan_job; /* 0 = none */
+    pawl_str key;     /* under which it is found */
+};
+
+/* Checks it (work/run_check.h) and starts it, or enqueues the job that plans it first. Texts in the arena.
+ * PAWL_NOT_FOUND: there is no such tool or statement. */
+PAWL_MUSTCHECK pawl_status run_begin(struct store *store, const struct run_begin *in, struct arena *arena,
+                                     struct run_begun *out, pawl_error *err);
+
+/* Asks the planning tool for the partitions. Statuses as tools_call. */
+struct run_plan_ask {
+    struct tools *tools;
+    const struct run_doc *doc;
+    const struct tree *params, *env; /* env may be NULL */
+    pawl_str key;
+    const stop_flag *cancel; /* may be NULL */
+    void *context;           /* as tool_call */
+    atomic_llong *not_started_ms;
+};
+PAWL_MUSTCHECK pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena,
+                                         struct run_parts *parts, pawl_error *err);
+
+#endif
