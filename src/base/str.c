@@ -113,3 +113,15 @@ int hex_digit(char c) {
         return c - 'a' + 10;
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
+
+int str_choice(const char *choices, pawl_str text) {
+    const char *at = choices;
+    for (int index = 0;; index++) {
+        const char *end = strchrnul(at, '|');
+        if (str_equal((pawl_str){at, (size_t)(end - at)}, text))
+            return index;
+        if (*end == '\0')
+            return -1;
+        at = end + 1;
+    }
+}

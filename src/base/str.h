@@ -45,4 +45,7 @@ void str_join(char *list, size_t size, const char *const *words);
 /* 0 to 15, or -1 when it is no hexadecimal digit. */
 int hex_digit(char c);
 
+/* The index of text in "a|b|c", or -1. */
+int str_choice(const char *choices, pawl_str text);
+
 #endif

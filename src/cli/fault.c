@@ -7,9 +7,8 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/options/url.h"
 #include "base/str.h"
-
-#define MASK "***"
 
 static const char *status_hint(const struct fault *fault) {
     if (fault->exit_code == ERROR_EXIT_USAGE)
@@ -31,41 +30,6 @@ static const char *status_hint(const struct fault *fault) {
         return "This is a defect of pawl: please report it.";
     default:
         return NULL;
-    }
-}
-
-/* The end of the address that starts at text: a quote or the end. Blanks may be part of a malformed one. */
-static size_t address_span(const char *text) {
-    size_t at = strlen(text);
-    const char *last = strrchr(text, '@');
-    if (last != NULL)
-        at = (size_t)(last - text);
-    return at;
-}
-
-/* A driver may quote an address that it could not read. */
-void fault_mask(struct buf *buf, const char *text) {
-    for (const char *at = text; *at != '\0';) {
-        if (strncmp(at, "://", 3) == 0 && strchr(at, '@') != NULL) {
-            size_t span = address_span(at + 3);
-            const char *colon = memchr(at + 3, ':', span);
-            if (colon != NULL) {
-                buf_append(buf, at, (size_t)(colon - at) + 1);
-                buf_append_cstr(buf, MASK);
-                at += 3 + span;
-                continue;
-            }
-        }
-        if (strncasecmp(at, "password=", 9) == 0) {
-            buf_append(buf, at, 9);
-            buf_append_cstr(buf, MASK);
-            at += 9;
-            if (*at == '\'' || *at == '"')
-                at += strcspn(at + 1, "'\"") + 1;
-            at += strcspn(at, " &'\"");
-            continue;
-        }
-        buf_append_char(buf, *at++);
     }
 }
 
@@ -101,7 +65,7 @@ static const char *stop_of(const char *text) {
 void fault_print(FILE *file, const struct fault *fault) {
     struct buf masked;
     buf_init(&masked, 0);
-    fault_mask(&masked, fault->err->text);
+    url_redact_text(&masked, fault->err->text);
     const char *text = masked.failed || masked.len == 0 ? pawl_status_name(fault->err->status) : masked.ptr;
     const char *hint = fault->hint != NULL ? fault->hint : status_hint(fault);
     if (fault->json)

@@ -18,9 +18,6 @@ struct fault {
 /* pawl: what: why. What to do. Secrets of database addresses are masked. */
 void fault_print(FILE *file, const struct fault *fault);
 
-/* Appends text without the passwords of database addresses that it quotes. */
-void fault_mask(struct buf *buf, const char *text);
-
 /* Exit codes that are not a status: see docs/cli.md. */
 enum { EXIT_VIOLATIONS = 1, EXIT_FAULTS = 2 };
 

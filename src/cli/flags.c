@@ -448,18 +448,6 @@ enum flag_id flag_find(const char *name, size_t len) {
     return (enum flag_id)id;
 }
 
-int choice_find(const char *choices, pawl_str text) {
-    const char *at = choices;
-    for (int index = 0;; index++) {
-        const char *end = strchrnul(at, '|');
-        if (str_equal((pawl_str){at, (size_t)(end - at)}, text))
-            return index;
-        if (*end == '\0')
-            return -1;
-        at = end + 1;
-    }
-}
-
 static pawl_status parse_number(const struct flag_row *row, struct flag_value *value, pawl_error *err) {
     if (row->type == FLAG_INT) {
         if (str_to_i64(value->text, row->min, row->max, &value->number))
@@ -499,7 +487,7 @@ pawl_status flag_parse(enum flag_id id, const char *text, struct flag_value *val
                                row->name, STR_ARG(read.text));
         break;
     case FLAG_CHOICE:
-        read.number = choice_find(row->choices, read.text);
+        read.number = str_choice(row->choices, read.text);
         if (read.number < 0)
             status = error_set(err, PAWL_INVALID, "flags", "--%s is \"%.*s\", which is not one of %s",
                                row->name, STR_ARG(read.text), row->choices);

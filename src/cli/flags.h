@@ -135,7 +135,4 @@ enum flag_id flag_find(const char *name, size_t len);
 PAWL_MUSTCHECK pawl_status flag_parse(enum flag_id id, const char *text, struct flag_value *value,
                                       pawl_error *err);
 
-/* The index of text in "a|b|c", or -1. */
-int choice_find(const char *choices, pawl_str text);
-
 #endif

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/name.h"
-#include "handler/pattern.h"
+#include "domain/pattern.h"
 #include "handler/webhook.h"
 #include "process/program.h"
 #include "store/event_receptors.h"

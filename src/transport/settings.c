@@ -13,7 +13,7 @@
 #include "base/options/url.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "handler/pattern.h"
+#include "domain/pattern.h"
 
 enum section { SECTION_NONE = 0, SECTION_TRANSPORT, SECTION_ROUTE, SECTION_SUBSCRIBE, SECTION_SPINE };
 

@@ -24,8 +24,8 @@ bool run_view_ended(const struct run_row *run) {
     return run->state == RUN_IS_COMPLETED || run->state == RUN_IS_FAILED || run->state == RUN_IS_CANCELLED;
 }
 
-pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *arena, struct run_row *run,
-                             int64_t *now_ms, pawl_error *err) {
+pawl_status run_view_find(struct store *store, pawl_str word, struct arena *arena, struct run_row *run,
+                          int64_t *now_ms, pawl_error *err) {
     struct runs_filter filter = {.limit = 1};
     struct run_list found = {0};
     pawl_status status = PAWL_OK;
@@ -46,13 +46,8 @@ pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *a
     return PAWL_OK;
 }
 
-pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena, struct run_row *run,
-                          int64_t *now_ms, pawl_error *err) {
-    return run_view_find_in(cli->store, str_from(word), arena, run, now_ms, err);
-}
-
-pawl_status run_view_partition_in(struct store *store, const struct run_row *run, pawl_str name,
-                                  struct arena *arena, struct partition_row *partition, pawl_error *err) {
+pawl_status run_view_partition(struct store *store, const struct run_row *run, pawl_str name,
+                               struct arena *arena, struct partition_row *partition, pawl_error *err) {
     struct partitions_filter filter = {
         .run = run->id, .name = name, .after_run = -1, .after_part = -1, .limit = 1};
     struct partition_list found = {0};
@@ -65,11 +60,6 @@ pawl_status run_view_partition_in(struct store *store, const struct run_row *run
                          STR_ARG(name));
     *partition = found.partitions[0];
     return PAWL_OK;
-}
-
-pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
-                               struct partition_row *partition, pawl_error *err) {
-    return run_view_partition_in(cli->store, run, str_from(name), cli->arena, partition, err);
 }
 
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,

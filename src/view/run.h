@@ -2,23 +2,18 @@
 #ifndef VIEW_RUN_H
 #define VIEW_RUN_H
 
-#include "cli/cli.h"
 #include "domain/run/gauge.h"
+#include "store/store.h"
+#include "view/output/output.h"
 
 /* The run that a word names: its number, or its key. PAWL_NOT_FOUND says so. now_ms is the store's clock. */
-PAWL_MUSTCHECK pawl_status run_view_find(struct cli *cli, const char *word, struct arena *arena,
+PAWL_MUSTCHECK pawl_status run_view_find(struct store *store, pawl_str word, struct arena *arena,
                                          struct run_row *run, int64_t *now_ms, pawl_error *err);
 
-/* The same for who has a store and no command line. */
-PAWL_MUSTCHECK pawl_status run_view_find_in(struct store *store, pawl_str word, struct arena *arena,
-                                            struct run_row *run, int64_t *now_ms, pawl_error *err);
-PAWL_MUSTCHECK pawl_status run_view_partition_in(struct store *store, const struct run_row *run,
-                                                 pawl_str name, struct arena *arena,
-                                                 struct partition_row *partition, pawl_error *err);
-
 /* The partition of a run by name. */
-PAWL_MUSTCHECK pawl_status run_view_partition(struct cli *cli, const struct run_row *run, const char *name,
-                                              struct partition_row *partition, pawl_error *err);
+PAWL_MUSTCHECK pawl_status run_view_partition(struct store *store, const struct run_row *run, pawl_str name,
+                                              struct arena *arena, struct partition_row *partition,
+                                              pawl_error *err);
 
 bool run_view_ended(const struct run_row *run);
 const char *run_state_name(enum run_state state);

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "handler/pattern.h"
+#include "domain/pattern.h"
 #include "handler/table.h"
 #include "handler/wish.h"
 #include "process/program.h"

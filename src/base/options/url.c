@@ -129,3 +129,38 @@ void url_redact(struct buf *buf, pawl_str url) {
         redact_query(buf, rest_of(rest, path_len + 1));
     }
 }
+
+/* The end of the address that starts at text: a quote or the end. Blanks may be part of a malformed one. */
+static size_t address_span(const char *text) {
+    size_t at = strlen(text);
+    const char *last = strrchr(text, '@');
+    if (last != NULL)
+        at = (size_t)(last - text);
+    return at;
+}
+
+/* A driver may quote an address that it could not read. */
+void url_redact_text(struct buf *buf, const char *text) {
+    for (const char *at = text; *at != '\0';) {
+        if (strncmp(at, "://", 3) == 0 && strchr(at, '@') != NULL) {
+            size_t span = address_span(at + 3);
+            const char *colon = memchr(at + 3, ':', span);
+            if (colon != NULL) {
+                buf_append(buf, at, (size_t)(colon - at) + 1);
+                buf_append_cstr(buf, MASK);
+                at += 3 + span;
+                continue;
+            }
+        }
+        if (strncasecmp(at, "password=", 9) == 0) {
+            buf_append(buf, at, 9);
+            buf_append_cstr(buf, MASK);
+            at += 9;
+            if (*at == '\'' || *at == '"')
+                at += strcspn(at + 1, "'\"") + 1;
+            at += strcspn(at, " &'\"");
+            continue;
+        }
+        buf_append_char(buf, *at++);
+    }
+}

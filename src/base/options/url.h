@@ -12,4 +12,7 @@
  */
 void url_redact(struct buf *buf, pawl_str url);
 
+/* Appends text without the passwords of database addresses that it quotes. */
+void url_redact_text(struct buf *buf, const char *text);
+
 #endif

@@ -6,7 +6,7 @@
 #include "view/note.h"
 
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
-    int found = choice_find(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
+    int found = str_choice(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
     /* A message is cancelled, not paused; only that can be taken back here. */
     bool pausing = cli->arguments.command != &command_resume;
     if (found >= 0 && !(pausing && found == PAUSE_MESSAGE - PAUSE_TOPIC)) {

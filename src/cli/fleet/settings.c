@@ -80,7 +80,7 @@ static pawl_status set_one(const char *word, struct settings_change *change, paw
     const struct setting *setting = &settings_rows[i];
     char *target = (char *)change + setting->offset;
     if (setting->option == OPTION_COUNT) {
-        int policy = choice_find("block|skip|park", text);
+        int policy = str_choice("block|skip|park", text);
         if (policy < 0)
             return error_set(err, PAWL_INVALID, "settings",
                              "dead_policy is \"%.*s\": it is block, skip or park", STR_ARG(text));

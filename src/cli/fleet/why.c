@@ -5,9 +5,9 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "cli/commands.h"
+#include "cli/fleet/why_kinds.h"
 #include "view/message.h"
 #include "view/names.h"
-#include "view/why/kinds.h"
 #include "view/why/story.h"
 #include "view/why/view.h"
 
@@ -215,7 +215,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static pawl_status check(struct cli *cli, pawl_error *err) {
     const char *kind = cli->arguments.words[0];
-    if (cli->arguments.word_count < 2 || choice_find(WHY_KINDS, str_from(kind)) >= 0)
+    if (cli->arguments.word_count < 2 || str_choice(WHY_KINDS, str_from(kind)) >= 0)
         return PAWL_OK;
     return error_set(err, PAWL_INVALID, "why", "\"%s\" is not a kind: use %s", kind, WHY_KINDS);
 }

@@ -1,4 +1,5 @@
 /* pawl version: the program, what it is built on, and the database's schema. */
+#include "base/options/url.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/database.h"
@@ -27,7 +28,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     int version = schema_version(cli, &unreachable);
     struct buf masked;
     buf_init(&masked, 0);
-    fault_mask(&masked, unreachable.text);
+    url_redact_text(&masked, unreachable.text);
     struct cell cells[] = {
         cell_cstr(PAWL_VERSION),
         cell_cstr(PAWL_VERSION),

@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "cli/messages/list.h"
 #include "view/message.h"
 #include "view/names.h"
 

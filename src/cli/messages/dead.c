@@ -1,5 +1,6 @@
 /* pawl dead: what failed for good, looked at. */
 #include "cli/commands.h"
+#include "cli/messages/list.h"
 #include "view/message.h"
 #include "view/names.h"
 #include "view/note.h"

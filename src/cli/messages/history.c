@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/messages/list.h"
 #include "view/message.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {

@@ -1,5 +1,6 @@
 /* pawl inbox receptors: how far the receptors of one message have come. */
 #include "base/uuid.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/message.h"
 #include "view/receptor.h"

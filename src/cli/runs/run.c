@@ -63,7 +63,8 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
     int64_t now_ms = 0;
     if (cli_flag(cli, FLAG_WATCH)->set)
         return run_watch(cli, cli->arguments.words[0], err);
-    pawl_status status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+    pawl_status status =
+        run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, &run, &now_ms, err);
     if (status != PAWL_OK)
         return status;
     cli->output.now_ms = now_ms;
@@ -85,7 +86,7 @@ static pawl_status partitions(struct cli *cli, pawl_error *err) {
     int64_t now_ms = 0;
     pawl_status status = PAWL_OK;
     if (cli->arguments.word_count > 0)
-        status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+        status = run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, &run, &now_ms, err);
     if (status == PAWL_OK && cli->arguments.word_count > 0)
         filter.run = run.id;
     if (status == PAWL_OK)
@@ -110,7 +111,8 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
     int64_t left = limit->set ? limit->number : PAWL_LIST_DEFAULT, now_ms = 0;
     struct run_row run;
     struct stored_items found;
-    pawl_status status = run_view_find(cli, cli->arguments.words[0], cli->arena, &run, &now_ms, err);
+    pawl_status status =
+        run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, &run, &now_ms, err);
     struct items_filter filter = {
         .part = -1, .after_key = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL)};
     if (status != PAWL_OK)

@@ -11,7 +11,7 @@
 
 static pawl_status find(struct cli *cli, struct run_row *run, pawl_error *err) {
     int64_t now_ms = 0;
-    return run_view_find(cli, cli->arguments.words[0], cli->arena, run, &now_ms, err);
+    return run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, run, &now_ms, err);
 }
 
 static pawl_status say(struct cli *cli, const struct run_row *run, enum store_answer answer, int64_t count,
@@ -43,7 +43,8 @@ static pawl_status reset(struct cli *cli, pawl_error *err) {
     enum store_answer answer = ANSWER_APPLIED;
     pawl_status status = find(cli, &run, err);
     if (status == PAWL_OK)
-        status = run_view_partition(cli, &run, cli->arguments.words[1], &partition, err);
+        status = run_view_partition(cli->store, &run, str_from(cli->arguments.words[1]), cli->arena,
+                                    &partition, err);
     if (status != PAWL_OK)
         return status;
     struct partition_reset in = {
@@ -71,7 +72,8 @@ static pawl_status retry(struct cli *cli, pawl_error *err) {
     struct partition_row partition = {.part = -1};
     pawl_status status = find(cli, &run, err);
     if (status == PAWL_OK && cli->arguments.word_count > 1)
-        status = run_view_partition(cli, &run, cli->arguments.words[1], &partition, err);
+        status = run_view_partition(cli->store, &run, str_from(cli->arguments.words[1]), cli->arena,
+                                    &partition, err);
     return status == PAWL_OK ? again(cli, &run, partition.part, err) : status;
 }
 

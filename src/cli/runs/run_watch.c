@@ -63,7 +63,7 @@ pawl_status run_watch(struct cli *cli, const char *word, pawl_error *err) {
     for (size_t looks = 0; status == PAWL_OK; looks++) {
         struct sample now;
         arena_reset(arena);
-        status = run_view_find(cli, word, arena, &now.run, &now.now_ms, err);
+        status = run_view_find(cli->store, str_from(word), arena, &now.run, &now.now_ms, err);
         if (status != PAWL_OK)
             break;
         const struct sample *before = looks == 0        ? NULL

@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "cli/flags.h"
 #include "domain/workstatus.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
@@ -29,7 +28,7 @@ static pawl_status join(struct call *call, pawl_error *err) {
     struct instance_grant out;
     const struct tree *kinds = call_value(call, "kinds")->tree;
     for (size_t i = 0; i < kinds->count; i++) {
-        int kind = choice_find(LEASE_KINDS, kinds->items[i]->text) + 1;
+        int kind = str_choice(LEASE_KINDS, kinds->items[i]->text) + 1;
         if (kind == 0)
             return error_set(err, PAWL_INVALID, "leases",
                              "kinds: it has \"%.*s\"; the kinds are outbox, inbox and jobs",

@@ -39,7 +39,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
 }
 
 static pawl_status find(struct call *call, struct run_row *run, int64_t *now_ms, pawl_error *err) {
-    return run_view_find_in(call->store, call_text(call, "run"), call->arena, run, now_ms, err);
+    return run_view_find(call->store, call_text(call, "run"), call->arena, run, now_ms, err);
 }
 
 static pawl_status show(struct call *call, pawl_error *err) {
@@ -239,7 +239,7 @@ static pawl_status find_part(struct call *call, struct run_row *run, struct part
     int64_t now_ms = 0;
     pawl_status status = find(call, run, &now_ms, err);
     return status == PAWL_OK
-               ? run_view_partition_in(call->store, run, call_text(call, "name"), call->arena, partition, err)
+               ? run_view_partition(call->store, run, call_text(call, "name"), call->arena, partition, err)
                : status;
 }
 

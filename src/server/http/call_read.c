@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/uuid.h"
-#include "cli/flags.h"
 #include "server/http/call.h"
 #include "server/http/call_int.h"
 
@@ -95,7 +94,7 @@ static pawl_status value_of_text(const struct field *field, pawl_str text, struc
     case FIELD_ID:
         return id_like(text) ? PAWL_OK : wrong(field, err, "a UUID, or its first 8 or more characters");
     case FIELD_CHOICE:
-        value->number = choice_find(field->choices, text);
+        value->number = str_choice(field->choices, text);
         return value->number >= 0 ? PAWL_OK
                                   : error_set(err, PAWL_INVALID, "http", "%s: it must be one of %s",
                                               field->name, field->choices);

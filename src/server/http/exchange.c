@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/options/url.h"
 #include "base/str.h"
-#include "cli/fault.h"
 #include "server/server.h"
 
 static const char *title_of(int status) {
@@ -34,7 +34,7 @@ static void problem(struct exchange *exchange, int status, const char *type, con
     buf_reset(&call->out);
     json_writer_init(&call->json, &call->out);
     buf_init(&masked, 0);
-    fault_mask(&masked, detail);
+    url_redact_text(&masked, detail);
     json_begin_object(&call->json);
     json_key(&call->json, "type");
     json_cstr(&call->json, type);

@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/uuid.h"
-#include "handler/pattern.h"
+#include "domain/pattern.h"
 #include "store/event_receptors.h"
 
 /* Which handler takes a message is its worker's to know; from here a pause fits when its pattern does. */

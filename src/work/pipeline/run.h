@@ -4,9 +4,9 @@
 #define WORK_PIPELINE_RUN_H
 
 #include "base/stop.h"
-#include "engine/jobs/job_core.h"
 #include "handler/tools/tools.h"
 #include "work/desk.h"
+#include "work/job_result.h"
 
 #define PIPELINE_JOB_TYPE "pawl.pipeline" /* of a job that brings its own: {"pipeline": …, "params": …} */
 #define PIPELINE_WAIT_TOOL "pawl.wait"    /* the step that waits for a signal or a time */

@@ -1,6 +1,6 @@
 /* Patterns for message types: * stands for any text, ? for one character, letter case does not matter. */
-#ifndef HANDLER_PATTERN_H
-#define HANDLER_PATTERN_H
+#ifndef DOMAIN_PATTERN_H
+#define DOMAIN_PATTERN_H
 
 #include "pawl.h"
 

@@ -1,5 +1,5 @@
 /* What everything but messages waits for. */
-#include "view/why/kinds.h"
+#include "cli/fleet/why_kinds.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* What everything but messages waits for: jobs, runs, streams, perspectives, schedules, tasks, instances. */
-#ifndef VIEW_WHY_KINDS_H
-#define VIEW_WHY_KINDS_H
+#ifndef CLI_FLEET_WHY_KINDS_H
+#define CLI_FLEET_WHY_KINDS_H
 
 #include "cli/cli.h"
 

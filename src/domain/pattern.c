@@ -1,5 +1,5 @@
 /* Patterns for message types. */
-#include "handler/pattern.h"
+#include "domain/pattern.h"
 
 #include "base/error.h"
 #include "base/limits.h"
