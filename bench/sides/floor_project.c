@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/time/clock.h"
 #include "pg.h"
-#include "project.h"
+#include "workloads/project.h"
 
 /* ---- PostgreSQL */
 

@@ -1,5 +1,5 @@
 /* project: events that were appended before become rows of a read model, through the whole worker. */
-#include "project.h"
+#include "workloads/project.h"
 
 #include <inttypes.h>
 #include <string.h>
