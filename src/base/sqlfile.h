@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* A migration, function or invariant: run as a whole. The text is exactly the file's. */
+/* A migration, function or invariant: run as a whole, with its comments. */
 struct sql_file {
-    const char *name; /* file name without .sql, e.g. 0001_core */
+    const char *name; /* of the migration, e.g. 0001_core, or of the statement */
     const char *text;
     const char *sha256; /* of the text, 64 hex digits */
 };

@@ -4,6 +4,7 @@
 Usage: doctor_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -98,9 +99,11 @@ class Everywhere(Doctor):
                         for row in rows)
         self.assertIn(table, text)
         for directory in ("postgres", "sqlite"):
-            files = {path.stem for path in (Setup.root / "sql" / directory / "doctor").glob("*.sql")}
+            texts = [path.read_text(encoding="utf-8") for path in (Setup.root / "sql" / directory / "doctor").glob("*.sql")]
+            queries = {name for text in texts for name in re.findall(r"^-- name: (\w+)$", text, re.M)}
+            self.assertTrue(queries)
             named = {row["check"] for row in rows if row["stores"] == directory}
-            self.assertLessEqual(files, named)
+            self.assertLessEqual(queries, named)
 
     # covers: M66 M67 B2.14
     def test_settings(self):

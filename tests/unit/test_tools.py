@@ -31,16 +31,18 @@ class Tree(unittest.TestCase):
 
 
 class EmbedSql(Tree):
-    def embed(self, *names):
+    def embed(self):
         command = [sys.executable, ROOT / "sql" / "embed_sql.py", "--root", self.dir, "--c", self.dir / "out.c",
-                   "--header", self.dir / "out.h", "--", *[self.dir / n for n in names]]
+                   "--header", self.dir / "out.h"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def refused(self, part, *names):
-        done = self.embed(*names)
+    def refused(self, part, name, text):
+        path = self.put(name, text)
+        done = self.embed()
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(part, done.stderr)
         self.assertFalse((self.dir / "out.c").exists())
+        path.unlink()
 
     def test_nothing_is_fine(self):
         self.assertEqual(self.embed().returncode, 0)
@@ -48,11 +50,11 @@ class EmbedSql(Tree):
 
     def test_output_compiles_and_carries_the_text(self):
         text = '-- core: the "first" tables?\ncreate table a (b text default \'\\\');\n-- ä\n'
-        names = ["postgres/migrations/0001_core.sql", "sqlite/migrations/0001_core.sql", "sqlite/queries/message_read.sql"]
-        for name in names[:2]:
+        for name in ("postgres/migrations/0001_core.sql", "sqlite/migrations/0001_core.sql"):
             self.put(name, text)
-        self.put(names[2], "-- message_read: one message.\n-- params: id\nselect 1\n  from x\n")
-        done = self.embed(*names)
+        self.put("sqlite/queries/message.sql", "-- message: of messages.\n\n-- name: message_read\n-- One message.\n-- params: id\n"
+                 "select 1\n  from x\n\n-- name: message_count\nselect 2\n")
+        done = self.embed()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.put("main.c", '#include <stdio.h>\n#include "out.h"\nint main(void) {\n'
                  'printf("%s|%s|%s|%d|%s", sql_postgres_migrations[0].name, sql_postgres_migrations[0].text,\n'
@@ -64,29 +66,36 @@ class EmbedSql(Tree):
                         self.dir / "out.c", self.dir / "main.c", "-o", self.dir / "main"], check=True)
         out = subprocess.run([self.dir / "main"], stdout=subprocess.PIPE, check=True).stdout.decode()
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.assertEqual(out, f"0001_core|{text}|{digest}|1|select 1\n  from x\n")
+        self.assertEqual(out, f"0001_core|{text}|{digest}|2|select 1\n  from x\n")
+
+    def test_functions_are_made_after_views_and_before_triggers(self):
+        self.put("postgres/functions/a.sql", "-- a: x.\n-- name: a\nCREATE FUNCTION a() RETURNS trigger;\nCREATE TRIGGER t;\n"
+                 "-- name: b\nCREATE OR REPLACE FUNCTION b();\n-- name: c\nCREATE OR REPLACE VIEW c;\n")
+        self.assertEqual(self.embed().returncode, 0)
+        self.assertEqual(re.findall(r'\{"(\w)",', (self.dir / "out.c").read_text()), ["c", "b", "a"])
 
     def test_dialects_must_agree(self):
-        self.put("postgres/migrations/0001_core.sql", "-- core: x.\n")
-        self.refused("sqlite has no file", "postgres/migrations/0001_core.sql")
+        self.refused("is not in sqlite/migrations", "postgres/migrations/0001_core.sql", "-- core: x.\n")
+        self.refused("is not in postgres/invariants", "sqlite/invariants/a.sql", "-- a: x.\n-- name: no_orphans\nselect 1\n")
 
-    def test_invariants_must_agree(self):
-        self.put("sqlite/invariants/no_orphans.sql", "-- no_orphans: x.\n")
-        self.refused("postgres has no file", "sqlite/invariants/no_orphans.sql")
+    def test_first_line(self):
+        self.refused("first line must be", "sqlite/queries/a.sql", "-- name: a\nselect 1;\n")
+        self.refused("first line must be", "sqlite/queries/a.sql", "-- b: another name.\n-- name: a\nselect 1;\n")
 
-    def test_contract_header(self):
-        self.put("sqlite/queries/a.sql", "select 1;\n")
-        self.refused("first line must be", "sqlite/queries/a.sql")
-        self.put("sqlite/queries/a.sql", "-- b: another name.\nselect 1;\n")
-        self.refused("first line must be", "sqlite/queries/a.sql")
+    def test_names(self):
+        self.refused("without a name", "sqlite/queries/a.sql", "-- a: x.\nselect 1;\n-- name: a\nselect 2;\n")
+        self.refused("a has no statement", "sqlite/queries/a.sql", "-- a: x.\n-- name: a\n-- Why.\n-- name: b\nselect 2;\n")
+        self.refused("'A b'", "sqlite/queries/a.sql", "-- a: x.\n-- name: A b\nselect 1;\n")
+        self.refused("used twice", "sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect 1;\n-- name: a\nselect 2;\n")
+        self.put("sqlite/queries/a.sql", "-- a: x.\n-- name: c\nselect 1;\n")
+        self.refused("used twice", "sqlite/queries/b.sql", "-- b: x.\n-- name: c\nselect 1;\n")
 
-    def test_unregistered(self):
-        self.put("sqlite/queries/a.sql", "-- a: x.\nselect 1;\n")
-        self.refused("unregistered")
+    def test_places(self):
+        self.refused("not a place", "sqlite/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
+        self.refused("no stored functions", "sqlite/functions/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
 
     def test_migration_names(self):
-        self.put("sqlite/migrations/1_core.sql", "-- core: x.\n")
-        self.refused("NNNN_name", "sqlite/migrations/1_core.sql")
+        self.refused("NNNN_name", "sqlite/migrations/1_core.sql", "-- core: x.\n")
 
 
 class Tidy(Tree):
@@ -146,10 +155,10 @@ class Tidy(Tree):
         self.finds("one sentence", "src/base/a.c", "#include <stdio.h>\n")
         self.finds("701 lines", "src/base/a.c", "/* A. */\n" + "\n" * 700)
 
-    def test_unregistered_sql(self):
-        self.put("sql/sqlite/meson.build", "sql_sqlite_files += files('queries/a.sql')\n")
-        self.put("sql/sqlite/queries/a.sql", "-- a: x.\n")
-        self.finds("b.sql: not listed", "sql/sqlite/queries/b.sql", "-- b: x.\n")
+    def test_unused_query(self):
+        self.put("src/store/a.c", "/* A. */\nint a(void) { return SQLITE_Q_A; }\n")
+        self.put("sql/sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
+        self.finds("no C file uses b", "sql/sqlite/queries/b.sql", "-- b: x.\n-- name: b\nselect 1;\n")
 
     def test_globals(self):
         for line in ("static int count;", "int count = 1;", "static const char *name;", "static char text[10];",
@@ -230,11 +239,13 @@ class SqliteStatements(unittest.TestCase):
     """An application's tables may have any name that does not begin with pawl_."""
 
     def setUp(self):
-        self.root = ROOT / "sql" / "sqlite"
+        sys.path.insert(0, str(ROOT / "sql"))
+        import embed_sql
+        self.found, _ = embed_sql.load(ROOT / "sql")
         self.database = sqlite3.connect(":memory:", isolation_level=None)
         self.addCleanup(self.database.close)
-        for path in sorted(self.root.glob("migrations/*.sql")):
-            self.database.executescript(path.read_text())
+        for _, text in sorted(self.found["sqlite", "migrations"].items()):
+            self.database.executescript(text)
 
     def test_every_name_is_pawl_s(self):
         names = [name for (name,) in self.database.execute("SELECT name FROM sqlite_schema")]
@@ -243,13 +254,13 @@ class SqliteStatements(unittest.TestCase):
 
     def test_every_statement_fits_the_schema(self):
         wrong = []
-        for path in sorted([*self.root.glob("queries/*.sql"), *self.root.glob("invariants/*.sql"), *self.root.glob("doctor/*.sql")]):
-            text = "\n".join(line for line in path.read_text().splitlines() if not line.startswith("--"))
+        for name, text in ((n, t) for kind in ("queries", "invariants", "doctor") for n, t in self.found["sqlite", kind].items()):
+            text = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
             count = max([0, *map(int, re.findall(r"\?(\d+)", text))])
             try:
                 self.database.execute("EXPLAIN " + text, [None] * count)
             except sqlite3.Error as error:
-                wrong.append(f"{path.name}: {error}")
+                wrong.append(f"{name}: {error}")
         self.assertEqual(wrong, [])
 
 

@@ -1,4 +1,62 @@
--- job_end: one execution of a running job ends by report, other than by completion: the row leaves the table of running work.
+-- job_end: how jobs end: done, failed, dead, swept away.
+
+-- name: job_complete
+-- Completes one job inside the caller's own transaction, so that its effect and its end are one.
+-- params: p_instance, p_token, p_id: as granted (p_instance NULL: whoever the token was granted to); p_output json;
+--   p_duration_ms: how long the execution took
+-- returns: nothing; raises PW004 when the grant is over, which undoes the caller's transaction
+-- tables: those of jobs_report
+-- locks: those of jobs_report
+CREATE OR REPLACE FUNCTION pawl.job_complete(
+    p_instance uuid, p_token bigint, p_id bigint, p_output json DEFAULT NULL, p_duration_ms bigint DEFAULT 0) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_answers smallint[];
+BEGIN
+    SELECT r.answers INTO v_answers
+      FROM pawl.jobs_report(coalesce(p_instance, (SELECT c.instance FROM pawl.job_claim c WHERE c.token = p_token)),
+                            ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, ARRAY[p_duration_ms],
+                            CASE WHEN p_output IS NOT NULL THEN ARRAY[p_output] END, NULL, NULL, NULL, NULL, NULL, NULL) r;
+    IF v_answers[1] <> 1 THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004',
+            MESSAGE = format('job %s is not held under token %s any more: somebody else has it or it has ended', p_id, p_token);
+    END IF;
+END
+$$;
+
+-- name: job_dies
+-- A job that was taken out of its table becomes a dead letter.
+-- params: p_job pawl.job, p_reason smallint, p_error text (NULL: the one it has), p_now bigint
+-- returns: nothing
+-- tables: job_aside (inserted), job_unique (deleted), those of run_job_ended when it is a run's
+-- locks: the unique key, then those of run_job_ended
+CREATE OR REPLACE FUNCTION pawl.job_dies(p_job pawl.job, p_reason smallint, p_error text, p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF p_job.unique_key IS NOT NULL THEN
+        DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
+    END IF;
+    p_job.state := 5;
+    p_job.reason := p_reason;
+    p_job.token := 0;
+    p_job.lease_until_ms := NULL;
+    p_job.ready_key := p_job.key;
+    p_job.died_ms := p_now;
+    p_job.error := coalesce(p_error, p_job.error);
+    p_job.fingerprint := pawl.fingerprint(coalesce(p_job.error, ''));
+    INSERT INTO pawl.job_aside VALUES (p_job.*);
+    IF p_job.flags & 4 <> 0 THEN
+        PERFORM pawl.run_job_ended(p_job, 3::smallint, p_job.error, p_now);
+    END IF;
+END
+$$;
+
+-- name: job_end
+-- One execution of a running job ends by report, other than by completion: the row leaves the table of running work.
 -- params: p_job pawl.job (locked), p_instance, and the item as in jobs_report; p_block, p_place: where its audit row goes; p_now
 -- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; slot, counter: members of the sums of job_tally_add; entry of the audit row
 -- tables: job (deleted or updated), job_aside, job_step, job_signal, those of job_record, job_dies, job_gone
@@ -80,5 +138,418 @@ BEGIN
         slot := 1;
         INSERT INTO pawl.job VALUES (p_job.*);
     END IF;
+END
+$$;
+
+-- name: job_gone
+-- What a job that ends for good takes with it.
+-- params: p_job pawl.job; p_how smallint: 1 completed, 2 cancelled; p_now bigint
+-- returns: nothing
+-- tables: job_unique, job_step (deleted), those of run_job_ended when it is a run's
+-- locks: the unique key, then those of run_job_ended
+CREATE OR REPLACE FUNCTION pawl.job_gone(p_job pawl.job, p_how smallint, p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF p_job.unique_key IS NOT NULL THEN
+        DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
+    END IF;
+    DELETE FROM pawl.job_step s WHERE s.job = p_job.id;
+    IF p_job.flags & 4 <> 0 THEN
+        PERFORM pawl.run_job_ended(p_job, p_how, NULL, p_now);
+    END IF;
+END
+$$;
+
+-- name: job_record
+-- What one execution leaves behind, by the flags of its job: a task_run row and an event on the spine.
+-- params: p_job pawl.job, p_outcome smallint (1 succeeded, 2 failed, 3 dead, 4 cancelled, 5 lost), p_instance uuid, p_now,
+--   p_duration bigint, p_output json, p_error text, p_steps json, p_in text, p_out text, p_block bigint, p_place integer
+-- returns: the entry of the row in its block (src/domain/authority/audit.h has the same); NULL without the flag audit
+-- tables: task (read), task_run, spine (inserted)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.job_record(
+    p_job pawl.job, p_outcome smallint, p_instance uuid, p_now bigint, p_duration bigint, p_output json, p_error text,
+    p_steps json, p_in text, p_out text, p_block bigint, p_place integer) RETURNS bytea
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_id bigint;
+    v_hash bytea;
+    v_expires bigint;
+BEGIN
+    IF p_job.flags & 2 <> 0 THEN
+        INSERT INTO pawl.spine (job, event, attempt, made_ms, instance, task, type, error, payload)
+        VALUES (p_job.id, p_outcome, p_job.attempts, p_now, p_instance, p_job.task, p_job.type, p_error, p_output);
+    END IF;
+    IF p_job.flags & 1 = 0 THEN
+        RETURN NULL;
+    END IF;
+    v_id := nextval('pawl.run_seq');
+    v_expires := p_now + coalesce((SELECT nullif(t.retention_ms, 0) FROM pawl.task t WHERE t.name = p_job.task), 2592000000);
+    v_hash := pawl.run_hash(v_id, p_job.id, p_job.task, p_job.type, p_job.queue, p_job.attempts, p_instance, p_job.token,
+                            p_now - coalesce(p_duration, 0), p_now, p_outcome, p_in, p_out, p_output, p_error, p_steps,
+                            v_expires);
+    INSERT INTO pawl.task_run (id, job, attempt, outcome, place, token, started_ms, finished_ms, expires_ms, block, instance,
+                               queue, type, task, input_hash, output_hash, error, output, steps, hash)
+    VALUES (v_id, p_job.id, p_job.attempts, p_outcome, p_place, p_job.token, p_now - coalesce(p_duration, 0), p_now, v_expires,
+            p_block, p_instance, p_job.queue, p_job.type, p_job.task, p_in, p_out, p_error, p_output, p_steps, v_hash);
+    RETURN v_hash || int8send(v_expires);
+END
+$$;
+
+-- name: jobs_complete
+-- Completes the jobs of a report together: their rows go, and what they leave behind is written at once.
+-- params: those of jobs_report; p_gone, p_gone_tokens bigint[]: what is completed already; p_block bigint, p_now bigint. The
+--   caller has locked the claims.
+-- returns: places of the items that were completed, and of those and of p_gone where they are named first; ids, tokens, keys (one
+--   per lease) of the completed jobs; entries of their audit rows
+-- tables: job, job_unique, job_step (deleted), task_run, spine, job_tally (inserted), those of run_job_ended for jobs of runs
+-- locks: the jobs by id, their unique keys, those of run_job_ended
+CREATE OR REPLACE FUNCTION pawl.jobs_complete(
+    p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_durations bigint[], p_outputs json[],
+    p_steps json[], p_ins text[], p_outs text[], p_gone bigint[], p_gone_tokens bigint[], p_block bigint, p_now bigint,
+    OUT places integer[], OUT ids bigint[], OUT tokens bigint[], OUT keys text[], OUT entries bytea)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_runs pawl.job[];
+    v_job pawl.job;
+BEGIN
+    WITH item AS MATERIALIZED (
+        SELECT DISTINCT ON (u.id, u.token) u.*
+          FROM unnest(p_ids, p_tokens, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs)
+               WITH ORDINALITY AS u(id, token, outcome, duration, output, steps, input_hash, output_hash, place)
+         WHERE EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = u.token AND c.instance = p_instance AND c.state = 1)
+         ORDER BY u.id, u.token, u.place),
+    gone AS (
+        DELETE FROM pawl.job j USING item i
+         WHERE j.id = i.id AND j.token = i.token AND j.token > 0 AND coalesce(i.outcome, 1) = 1
+        RETURNING j.id, j.token, j.queue, j.type, j.task, j.key, j.unique_key, j.flags, j.attempts, i.place,
+                  coalesce(i.duration, 0) AS duration, i.output, i.steps, i.input_hash, i.output_hash,
+                  CASE WHEN j.flags & 4 <> 0 THEN j END AS whole),
+    run AS MATERIALIZED (
+        SELECT g.*, nextval('pawl.run_seq') AS run_id
+          FROM (SELECT a.*, p_now + coalesce(nullif(t.retention_ms, 0), 2592000000) AS expires
+                  FROM gone a LEFT JOIN pawl.task t ON t.name = a.task WHERE a.flags & 1 <> 0 ORDER BY a.place) g),
+    hashed AS MATERIALIZED (
+        SELECT r.*, row_number() OVER (ORDER BY r.place) - 1 AS row,
+               pawl.run_hash(r.run_id, r.id, r.task, r.type, r.queue, r.attempts, p_instance, r.token, p_now - r.duration, p_now,
+                             1::smallint, r.input_hash, r.output_hash, r.output, NULL, r.steps, r.expires) AS hash
+          FROM run r),
+    recorded AS (
+        INSERT INTO pawl.task_run (id, job, attempt, outcome, place, token, started_ms, finished_ms, expires_ms, block, instance,
+                                   queue, type, task, input_hash, output_hash, output, steps, hash)
+        SELECT h.run_id, h.id, h.attempts, 1, h.row, h.token, p_now - h.duration, p_now, h.expires, p_block, p_instance, h.queue,
+               h.type, h.task, h.input_hash, h.output_hash, h.output, h.steps, h.hash
+          FROM hashed h),
+    told AS (
+        INSERT INTO pawl.spine (job, event, attempt, made_ms, instance, task, type, payload)
+        SELECT g.id, 1, g.attempts, p_now, p_instance, g.task, g.type, g.output FROM gone g WHERE g.flags & 2 <> 0
+         ORDER BY g.place),
+    freed AS (
+        DELETE FROM pawl.job_unique u USING gone g WHERE u.key = g.unique_key AND u.job = g.id),
+    cleared AS (
+        DELETE FROM pawl.job_step s USING gone g WHERE s.job = g.id),
+    counted AS (
+        INSERT INTO pawl.job_tally (queue, running, done) SELECT g.queue, -count(*), count(*) FROM gone g GROUP BY g.queue)
+    SELECT coalesce(array_agg(g.place::integer), '{}'), coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.token), '{}'),
+           coalesce(array_agg(g.key) FILTER (WHERE g.key IS NOT NULL), '{}'),
+           coalesce((SELECT string_agg(h.hash || int8send(h.expires), '' ORDER BY h.row) FROM hashed h), ''),
+           array_agg(g.whole ORDER BY g.place) FILTER (WHERE g.flags & 4 <> 0)
+      INTO places, ids, tokens, keys, entries, v_runs
+      FROM gone g;
+    IF v_runs IS NOT NULL THEN
+        FOREACH v_job IN ARRAY v_runs LOOP
+            PERFORM pawl.run_job_ended(v_job, 1::smallint, NULL, p_now);
+        END LOOP;
+    END IF;
+    IF cardinality(p_gone) > 0 THEN
+        places := places || ARRAY(
+            SELECT DISTINCT ON (u.id, u.token) u.place::integer
+              FROM unnest(p_ids, p_tokens) WITH ORDINALITY AS u(id, token, place)
+              JOIN unnest(p_gone, p_gone_tokens) AS g(id, token) ON g.id = u.id AND g.token = u.token
+             ORDER BY u.id, u.token, u.place);
+    END IF;
+END
+$$;
+
+-- name: jobs_finish
+-- Reports many jobs and claims the next ones, in one call.
+-- params: those of jobs_report, then p_queue, p_max (0: claim nothing), p_lease_ms, p_request of jobs_claim
+-- returns: a first row with the answers and results, one row per granted job behind it
+-- tables: those of both
+-- locks: those of both
+CREATE OR REPLACE FUNCTION pawl.jobs_finish(
+    p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_classes smallint[], p_delays bigint[],
+    p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
+    p_wait_steps text[], p_queue text, p_max integer, p_lease_ms bigint, p_request uuid)
+    RETURNS TABLE (answers smallint[], results smallint[], id bigint, token bigint, lease_until_ms bigint, type text, queue text,
+                   payload json, task text, key text, unique_key text, traceparent text, schedule text, progress json,
+                   priority integer, attempts integer, max_attempts integer, flags integer, put_ms bigint, due_ms bigint,
+                   deadline_ms bigint, timeout_ms bigint, instant_ms bigint, cancel_ms bigint, agent text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+BEGIN
+    SELECT r.answers, r.results INTO jobs_finish.answers, jobs_finish.results
+      FROM pawl.jobs_report(p_instance, p_tokens, p_ids, p_outcomes, p_classes, p_delays, p_durations, p_outputs, p_errors,
+                            p_steps, p_ins, p_outs, p_wait_keys, p_wait_steps) r;
+    RETURN NEXT;
+    IF p_max > 0 THEN
+        RETURN QUERY SELECT NULL::smallint[], NULL::smallint[], c.*
+                       FROM pawl.jobs_claim(p_instance, p_queue, p_max, p_lease_ms, p_request) c;
+    END IF;
+END
+$$;
+
+-- name: jobs_maintain
+-- Takes back what dead or late workers hold, removes what has outlived its use, folds the tally.
+-- params: p_rows_max integer: bound of each deletion
+-- returns: how many of each
+-- tables: those of jobs_sweep, task_run, job_claim, schedule_fire, job_signal, refusal, spine, job_tally
+-- locks: those of jobs_sweep, then the rows that go (skip locked)
+CREATE OR REPLACE FUNCTION pawl.jobs_maintain(
+    p_rows_max integer, OUT runs_removed bigint, OUT claims_removed bigint, OUT fires_removed bigint, OUT signals_removed bigint,
+    OUT refusals_removed bigint, OUT spine_removed bigint, OUT tally_folded bigint, OUT leases_expired bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+BEGIN
+    leases_expired := pawl.jobs_sweep(NULL, v_now);
+    DELETE FROM pawl.task_run r WHERE r.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM pawl.task_run o WHERE o.expires_ms < v_now LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS runs_removed = ROW_COUNT;
+    DELETE FROM pawl.job_claim c WHERE c.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM pawl.job_claim o WHERE o.state = 2 AND o.lease_until_ms < v_now - 3600000
+         LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS claims_removed = ROW_COUNT;
+    DELETE FROM pawl.schedule_fire f WHERE f.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM pawl.schedule_fire o JOIN pawl.schedule s ON s.name = o.schedule
+         WHERE o.fired_ms < v_now - 604800000 AND o.instant_ms <= s.last_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
+    GET DIAGNOSTICS fires_removed = ROW_COUNT;
+    DELETE FROM pawl.job_signal g WHERE g.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM pawl.job_signal o WHERE o.expires_ms <= v_now LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS signals_removed = ROW_COUNT;
+    DELETE FROM pawl.refusal r WHERE r.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM pawl.refusal o WHERE o.made_ms < v_now - 2592000000 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS refusals_removed = ROW_COUNT;
+    DELETE FROM pawl.spine s WHERE s.id = ANY (ARRAY(
+        SELECT o.id FROM (SELECT e.id, e.made_ms FROM pawl.spine e ORDER BY e.id LIMIT p_rows_max) o
+         WHERE o.made_ms < v_now - 604800000));
+    GET DIAGNOSTICS spine_removed = ROW_COUNT;
+    WITH gone AS (
+        DELETE FROM pawl.job_tally t
+         WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.job_tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),
+    sums AS (
+        INSERT INTO pawl.job_tally
+        SELECT g.queue, sum(g.ready), sum(g.running), sum(g.later), sum(g.waiting), sum(g.dead), sum(g.put), sum(g.done),
+               sum(g.failed), sum(g.lost), sum(g.died), sum(g.cancelled), sum(g.redriven), sum(g.discarded), sum(g.stale)
+          FROM gone g GROUP BY g.queue)
+    SELECT count(*) INTO tally_folded FROM gone;
+END
+$$;
+
+-- name: jobs_report
+-- Ends the executions of jobs that the caller holds.
+-- params: p_instance, and one array member per item: p_tokens, p_ids, p_outcomes (1 complete, 2 fail, 3 snooze, 4 release,
+--   5 wait; no members: all complete), p_classes (2 permanent, 3 refused), p_delays (-1: backoff, or no end), p_durations,
+--   p_outputs, p_errors, p_steps, p_ins, p_outs, p_wait_keys, p_wait_steps
+-- returns: answers (1 applied, 2 duplicate, 3 stale) and results (1 retry, 2 dead, 3 cancelled)
+-- tables: job_claim (updated), job (deleted), job_aside, job_key, those of job_record and audit_seal, job_tally
+-- locks: the claims by token, their jobs, unique and wait keys, job_fair and the keys, the head of the caller's audit chain
+CREATE OR REPLACE FUNCTION pawl.jobs_report(
+    p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_classes smallint[], p_delays bigint[],
+    p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
+    p_wait_steps text[], OUT answers smallint[], OUT results smallint[])
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_count integer := coalesce(cardinality(p_ids), 0);
+    v_claims pawl.job_claim[];
+    v_claim pawl.job_claim;
+    v_gone bigint[];
+    v_tokens bigint[];
+BEGIN
+    IF v_count = 0 THEN
+        answers := '{}';
+        results := '{}';
+        RETURN;
+    END IF;
+    SELECT array_agg(l) INTO v_claims
+      FROM (SELECT c FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = 1
+             ORDER BY c.token FOR UPDATE) AS l(l);
+    IF coalesce(cardinality(p_outcomes), 0) = 0 AND v_claims IS NOT NULL THEN
+        -- Most calls complete plain jobs.
+        WITH gone AS (
+            DELETE FROM pawl.job j USING unnest(p_ids, p_tokens) AS u(id, token)
+             WHERE j.id = u.id AND j.token = u.token AND NOT j.special
+               AND u.token = ANY (ARRAY(SELECT h.token FROM unnest(v_claims) h))
+            RETURNING j.id, j.token, j.queue),
+        counted AS (
+            INSERT INTO pawl.job_tally (queue, running, done) SELECT g.queue, -count(*), count(*) FROM gone g GROUP BY g.queue)
+        SELECT array_agg(g.id), array_agg(g.token) INTO v_gone, v_tokens FROM gone g;
+        IF cardinality(v_gone) = v_count THEN
+            FOREACH v_claim IN ARRAY v_claims LOOP
+                PERFORM pawl.job_claim_leave(v_claim,
+                    CASE WHEN cardinality(v_claims) = 1 THEN v_gone
+                         ELSE ARRAY(SELECT u.id FROM unnest(v_gone, v_tokens) AS u(id, token) WHERE u.token = v_claim.token) END,
+                    true);
+            END LOOP;
+            answers := array_fill(1::smallint, ARRAY[v_count]);
+            results := array_fill(0::smallint, ARRAY[v_count]);
+            RETURN;
+        END IF;
+    END IF;
+    SELECT r.answers, r.results INTO answers, results
+      FROM pawl.jobs_report_some(p_instance, p_tokens, p_ids, p_outcomes, p_classes, p_delays, p_durations, p_outputs, p_errors,
+                                 p_steps, p_ins, p_outs, p_wait_keys, p_wait_steps, coalesce(v_gone, '{}'),
+                                 coalesce(v_tokens, '{}'), pawl.now_ms()) r;
+END
+$$;
+
+-- name: jobs_report_some
+-- The careful half of jobs_report: completions together, then every other outcome, one job after the other.
+-- params: those of jobs_report; p_gone, p_gone_tokens bigint[]: what the caller has completed already; p_now bigint
+-- returns: as jobs_report
+-- tables: those of jobs_report
+-- locks: those of jobs_report
+CREATE OR REPLACE FUNCTION pawl.jobs_report_some(
+    p_instance uuid, p_tokens bigint[], p_ids bigint[], p_outcomes smallint[], p_classes smallint[], p_delays bigint[],
+    p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
+    p_wait_steps text[], p_gone bigint[], p_gone_tokens bigint[], p_now bigint, OUT answers smallint[], OUT results smallint[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    v_job pawl.job;
+    v_queue text;
+    v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
+    v_keys text[];
+    v_ended bigint[];
+    v_ended_tokens bigint[];
+    v_entries bytea;
+    v_block bigint := nextval('pawl.run_seq');
+    v_claim pawl.job_claim;
+    v_places integer[];
+    v_end record;
+    i integer;
+BEGIN
+    answers := array_fill(NULL::smallint, ARRAY[cardinality(p_ids)]);
+    results := array_fill(0::smallint, ARRAY[cardinality(p_ids)]);
+    PERFORM pawl.run_jobs_lock(ARRAY(
+        SELECT j.unique_key
+          FROM unnest(p_ids, p_tokens, p_outcomes, p_classes) AS u(id, token, outcome, class)
+          JOIN pawl.job j ON j.id = u.id AND j.token = u.token AND j.token > 0
+         WHERE j.flags & 4 <> 0
+           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
+           AND (coalesce(u.outcome, 1) = 1 OR j.cancel_ms IS NOT NULL
+               OR u.outcome = 2 AND (u.class >= 2 OR j.attempts >= j.max_attempts))
+         ORDER BY j.id FOR UPDATE OF j));
+    SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.entries
+      INTO v_places, v_ended, v_ended_tokens, v_keys, v_entries
+      FROM pawl.jobs_complete(p_instance, p_tokens, p_ids, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs, p_gone,
+                              p_gone_tokens, v_block, p_now) c;
+    FOREACH i IN ARRAY v_places LOOP
+        answers[i] := 1;
+    END LOOP;
+    FOR i IN 1 .. cardinality(p_ids) LOOP
+        CONTINUE WHEN answers[i] IS NOT NULL;
+        answers[i] := 3;
+        SELECT j.* INTO v_job FROM pawl.job j
+         WHERE j.id = p_ids[i] AND j.token = p_tokens[i] AND j.token > 0
+           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
+           FOR UPDATE;
+        IF NOT FOUND THEN
+            IF EXISTS (SELECT 1 FROM unnest(v_ended, v_ended_tokens) AS e(id, token) WHERE e.id = p_ids[i] AND e.token = p_tokens[i])
+               OR EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance
+                             AND (c.done_ids IS NULL OR p_ids[i] = ANY (c.done_ids))) THEN
+                answers[i] := 2;
+            ELSE
+                INSERT INTO pawl.job_tally (queue, stale)
+                VALUES (coalesce((SELECT c.queue FROM pawl.job_claim c WHERE c.token = p_tokens[i]), 'default'), 1);
+            END IF;
+            CONTINUE;
+        END IF;
+        IF v_queue IS DISTINCT FROM v_job.queue THEN
+            PERFORM pawl.job_tally_add(v_queue, v_sums);
+            v_sums := '{0,0,0,0,0,0,0,0,0,0}';
+            v_queue := v_job.queue;
+        END IF;
+        answers[i] := 1;
+        v_ended := v_ended || p_ids[i];
+        v_ended_tokens := v_ended_tokens || p_tokens[i];
+        IF v_job.key IS NOT NULL THEN
+            v_keys := v_keys || v_job.key;
+        END IF;
+        SELECT e.result, e.slot, e.counter, e.entry INTO v_end
+          FROM pawl.job_end(v_job, p_instance, p_outcomes[i], p_classes[i], p_delays[i], p_durations[i],
+                            p_errors[i], p_steps[i], p_ins[i], p_outs[i], p_wait_keys[i], p_wait_steps[i], v_block,
+                            octet_length(v_entries) / 40, p_now) e;
+        results[i] := v_end.result;
+        v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
+        IF v_end.counter > 0 THEN
+            v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
+        END IF;
+        v_entries := v_entries || coalesce(v_end.entry, '');
+    END LOOP;
+    PERFORM pawl.job_tally_add(v_queue, v_sums);
+    FOR v_claim IN SELECT * FROM pawl.job_claim c WHERE c.token = ANY (v_ended_tokens) ORDER BY c.token LOOP
+        PERFORM pawl.job_claim_leave(v_claim, ARRAY(SELECT u.id FROM unnest(v_ended, v_ended_tokens) AS u(id, token)
+                                                     WHERE u.token = v_claim.token), true);
+    END LOOP;
+    PERFORM pawl.job_keys_free(v_keys);
+    PERFORM pawl.audit_seal(v_block, p_instance, v_entries, p_now);
+END
+$$;
+
+-- name: jobs_sweep
+-- Takes back what dead or late workers hold; at most once a second for the whole schema.
+-- params: p_caller uuid, p_now bigint
+-- returns: how many jobs were taken back
+-- tables: job_sweep (updated), those of job_claim_lose
+-- locks: the row of job_sweep and the claims (both skip locked), then those of job_claims_lock and job_claim_lose
+CREATE OR REPLACE FUNCTION pawl.jobs_sweep(p_caller uuid, p_now bigint) RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+DECLARE
+    v_claim pawl.job_claim;
+    v_claims pawl.job_claim[];
+    v_all boolean;
+    v_lost integer := 0;
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.state = 1) THEN
+        RETURN 0;
+    END IF;
+    PERFORM 1 FROM pawl.job_sweep s WHERE NOT p_now - s.swept_ms BETWEEN 0 AND 999 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    UPDATE pawl.job_sweep s SET swept_ms = p_now;
+    v_claims := ARRAY(
+        SELECT c FROM pawl.job_claim c LEFT JOIN pawl.instance i ON i.id = c.instance
+         WHERE c.state = 1
+           AND (c.check_ms <= p_now OR i.id IS NULL OR i.state = 2 OR i.lease_until_ms <= p_now)
+         ORDER BY c.token LIMIT 100 FOR UPDATE OF c SKIP LOCKED);
+    PERFORM pawl.job_claims_lock(v_claims);
+    FOREACH v_claim IN ARRAY v_claims LOOP
+        SELECT NOT EXISTS (SELECT 1 FROM pawl.instance i
+                            WHERE i.id = v_claim.instance AND i.state = 1 AND i.lease_until_ms > p_now) INTO v_all;
+        v_lost := v_lost + pawl.job_claim_lose(v_claim, v_all, false, p_caller, p_now);
+    END LOOP;
+    RETURN v_lost;
 END
 $$;

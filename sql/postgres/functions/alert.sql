@@ -1,0 +1,282 @@
+-- alert: alert rules, their changes, and the notices about them.
+
+-- name: alert_changes
+-- What happened to the rules, the latest first, with what became of its deliveries.
+-- params: p_rule text (NULL: all), p_before bigint (0: from the latest), p_limit integer
+-- returns: one row each; the error of a delivery only for who may see payloads
+-- tables: alert_change, alert_notice (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.alert_changes(p_rule text, p_before bigint, p_limit integer) RETURNS TABLE (
+    number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint, detail text, waiting bigint, delivered bigint,
+    failed bigint, error text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 1),
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 2),
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 3),
+           (SELECT CASE WHEN pawl.payloads_shown() THEN n.error END FROM pawl.alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
+      FROM pawl.alert_change c
+     WHERE (p_rule IS NULL OR c.rule = p_rule) AND (p_before = 0 OR c.number < p_before) ORDER BY c.number DESC LIMIT p_limit;
+END
+$$;
+
+-- name: alert_notice_end
+-- What became of a delivery, from who has it.
+-- params: p_number bigint, p_token bigint, p_state smallint (1 again later, 2 delivered, 3 given up), p_delay_ms bigint, p_error text
+-- returns: nothing
+-- raises: PW004 somebody else has it
+-- tables: alert_notice (updated)
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.alert_notice_end(p_number bigint, p_token bigint, p_state smallint, p_delay_ms bigint, p_error text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pawl.alert_notice n SET state = p_state, due_ms = pawl.now_ms() + p_delay_ms, error = p_error, token = 0
+     WHERE n.number = p_number AND n.token = p_token AND n.state = 1;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the delivery is no longer ours';
+    END IF;
+END
+$$;
+
+-- name: alert_notices_take
+-- Deliveries to a target that are due and that nobody has; the caller has them for the time of the lease.
+-- params: p_target text, p_lease_ms bigint, p_limit integer
+-- returns: one row each, by number
+-- tables: alert_notice (updated), alert_change (read)
+-- locks: the rows it gives; rows that somebody else is taking are passed over
+CREATE OR REPLACE FUNCTION pawl.alert_notices_take(p_target text, p_lease_ms bigint, p_limit integer) RETURNS TABLE (
+    notice bigint, token bigint, attempts integer, number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint,
+    detail text, now_ms bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_token bigint := 0;
+BEGIN
+    IF EXISTS (SELECT 1 FROM pawl.alert_notice n WHERE n.state = 1 AND n.target = p_target AND n.due_ms <= v_now) THEN
+        v_token := pawl.token_next();
+        RETURN QUERY
+        WITH due AS MATERIALIZED (
+            SELECT n.number FROM pawl.alert_notice n WHERE n.state = 1 AND n.target = p_target AND n.due_ms <= v_now
+             ORDER BY n.number LIMIT p_limit FOR UPDATE SKIP LOCKED),
+        mine AS (
+            UPDATE pawl.alert_notice n SET token = v_token, due_ms = v_now + p_lease_ms, attempts = n.attempts + 1
+              FROM due WHERE n.number = due.number RETURNING n.number, n.attempts, n.change)
+        SELECT m.number, v_token, m.attempts, c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail, v_now
+          FROM mine m JOIN pawl.alert_change c ON c.id = m.change ORDER BY m.number;
+    END IF;
+END
+$$;
+
+-- name: alert_pressure
+-- How many of the connections are in use, in percent.
+-- returns: 0 … 100
+-- tables: none; pg_stat_activity
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.alert_pressure() RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT count(*) * 100 / greatest(1, current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint)
+              FROM pg_stat_activity a WHERE a.backend_type = 'client backend');
+END
+$$;
+
+-- name: alert_rule_put
+-- Makes or changes a rule; its state stays.
+-- params: the columns; p_version: the expected one, 0 = any; p_rules_max
+-- returns: the new version
+-- raises: PW003 the rule has another version, or there are too many rules
+-- tables: alert_rule (inserted, updated), alert_turn (locked)
+-- locks: the turn, so that no evaluation sees half of it
+CREATE OR REPLACE FUNCTION pawl.alert_rule_put(
+    p_name text, p_metric text, p_summary text, p_targets text, p_side smallint, p_severity smallint, p_threshold bigint,
+    p_clear_threshold bigint, p_for_ms bigint, p_clear_ms bigint, p_enabled boolean, p_version bigint, p_rules_max integer) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_version bigint;
+BEGIN
+    PERFORM 1 FROM pawl.alert_turn t FOR UPDATE;
+    SELECT r.version INTO v_version FROM pawl.alert_rule r WHERE r.name = p_name FOR UPDATE;
+    IF p_version <> 0 AND p_version IS DISTINCT FROM v_version THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'the rule has another version; read it again';
+    END IF;
+    IF v_version IS NULL AND (SELECT count(*) FROM pawl.alert_rule) >= p_rules_max THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'there are as many rules as there may be; remove one';
+    END IF;
+    v_version := coalesce(v_version, 0) + 1;
+    INSERT INTO pawl.alert_rule AS r (name, metric, summary, targets, side, severity, threshold, clear_threshold, for_ms, clear_ms,
+                                      enabled, version, updated_ms)
+    VALUES (p_name, p_metric, p_summary, p_targets, p_side, p_severity, p_threshold, p_clear_threshold, p_for_ms, p_clear_ms,
+            p_enabled, v_version, pawl.now_ms())
+        ON CONFLICT (name) DO UPDATE SET metric = excluded.metric, summary = excluded.summary, targets = excluded.targets,
+           side = excluded.side, severity = excluded.severity, threshold = excluded.threshold,
+           clear_threshold = excluded.clear_threshold, for_ms = excluded.for_ms, clear_ms = excluded.clear_ms,
+           enabled = excluded.enabled, version = excluded.version, updated_ms = excluded.updated_ms;
+    RETURN v_version;
+END
+$$;
+
+-- name: alert_rule_remove
+-- Removes a rule; its history stays.
+-- params: p_name text
+-- returns: nothing
+-- raises: PW002 there is none
+-- tables: alert_rule (deleted)
+-- locks: the rule's row
+CREATE OR REPLACE FUNCTION pawl.alert_rule_remove(p_name text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    DELETE FROM pawl.alert_rule r WHERE r.name = p_name;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
+    END IF;
+END
+$$;
+
+-- name: alert_rules
+-- The rules by name, or one of them.
+-- params: p_name text (NULL: all)
+-- returns: one row each, and the time
+-- tables: alert_rule (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.alert_rules(p_name text) RETURNS TABLE (
+    name text, metric text, summary text, targets text, side smallint, severity smallint, threshold bigint, clear_threshold bigint,
+    for_ms bigint, clear_ms bigint, enabled boolean, version bigint, updated_ms bigint, phase smallint, since_ms bigint, turning_ms bigint,
+    told boolean, value bigint, silence_until_ms bigint, silence_reason text, silence_by text, now_ms bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 20
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+BEGIN
+    RETURN QUERY SELECT r.name, r.metric, r.summary, r.targets, r.side, r.severity, r.threshold, r.clear_threshold, r.for_ms, r.clear_ms, r.enabled,
+               r.version, r.updated_ms, r.phase, r.since_ms, r.turning_ms, r.told, r.value, r.silence_until_ms, r.silence_reason, r.silence_by, v_now
+          FROM pawl.alert_rule r WHERE p_name IS NULL OR r.name = p_name ORDER BY r.name;
+END
+$$;
+
+-- name: alert_silence
+-- A rule is silent until then; 0 takes it back.
+-- params: p_name text, p_until_ms bigint, p_reason text, p_actor text
+-- returns: nothing
+-- raises: PW002 there is no such rule
+-- tables: alert_rule (updated)
+-- locks: the rule's row
+CREATE OR REPLACE FUNCTION pawl.alert_silence(p_name text, p_until_ms bigint, p_reason text, p_actor text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    UPDATE pawl.alert_rule r SET silence_until_ms = p_until_ms, silence_reason = p_reason, silence_by = p_actor WHERE r.name = p_name;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
+    END IF;
+END
+$$;
+
+-- name: alert_tell
+-- Notes what happened to rules, and what has to be delivered.
+-- params: one array each of the changes, then of the deliveries
+-- returns: nothing
+-- tables: alert_change, alert_notice (inserted)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.alert_tell(
+    p_ids uuid[], p_rules text[], p_events smallint[], p_values bigint[], p_details text[], p_changes uuid[], p_targets text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+BEGIN
+    INSERT INTO pawl.alert_change (id, rule, event, value, at_ms, detail)
+    SELECT c.id, c.rule, c.event, c.value, v_now, c.detail
+      FROM unnest(p_ids, p_rules, p_events, p_values, p_details) WITH ORDINALITY AS c (id, rule, event, value, detail, n) ORDER BY c.n;
+    INSERT INTO pawl.alert_notice (change, target, due_ms)
+    SELECT d.change, d.target, v_now FROM unnest(p_changes, p_targets) WITH ORDINALITY AS d (change, target, n) ORDER BY d.n;
+END
+$$;
+
+-- name: alert_turn_end
+-- Writes what an evaluation found, unless a later turn was given or a rule was changed.
+-- params: p_token bigint, p_window text, then one array each of the verdicts
+-- returns: nothing
+-- raises: PW004 a later turn was given; PW003 a rule was changed meanwhile
+-- tables: alert_turn, alert_rule (updated), alert_change, alert_notice (old rows deleted)
+-- locks: the turn, the rules' rows
+CREATE OR REPLACE FUNCTION pawl.alert_turn_end(
+    p_token bigint, p_window text, p_rules text[], p_versions bigint[], p_phases smallint[], p_since_ms bigint[], p_turning_ms bigint[],
+    p_told smallint[], p_values bigint[], p_keep_ms bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_count bigint;
+BEGIN
+    UPDATE pawl.alert_turn t SET window_text = p_window WHERE t.token = p_token;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'another turn was given meanwhile';
+    END IF;
+    UPDATE pawl.alert_rule r
+       SET phase = v.phase, since_ms = v.since_ms, turning_ms = v.turning_ms, told = v.told = 1, value = v.value
+      FROM unnest(p_rules, p_versions, p_phases, p_since_ms, p_turning_ms, p_told, p_values)
+           AS v (name, version, phase, since_ms, turning_ms, told, value)
+     WHERE r.name = v.name AND r.version = v.version;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    IF v_count <> coalesce(cardinality(p_rules), 0) THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'a rule was changed while it was evaluated';
+    END IF;
+    WITH old AS (
+        DELETE FROM pawl.alert_change c
+         WHERE c.number IN (SELECT o.number FROM pawl.alert_change o WHERE o.at_ms < pawl.now_ms() - p_keep_ms ORDER BY o.number LIMIT 1000)
+     RETURNING c.id)
+    DELETE FROM pawl.alert_notice n USING old WHERE n.change = old.id;
+END
+$$;
+
+-- name: alert_turn_take
+-- Gives the turn to evaluate the rules, once per interval, to whoever asks first.
+-- params: p_interval_ms bigint
+-- returns: taken, token (0 when not taken), now_ms, next_ms, window_text
+-- tables: alert_turn (updated)
+-- locks: the turn
+CREATE OR REPLACE FUNCTION pawl.alert_turn_take(
+    p_interval_ms bigint, OUT taken boolean, OUT token bigint, OUT now_ms bigint, OUT next_ms bigint, OUT window_text text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_turn pawl.alert_turn%ROWTYPE;
+BEGIN
+    -- Most who ask are early: they wait for nobody.
+    SELECT t.* INTO v_turn FROM pawl.alert_turn t;
+    now_ms := pawl.now_ms();
+    -- A clock that was set back, or somebody with a longer interval, does not stop the evaluation.
+    IF v_turn.next_ms <= now_ms OR v_turn.next_ms > now_ms + 2 * p_interval_ms THEN
+        SELECT t.* INTO v_turn FROM pawl.alert_turn t FOR UPDATE;
+        now_ms := pawl.now_ms();
+    END IF;
+    taken := v_turn.next_ms <= now_ms OR v_turn.next_ms > now_ms + 2 * p_interval_ms;
+    token := 0;
+    next_ms := v_turn.next_ms;
+    window_text := v_turn.window_text;
+    IF taken THEN
+        token := pawl.token_next();
+        next_ms := now_ms + p_interval_ms;
+        UPDATE pawl.alert_turn t SET token = alert_turn_take.token, next_ms = alert_turn_take.next_ms;
+    END IF;
+END
+$$;

@@ -1,0 +1,303 @@
+-- aside: messages set aside for a retry, the holds on their streams, and claiming them.
+
+-- name: claim_behind
+-- Reads waiting messages of a lane and sets those aside whose stream is held or in flight.
+-- params: as claim_careful; p_flight: seqs in flight on the lane; p_flight_keys: their streams
+-- returns: used: how many messages were read; tokens: the grant, or empty
+-- tables: lane, claim, message, aside, hold, dead, tally
+-- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
+CREATE OR REPLACE FUNCTION pawl.claim_behind(
+    p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
+    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
+    p_flight bigint[], p_flight_keys text[], OUT used integer, OUT tokens bigint[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_seqs bigint[];
+    v_keys text[];
+    v_grant bigint[];
+    v_behind bigint[];
+    v_behind_keys text[];
+    v_parked bigint[];
+    v_aside integer := 0;
+    v_dead integer := 0;
+    v_xid xid8;
+BEGIN
+    SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}')
+      INTO v_seqs, v_keys
+      FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key FROM pawl.message m
+             WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
+             ORDER BY m.seq LIMIT p_left) r;
+    used := cardinality(v_seqs);
+    tokens := '{}';
+    IF used = 0 THEN
+        PERFORM pawl.lane_read(p_lane, NULL, NULL, NULL, p_seen, false) WHERE p_start < p_lane.high - 20000;
+        RETURN;
+    END IF;
+    BEGIN -- for its id, which is newer than every seq that was read
+        -- The holds after the messages: one that is made between the two must be seen.
+        WITH locked AS MATERIALIZED (
+            SELECT h.key, h.state FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+        sorted AS (
+            SELECT r.seq, r.key,
+                   CASE WHEN k.state = 3 THEN 3 WHEN k.state IS NOT NULL OR r.key = ANY (p_flight_keys) THEN 2 ELSE 1 END AS fate
+              FROM unnest(v_seqs, v_keys) AS r(seq, key) LEFT JOIN locked k ON k.key = r.key)
+        SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
+               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
+               coalesce(array_agg(DISTINCT s.key) FILTER (WHERE s.fate = 2), '{}'),
+               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
+          INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s;
+        IF cardinality(v_behind) > 0 THEN
+            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
+            PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
+        END IF;
+        IF cardinality(v_parked) > 0 THEN
+            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, 2::smallint, p_now);
+            v_dead := pawl.aside_to_dead(p_lane.kind, v_parked, 4::smallint, NULL, p_now);
+        END IF;
+        IF v_aside > 0 OR v_dead > 0 THEN
+            INSERT INTO pawl.tally (kind, aside, dead) VALUES (p_lane.kind, v_aside, v_dead);
+        END IF;
+        IF cardinality(v_grant) > 0 THEN
+            INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
+                                    began_ms, request, seqs)
+            VALUES (p_token, 1, p_lane.kind, p_lane.lane, p_instance, 1, p_policy, p_attempts, p_lease, p_now, p_request, v_grant)
+            RETURNING pawl.xid_widen(xmin) INTO v_xid;
+            tokens := ARRAY[p_token];
+        ELSIF cardinality(v_behind) > 0 THEN
+            SELECT pawl.xid_widen(a.xmin) INTO v_xid FROM pawl.aside a WHERE a.kind = p_lane.kind AND a.seq = v_behind[1];
+        ELSE
+            SELECT pawl.xid_widen(d.xmin) INTO v_xid FROM pawl.dead d WHERE d.kind = p_lane.kind AND d.seq = v_parked[1];
+        END IF;
+    EXCEPTION WHEN unique_violation THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_token);
+    END;
+    IF used = p_left AND v_seqs[used] < p_lane.high THEN
+        -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
+        IF cardinality(tokens) > 0 THEN
+            UPDATE pawl.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
+        END IF;
+    ELSE
+        PERFORM pawl.lane_read(p_lane, tokens[1], v_seqs[used], v_xid, p_seen, false);
+    END IF;
+END
+$$;
+
+-- name: claim_careful
+-- Claims from one lane that has streams aside or claims in flight.
+-- params: p_lane pawl.lane: as the caller read it under its lock; p_token: the first token to use; p_left: how many items are
+--   still wanted; p_first: the call has used up nothing yet; p_lease,
+--   p_policy, p_attempts, p_request: of the grants; p_start: where to read messages from;
+--   p_seen: a snapshot from before p_start was computed; p_now
+-- returns: used: how many of p_left are used up (granted, or read and set aside); tokens: the grants, in order
+-- tables: lane, claim, message, aside, hold, dead, tally
+-- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
+CREATE OR REPLACE FUNCTION pawl.claim_careful(
+    p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
+    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
+    OUT used integer, OUT tokens bigint[])
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_flight bigint[];
+    v_flight_keys text[];
+    v_held record;
+    v_token bigint := p_token;
+BEGIN
+    -- What is in flight is read first: a claim that ends after this makes us set a message aside without need, never
+    -- grant one too early.
+    v_flight := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+                       WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = 1
+                         AND c.token >= p_lane.low_token);
+    v_flight_keys := ARRAY(SELECT m.stream FROM unnest(v_flight) AS s(seq)
+                             JOIN pawl.message m ON m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq = s.seq
+                            WHERE m.stream IS NOT NULL
+                            UNION
+                           SELECT a.key FROM unnest(v_flight) AS s(seq)
+                             JOIN pawl.aside a ON a.kind = p_lane.kind AND a.seq = s.seq);
+    SELECT h.* INTO v_held
+      FROM pawl.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, p_now) h;
+    tokens := '{}';
+    used := 0;
+    IF v_held.suspect IS NOT NULL THEN
+        INSERT INTO pawl.claim (token, part, kind, lane, instance, source, suspect, policy, max_attempts, lease_until_ms,
+                                began_ms, request, seqs)
+        VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.suspect_state, p_policy, p_attempts, p_lease, p_now, p_request,
+                ARRAY[v_held.suspect]);
+        tokens := tokens || v_token;
+        used := 1;
+        IF cardinality(v_held.seqs) > 0 THEN
+            v_token := pawl.token_next();
+        END IF;
+    END IF;
+    IF cardinality(v_held.seqs) > 0 THEN
+        INSERT INTO pawl.claim (token, part, kind, lane, instance, source, lost, policy, max_attempts, lease_until_ms, began_ms,
+                                request, seqs)
+        VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.lost, p_policy, p_attempts, p_lease, p_now, p_request, v_held.seqs);
+        tokens := tokens || v_token;
+        used := used + cardinality(v_held.seqs);
+    END IF;
+    IF used > 0 THEN
+        UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
+    END IF;
+    IF v_held.over THEN
+        used := p_left;
+    END IF;
+    IF used > 0 THEN
+        RETURN;
+    END IF;
+    SELECT r.used, r.tokens INTO used, tokens
+      FROM pawl.claim_behind(p_instance, p_lane, p_token, p_left, p_lease, p_policy, p_attempts, p_request, p_start,
+                             p_seen, p_now, v_flight, v_flight_keys) r;
+END
+$$;
+
+-- name: claim_held
+-- Picks what is aside and due on one lane.
+-- params: p_instance, p_kind, p_lane (locked by the caller), p_left: how many are wanted, p_first: the call has used up
+--   nothing yet, p_flight_keys: streams that have something in flight, p_now
+-- returns: suspect: a message that is to run alone, or NULL, and suspect_state of its claim; seqs: the others, ascending;
+--   lost: how many of those had been lost before; over: the call ends with this lane
+-- tables: hold, aside, claim, instance (read)
+-- locks: none: the lane's lock keeps everybody away but those who hold a claim, and their streams are left out
+CREATE OR REPLACE FUNCTION pawl.claim_held(
+    p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_now bigint,
+    OUT suspect bigint, OUT suspect_state smallint, OUT seqs bigint[], OUT lost integer, OUT over boolean)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    c_together CONSTANT integer := 100;
+    v_left integer := p_left;
+    v_slots boolean; -- it says how many it works on: a suspect may come with other work
+    v_any boolean; -- it has something in flight
+    v_other boolean; -- of another kind
+    v_alone boolean;
+    v_lost_left bigint;
+    v_first boolean;
+    v_hold record;
+    v_row record;
+BEGIN
+    seqs := '{}';
+    lost := 0;
+    over := false;
+    SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > 0), false), c_together - coalesce(sum(c.lost), 0),
+           count(c.token) > 0, coalesce(bool_or(c.kind <> p_kind), false)
+      INTO v_slots, v_alone, v_lost_left, v_any, v_other
+      FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = 1
+     WHERE i.id = p_instance GROUP BY i.slots;
+    suspect_state := CASE WHEN v_slots THEN 1 ELSE 2 END;
+    FOR v_hold IN
+        SELECT h.key FROM pawl.hold h
+         CROSS JOIN LATERAL (SELECT a.seq FROM pawl.aside a
+                              WHERE a.kind = p_kind AND a.key = h.key ORDER BY a.seq LIMIT 1) f
+         WHERE h.kind = p_kind AND h.lane = p_lane AND h.state = 1 AND h.due_ms <= p_now
+           AND h.key <> ALL (p_flight_keys)
+         ORDER BY h.due_ms, f.seq LOOP
+        EXIT WHEN v_left = 0;
+        v_first := true;
+        FOR v_row IN SELECT a.seq, a.losses, a.scheduled_ms FROM pawl.aside a
+                      WHERE a.kind = p_kind AND a.key = v_hold.key ORDER BY a.seq LIMIT v_left LOOP
+            EXIT WHEN v_row.scheduled_ms > p_now;
+            IF v_row.losses >= 2 THEN
+                -- It may have killed its worker: alone, and one at a time per instance. Who does not say its slots gets it
+                -- as all that it has: a call that meets it beside work of this kind ends there, so that the next one begins
+                -- with it; beside work of another kind, which this kind cannot make end, it is passed over.
+                IF v_first AND v_alone AND (v_slots OR NOT v_other) THEN
+                    IF v_slots OR (p_first AND NOT v_any AND v_left = p_left) THEN
+                        suspect := v_row.seq;
+                    END IF;
+                    v_alone := false;
+                    over := NOT v_slots;
+                    v_left := CASE WHEN v_slots THEN v_left - 1 ELSE 0 END;
+                END IF;
+                EXIT;
+            END IF;
+            IF v_row.losses > 0 THEN
+                EXIT WHEN v_lost_left <= 0;
+                v_lost_left := v_lost_left - 1;
+                lost := lost + 1;
+            END IF;
+            seqs := seqs || v_row.seq;
+            v_left := v_left - 1;
+            v_first := false;
+        END LOOP;
+    END LOOP;
+    seqs := ARRAY(SELECT s.seq FROM unnest(seqs) AS s(seq) ORDER BY s.seq);
+END
+$$;
+
+-- name: hold_settle
+-- Makes the holds of some streams fit the rows they have aside.
+-- params: p_kind smallint, p_lane integer, p_keys text[]
+-- returns: nothing. No row aside: a waiting hold goes. Else: made when missing, due at the time of its first row.
+--   Blocked and parked holds stay.
+-- tables: hold (written), aside (read)
+-- locks: the holds, in the order of their keys: whoever adds or ends aside rows of a stream settles under this lock
+CREATE OR REPLACE FUNCTION pawl.hold_settle(p_kind smallint, p_lane integer, p_keys text[]) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.key = ANY (p_keys) ORDER BY h.key FOR UPDATE;
+    -- Each of the next statements sees what was committed before the lock was ours.
+    DELETE FROM pawl.hold h
+     WHERE h.kind = p_kind AND h.key = ANY (p_keys) AND h.state = 1
+       AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = p_kind AND a.key = h.key);
+    INSERT INTO pawl.hold AS h (kind, key, lane, due_ms, state)
+    SELECT p_kind, k.key, p_lane, f.scheduled_ms, 1
+      FROM (SELECT DISTINCT u.key COLLATE "C" AS key FROM unnest(p_keys) AS u(key) ORDER BY 1) k
+     CROSS JOIN LATERAL (SELECT a.scheduled_ms FROM pawl.aside a
+                          WHERE a.kind = p_kind AND a.key = k.key ORDER BY a.seq LIMIT 1) f
+    ON CONFLICT (kind, key) DO UPDATE SET due_ms = EXCLUDED.due_ms
+     WHERE h.state = 1 AND h.due_ms <> EXCLUDED.due_ms;
+END
+$$;
+
+-- name: hold_stop
+-- A dead letter stops its stream.
+-- params: p_kind smallint, p_lane integer, p_key text, p_state smallint (2 blocked, 3 parked), p_by_seq bigint
+-- returns: nothing
+-- tables: hold (written)
+-- locks: the hold
+CREATE OR REPLACE FUNCTION pawl.hold_stop(
+    p_kind smallint, p_lane integer, p_key text, p_state smallint, p_by_seq bigint) RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    INSERT INTO pawl.hold (kind, key, lane, due_ms, state, by_seq) VALUES (p_kind, p_key, p_lane, 0, p_state, p_by_seq)
+    ON CONFLICT (kind, key) DO UPDATE SET due_ms = 0, state = EXCLUDED.state, by_seq = EXCLUDED.by_seq
+$$;
+
+-- name: message_to_aside
+-- Moves rows of message aside.
+-- params: p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms
+--   bigint. p_suspect_to: NULL: not lost; else lost, and those up to this seq may have begun
+-- returns: how many
+-- tables: message (deleted), aside (inserted); the caller settles the holds and counts the tally
+-- locks: the rows
+CREATE OR REPLACE FUNCTION pawl.message_to_aside(
+    p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms bigint)
+    RETURNS integer
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_count integer;
+BEGIN
+    WITH gone AS (
+        DELETE FROM pawl.message m USING unnest(p_seqs) AS s(seq)
+         WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq RETURNING m.*)
+    INSERT INTO pawl.aside (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
+                            causation_id, traceparent, consumer, put_ms, losses, reason, scheduled_ms)
+    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
+           g.causation_id, g.traceparent, g.consumer, g.put_ms,
+           CASE WHEN p_suspect_to IS NULL THEN 0 WHEN g.seq <= p_suspect_to THEN 2 ELSE 1 END, p_reason, p_scheduled_ms
+      FROM gone g;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;

@@ -1,0 +1,285 @@
+-- lane: lanes and partitions: their owners, and how they are shared out.
+
+-- name: lane_share
+-- How many lanes of a kind an instance owns, and how many it should.
+-- params: p_id uuid, p_kind smallint, p_now bigint
+-- returns: owned (draining ones left out), draining, free lanes of the kind, quota (NULL: it is not live for the kind)
+-- tables: instance, lane, settings (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.lane_share(
+    p_id uuid, p_kind smallint, p_now bigint, OUT owned integer, OUT draining integer, OUT free integer, OUT quota integer)
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH per_owner AS (
+        SELECT l.owner, count(*) FILTER (WHERE NOT l.draining) AS owned, count(*) FILTER (WHERE l.draining) AS draining
+          FROM pawl.lane l WHERE l.kind = p_kind GROUP BY l.owner),
+    live AS (
+        SELECT i.id, i.max_partitions, coalesce(o.owned, 0) AS owned,
+               count(*) OVER () AS members,
+               row_number() OVER (ORDER BY coalesce(o.owned, 0) DESC, i.id) - 1 AS rank
+          FROM pawl.instance i LEFT JOIN per_owner o ON o.owner = i.id
+         WHERE i.state = 1 AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now)
+    SELECT coalesce(o.owned, 0)::integer, coalesce(o.draining, 0)::integer,
+           coalesce((SELECT f.owned FROM per_owner f WHERE f.owner IS NULL), 0)::integer,
+           (SELECT least(s.lane_count / m.members + CASE WHEN m.rank < s.lane_count % m.members THEN 1 ELSE 0 END,
+                         CASE WHEN m.max_partitions > 0
+                              THEN greatest(1, (m.max_partitions::bigint * s.lane_count + s.partition_count - 1)
+                                               / s.partition_count) END)
+              FROM live m WHERE m.id = p_id)::integer
+      FROM pawl.settings s LEFT JOIN per_owner o ON o.owner = p_id
+$$;
+
+-- name: lanes_drain
+-- Frees the draining lanes of an instance that have no active claim any more.
+-- params: p_instance uuid, p_kind smallint
+-- returns: nothing
+-- tables: lane (updated), claim (read)
+-- locks: those lanes (skip locked)
+CREATE OR REPLACE FUNCTION pawl.lanes_drain(p_instance uuid, p_kind smallint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_lane integer;
+BEGIN
+    FOR v_lane IN SELECT l.lane FROM pawl.lane l
+                   WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
+                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                          AND c.token >= l.low_token)
+                   ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
+        -- Nobody begins a claim on a draining lane, so what was seen without the lock still holds.
+        UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
+    END LOOP;
+END
+$$;
+
+-- name: lanes_owned
+-- The lanes of an instance, draining ones included, ascending.
+-- params: p_id uuid
+-- returns: one array per kind
+-- tables: lane (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.lanes_owned(p_id uuid, OUT outbox integer[], OUT inbox integer[], OUT perspective integer[])
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+BEGIN
+    SELECT coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 1), '{}'),
+           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 2), '{}'),
+           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 3), '{}')
+      INTO outbox, inbox, perspective
+      FROM (SELECT l.kind, l.lane FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id
+             ORDER BY l.kind, l.lane OFFSET 0) x;
+END
+$$;
+
+-- name: lanes_piled
+-- What a claim reads of its lanes, when a long-open transaction has made their old versions pile up.
+-- params: p_instance uuid, p_kind smallint, p_now bigint
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; of the lanes to visit, by
+--   token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
+--   whether a claim on them takes long
+-- tables: lane, claim (read)
+-- locks: none
+-- claim has the same statement over all lanes at once: one for both cost every claim 60 µs.
+CREATE OR REPLACE FUNCTION pawl.lanes_piled(
+    p_instance uuid, p_kind smallint, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT lanes integer[],
+    OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
+           array_agg(x.lane) FILTER (WHERE x.visit),
+           array_agg(x.place) FILTER (WHERE x.visit),
+           array_agg(x.token) FILTER (WHERE x.visit),
+           array_agg(x.start) FILTER (WHERE x.visit),
+           array_agg(x.high) FILTER (WHERE x.visit),
+           array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
+      INTO overdue, drained, lanes, places, tokens, starts, highs, slow
+      FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
+                   CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
+                   NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= p_now - 1000) AS visit
+              FROM generate_series(0, pawl.lane_count() - 1) AS n(lane)
+             CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl.lane s
+                                  WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
+              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
+                                  WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                    AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
+             WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) x;
+END
+$$;
+
+-- name: lanes_rebalance
+-- Brings an instance to its fair share of one kind's lanes, without a heartbeat.
+-- params: p_id uuid, p_kind smallint
+-- returns: as heartbeat
+-- raises: PW004 the instance is unknown, evicted or gone
+-- tables: instance (read), those of evict_silent and rebalance
+-- locks: its instance row, then those of evict_silent and rebalance
+CREATE OR REPLACE FUNCTION pawl.lanes_rebalance(
+    p_id uuid, p_kind smallint, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
+    OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET enable_seqscan = off SET jit = off
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_now bigint := pawl.now_ms();
+BEGIN
+    SELECT i.lease_until_ms INTO lease_until_ms FROM pawl.instance i WHERE i.id = p_id AND i.state = 1 FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+    END IF;
+    now_ms := v_now;
+    evicted := pawl.evict_silent(p_id, v_now);
+    SELECT r.taken, r.given INTO taken, given FROM pawl.rebalance(p_id, p_kind, v_now) r;
+    SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)
+      INTO lanes_outbox, lanes_inbox, lanes_perspective
+      FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+END
+$$;
+
+-- name: partition_here
+-- The partition of a stream in this schema; partition_of with its number of partitions as a constant.
+-- params: p_key text: the stream, or the text form of the id of a message without one
+-- returns: 0 … partition_count - 1
+-- tables: none
+-- locks: none
+-- No search_path of its own, or the planner could not write it out where it is called; so every operator says whose it is.
+CREATE OR REPLACE FUNCTION pawl.partition_here(p_key text) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT ((pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.%) pawl.partition_count()
+             OPERATOR(pg_catalog.+) pawl.partition_count()
+             OPERATOR(pg_catalog.+) CASE WHEN pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.<) 0
+                                         THEN pawl.partition_wrap() ELSE 0 END)
+            OPERATOR(pg_catalog.%) pawl.partition_count())::integer
+$$;
+
+-- name: partition_of
+-- The partition of a stream: its unsigned 64-bit hash modulo the number of partitions.
+-- params: p_key text: the stream, or the text form of the id of a message without one; p_count integer
+-- returns: 0 … p_count - 1, as base/hash.h partition_of computes it
+-- tables: none
+-- locks: none
+-- The hash is read as unsigned: a negative one stands for itself + 2^64, and 2^64 mod n is added to its remainder.
+CREATE OR REPLACE FUNCTION pawl.partition_of(p_key text, p_count integer) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT ((h.hash % p_count + p_count
+             + CASE WHEN h.hash < 0 THEN (4294967296 % p_count) * (4294967296 % p_count) % p_count ELSE 0 END)
+            % p_count)::integer
+      FROM (SELECT hashtextextended(p_key, 0) AS hash OFFSET 0) h
+$$;
+
+-- name: rebalance
+-- Ends what is overdue, then moves the caller towards its fair share of one kind's lanes.
+-- params: p_caller uuid (its instance row is locked by the caller of this function, which has evicted silent peers), p_kind smallint, p_now bigint
+-- returns: lanes taken, lanes given (freed or set draining)
+-- tables: instance (read), lane (updated), claim (read), those of claims_expire
+-- locks: those of claims_expire, the kind's balance row, lanes, each for 50 ms at most: a heartbeat does not wait for others.
+--   Without the balance row it goes on: it gives only lanes of its own, which it locks, and takes free ones that nobody
+--   has locked; two that do this at once may come out uneven, which the next beats mend. Without its lanes it leaves
+--   everything to the next one. Nothing is locked when there is nothing to move
+CREATE OR REPLACE FUNCTION pawl.rebalance(
+    p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '50ms'
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_lanes integer;
+    v_share record;
+    v_lane integer;
+    v_left integer;
+BEGIN
+    taken := 0;
+    given := 0;
+    SELECT s.lane_count INTO v_lanes FROM pawl.settings s;
+    -- First without a lock: most beats change nothing.
+    SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+    IF v_share.quota IS NULL THEN
+        RETURN;
+    END IF;
+    IF pawl.claims_expire(p_caller, p_kind, false, p_now) > 0 THEN
+        SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+    END IF;
+    IF v_share.draining = 0
+       AND (v_share.owned = v_share.quota OR (v_share.owned < v_share.quota AND v_share.free = 0)) THEN
+        RETURN;
+    END IF;
+    BEGIN
+        PERFORM 1 FROM pawl.balance b WHERE b.kind = p_kind FOR UPDATE;
+    EXCEPTION WHEN lock_not_available THEN
+        NULL; -- a transaction that moved lanes and idles must not stop every other hand-over
+    END;
+    BEGIN
+        -- The caller's lanes next, so that no claim begins on one that is being given away.
+        PERFORM 1 FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller ORDER BY l.lane FOR UPDATE;
+        SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+
+        UPDATE pawl.lane l SET owner = NULL, draining = false
+         WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
+           AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                              AND c.token >= l.low_token);
+        GET DIAGNOSTICS given = ROW_COUNT;
+
+        v_left := least(v_share.owned - v_share.quota, (v_lanes + 1) / 2);
+        IF v_left > 0 THEN
+            WITH surplus AS (
+                SELECT l.lane, EXISTS (SELECT 1 FROM pawl.claim c
+                                        WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                              AND c.token >= l.low_token) AS busy
+                  FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
+                 ORDER BY 2, l.lane DESC LIMIT v_left)
+            UPDATE pawl.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
+              FROM surplus s WHERE l.kind = p_kind AND l.lane = s.lane;
+            given := given + v_left;
+            RETURN;
+        END IF;
+
+        v_left := v_share.quota - v_share.owned;
+        IF v_left <= 0 THEN
+            RETURN;
+        END IF;
+        FOR v_lane IN SELECT l.lane FROM pawl.lane l
+                       WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining ORDER BY l.lane LIMIT v_left LOOP
+            UPDATE pawl.lane l SET draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
+            v_left := v_left - 1;
+        END LOOP;
+        FOR v_lane IN SELECT l.lane FROM pawl.lane l
+                       WHERE l.kind = p_kind AND l.owner IS NULL ORDER BY l.lane LIMIT v_left FOR UPDATE SKIP LOCKED LOOP
+            UPDATE pawl.lane l SET owner = p_caller, draining = false, token = pawl.token_next(), moves = l.moves + 1
+             WHERE l.kind = p_kind AND l.lane = v_lane;
+            taken := taken + 1;
+        END LOOP;
+    EXCEPTION WHEN lock_not_available THEN
+        taken := 0;
+        given := 0;
+    END;
+END
+$$;
+
+-- name: view_lanes
+-- The lanes of a kind, who owns them and what is in flight or held on them.
+-- params: p_kind smallint
+-- returns: one row per lane, ascending
+-- tables: lane, claim, hold (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.view_lanes(p_kind smallint) RETURNS TABLE (
+    lane integer, owner uuid, token bigint, high bigint, moves bigint, draining boolean, claims integer, holds integer)
+LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 64
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+    SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
+           (SELECT count(*) FROM pawl.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = 1)::integer,
+           (SELECT count(*) FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
+      FROM pawl.lane l WHERE l.kind = p_kind ORDER BY l.lane
+$$;

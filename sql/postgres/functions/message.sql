@@ -1,0 +1,416 @@
+-- message: messages from put and receive to their place in a lane; what pauses them.
+
+-- name: pause_clear
+-- What was paused goes on.
+-- params: p_scope smallint, p_name text
+-- returns: nothing
+-- raises: PW002 it is not paused
+-- tables: pause (deleted)
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.pause_clear(p_scope smallint, p_name text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_lane record;
+BEGIN
+    DELETE FROM pawl.pause p WHERE p.scope = p_scope AND p.name = p_name;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'it is not paused';
+    END IF;
+    FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
+                   WHERE a.reason = 4 AND a.scheduled_ms > v_now
+                     AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name))
+                   GROUP BY a.kind, a.lane ORDER BY a.kind, a.lane LOOP
+        PERFORM 1 FROM pawl.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys) ORDER BY h.key FOR UPDATE;
+        UPDATE pawl.aside a SET scheduled_ms = v_now
+         WHERE a.kind = v_lane.kind AND a.key = ANY (v_lane.keys) AND a.reason = 4 AND a.scheduled_ms > v_now
+           AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name));
+        PERFORM pawl.hold_settle(v_lane.kind, v_lane.lane, v_lane.keys);
+    END LOOP;
+    PERFORM pg_notify('pawl.wake', 'pause');
+END
+$$;
+
+-- name: pause_set
+-- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; a pause that is there stays as it is. Everybody who listens is told, to look at once.
+-- params: p_scope smallint, p_name text, p_reason text, p_actor text
+-- returns: nothing
+-- tables: pause (inserted)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
+    VALUES (p_scope, p_name, p_reason, p_actor, pawl.now_ms()) ON CONFLICT (scope, name) DO NOTHING;
+    PERFORM pg_notify('pawl.wake', 'pause');
+END
+$$;
+
+-- name: put
+-- Stores messages of one kind, in the order of the arrays.
+-- params: one array member per message; arrays that are all absent may be NULL. p_consumer and p_hashes (NULL: computed
+--   here) are for the inbox; p_request NULL: none
+-- returns: one answer per message: 1 applied, 2 duplicate, 4 conflict
+-- raises: PW001 the kind, the consumer or a message is wrong
+-- tables: message, tally (inserted), dedupe, request (inserted); waiter (read)
+-- locks: the dedupe keys of an inbox call, in the order of the ids
+-- A transaction id comes first, then the numbers: a claim relies on it to find late commits (docs/protocol.md).
+CREATE OR REPLACE FUNCTION pawl.put(
+    p_kind smallint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[],
+    p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
+    p_consumer text, p_hashes bigint[], p_request uuid) RETURNS smallint[]
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_count integer := coalesce(cardinality(p_ids), 0);
+    v_answers smallint[];
+    v_applied bigint;
+    v_duplicates bigint := 0;
+    v_xid xid8;
+    v_now bigint;
+BEGIN
+    IF (p_kind BETWEEN 1 AND 3) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001',
+            MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', coalesce(p_kind::text, 'NULL'));
+    END IF;
+    IF p_kind = 2 AND (octet_length(p_consumer) BETWEEN 1 AND 128) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001',
+            MESSAGE = 'an inbox message needs a consumer of 1 … 128 bytes: who must see it once';
+    END IF;
+    PERFORM pawl.put_check(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers);
+    v_xid := pg_current_xact_id();
+    SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
+      INTO v_now FROM pawl.settings s;
+    IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
+        RETURN array_fill(2::smallint, ARRAY[v_count]);
+    END IF;
+    IF v_count = 0 THEN
+        RETURN '{}';
+    END IF;
+    v_answers := CASE WHEN p_kind = 2 THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
+                      ELSE array_fill(1::smallint, ARRAY[v_count]) END;
+
+    -- A function scan keeps the order of the arrays, and nextval is drawn row by row behind the filter.
+    INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
+                              causation_id, traceparent, consumer, put_ms)
+    SELECT nextval('pawl.message_seq'), p_kind, p.partition % pawl.lane_count(), p.partition, p.id, p.stream, p.topic,
+           p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
+      FROM (SELECT u.*, pawl.partition_here(coalesce(u.stream, u.id::text)) AS partition
+              FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
+                          p_causation_ids, p_traceparents, v_answers)
+                   AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
+             WHERE u.answer = 1 OR u.answer IS NULL) p;
+    GET DIAGNOSTICS v_applied = ROW_COUNT;
+    IF p_kind = 2 THEN
+        SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = 2;
+    END IF;
+    IF v_applied > 0 OR v_duplicates > 0 THEN
+        INSERT INTO pawl.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
+    END IF;
+    IF v_applied > 0 THEN
+        PERFORM pawl.put_wake(p_kind, v_now);
+    END IF;
+    RETURN v_answers;
+END
+$$;
+
+-- name: put_check
+-- Refuses messages that put cannot store, by name and number; the table itself checks no lengths, which PostgreSQL
+--   would read from their text anew in every statement (docs/decisions/0005-single-put.md).
+-- params: one array member per message, as for put
+-- returns: nothing
+-- raises: PW001 the first message that is wrong
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.put_check(
+    p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[], p_headers json[]) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_wrong record;
+BEGIN
+    SELECT c.n, c.fault INTO v_wrong
+      FROM (SELECT u.n, CASE WHEN u.id IS NULL THEN 'the id is missing'
+                             WHEN u.type IS NULL THEN 'the type is missing; it is required here'
+                             WHEN octet_length(u.type) NOT BETWEEN 1 AND 200 THEN
+                                 format('the type has %s bytes; it must have 1 … 200', octet_length(u.type))
+                             WHEN u.payload IS NULL THEN 'the payload is missing; send JSON, null when there is nothing to say'
+                             WHEN octet_length(u.payload::text) > 16777216 THEN
+                                 format('the payload has %s bytes, the limit is 16777216; store big data elsewhere and send where it is',
+                                        octet_length(u.payload::text))
+                             WHEN octet_length(u.stream) NOT BETWEEN 1 AND 200 THEN
+                                 format('the stream has %s bytes; it must have 1 … 200', octet_length(u.stream))
+                             WHEN octet_length(u.topic) > 200 THEN
+                                 format('the topic has %s bytes; at most 200 are allowed', octet_length(u.topic))
+                             WHEN octet_length(u.headers::text) > 65536 THEN
+                                 format('the headers have %s bytes; at most 65536 are allowed', octet_length(u.headers::text)) END AS fault
+              FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers)
+                   WITH ORDINALITY AS u(id, stream, topic, type, payload, headers, n)) c
+     WHERE c.fault IS NOT NULL LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001',
+            MESSAGE = format('message %s of %s: %s', v_wrong.n, greatest(cardinality(p_ids), cardinality(p_types)), v_wrong.fault);
+    END IF;
+END
+$$;
+
+-- name: put_dedupe
+-- Enters the ids of an inbox call for its consumer and says which of them are new.
+-- params: p_ids, p_payloads, p_consumer, p_hashes (NULL: computed here), p_now
+-- returns: one answer per id: 1 applied, 2 duplicate, 4 conflict (known with another payload); the first of equal ids wins
+-- tables: dedupe (inserted)
+-- locks: the dedupe keys, in the order of the ids: two calls cannot wait for each other in a circle
+CREATE OR REPLACE FUNCTION pawl.put_dedupe(
+    p_ids uuid[], p_payloads json[], p_consumer text, p_hashes bigint[], p_now bigint) RETURNS smallint[]
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_hashes bigint[] := p_hashes;
+    v_new uuid[];
+    v_answers smallint[];
+BEGIN
+    IF v_hashes IS NULL THEN
+        v_hashes := ARRAY(SELECT pawl.payload_hash(p.payload)
+                            FROM unnest(p_payloads) WITH ORDINALITY AS p(payload, n) ORDER BY p.n);
+    END IF;
+    WITH entered AS (
+        INSERT INTO pawl.dedupe (consumer, message_id, payload_hash, seen_ms)
+        SELECT p_consumer, f.id, f.hash, p_now
+          FROM (SELECT DISTINCT ON (u.id) u.id, u.hash
+                  FROM unnest(p_ids, v_hashes) WITH ORDINALITY AS u(id, hash, n) ORDER BY u.id, u.n) f
+         ORDER BY f.id
+        ON CONFLICT (consumer, message_id) DO NOTHING
+        RETURNING message_id)
+    SELECT coalesce(array_agg(e.message_id), '{}') INTO v_new FROM entered e;
+
+    SELECT array_agg((CASE WHEN w.id IS NOT NULL AND u.nth = 1 THEN 1
+                           WHEN d.payload_hash = u.hash THEN 2 ELSE 4 END)::smallint ORDER BY u.n)
+      INTO v_answers
+      FROM (SELECT i.id, i.hash, i.n, row_number() OVER (PARTITION BY i.id ORDER BY i.n) AS nth
+              FROM unnest(p_ids, v_hashes) WITH ORDINALITY AS i(id, hash, n)) u
+      JOIN pawl.dedupe d ON d.consumer = p_consumer AND d.message_id = u.id
+      LEFT JOIN unnest(v_new) AS w(id) ON w.id = u.id;
+    IF coalesce(cardinality(v_answers), 0) <> cardinality(p_ids) THEN
+        RAISE EXCEPTION USING ERRCODE = '40001', MESSAGE = 'a known message id was forgotten meanwhile; try again';
+    END IF;
+    RETURN v_answers;
+END
+$$;
+
+-- name: put_one
+-- Stores one outbox message, the usual call of a producer, without the machinery for many.
+-- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
+-- returns: p_id: it is stored, or an error is raised
+-- raises: PW001 something is missing or too long
+-- tables: message, tally (inserted); waiter (read when wait_seq says that somebody waits)
+-- locks: none
+-- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
+-- so does the look at who waits. Constants stand for the settings row, which would cost a tenth of a single INSERT.
+CREATE OR REPLACE FUNCTION pawl.put_one(
+    p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
+    p_causation_id uuid, p_traceparent text) RETURNS uuid
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_lane integer; -- where it went, when somebody waits
+BEGIN
+    IF (p_id IS NOT NULL AND octet_length(p_type) BETWEEN 1 AND 200 AND octet_length(p_payload::text) <= 16777216
+        AND (p_stream IS NULL OR octet_length(p_stream) BETWEEN 1 AND 200) AND (p_topic IS NULL OR octet_length(p_topic) <= 200)
+        AND (p_headers IS NULL OR octet_length(p_headers::text) <= 65536)) IS NOT TRUE THEN
+        PERFORM pawl.put_check(ARRAY[p_id], ARRAY[p_stream], ARRAY[p_topic], ARRAY[p_type], ARRAY[p_payload], ARRAY[p_headers]);
+    END IF;
+    INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
+    INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
+                                   causation_id, traceparent, put_ms)
+    VALUES (nextval('pawl.message_seq'), 1,
+            pawl.partition_here(coalesce(p_stream, p_id::text)) % pawl.lane_count(),
+            pawl.partition_here(coalesce(p_stream, p_id::text)),
+            p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
+            CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
+                 ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
+    RETURNING CASE WHEN pg_sequence_last_value('pawl.wait_seq') > m.put_ms THEN m.lane END
+         INTO v_lane;
+    IF v_lane IS NOT NULL THEN
+        PERFORM pawl.put_wake(1::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
+            ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END, v_lane);
+    END IF;
+    RETURN p_id;
+END
+$$;
+
+-- name: receive
+-- Stores one inbox message for a consumer unless it has it already; for any language.
+-- params: consumer, id, type and payload are required
+-- returns: 'applied', 'duplicate' or 'conflict' (the id is known with another payload)
+-- tables: those of put
+-- locks: the dedupe key
+CREATE OR REPLACE FUNCTION pawl.receive(
+    consumer text, id uuid, type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL,
+    headers json DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
+    traceparent text DEFAULT NULL) RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_answers smallint[] := pawl.put(2::smallint, ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload],
+                                     ARRAY[headers], ARRAY[correlation_id], ARRAY[causation_id], ARRAY[traceparent],
+                                     consumer, NULL, NULL);
+BEGIN
+    RETURN (ARRAY['applied', 'duplicate', 'stale', 'conflict'])[v_answers[1]];
+END
+$$;
+
+-- name: receive_begin
+-- Makes sure that the duty under which messages come in is still the caller's, until the commit.
+-- params: p_duty text, p_instance uuid, p_token bigint
+-- returns: nothing
+-- raises: PW004 the duty is no longer held
+-- tables: duty (read)
+-- locks: the duty's row
+CREATE OR REPLACE FUNCTION pawl.receive_begin(p_duty text, p_instance uuid, p_token bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM 1 FROM pawl.duty d
+      WHERE d.name = p_duty AND d.token = p_token AND d.instance = p_instance AND d.lease_until_ms > pawl.now_ms()
+        FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the duty is no longer held';
+    END IF;
+END
+$$;
+
+-- name: receive_many
+-- Stores what a subscription brought, in the order of the arrays; what the inbox cannot take is kept aside.
+-- params: p_duty, p_instance, p_token: the duty under which it came; then one array member per message, as for put, and
+-- params: p_duty, p_instance, p_token: the duty under which it came; then one array member per message, as for put
+-- raises: PW004 the duty is no longer held
+-- tables: those of put; duty (read), refused (inserted)
+-- locks: the duty's row, then those of put
+CREATE OR REPLACE FUNCTION pawl.receive_many(
+    p_duty text, p_instance uuid, p_token bigint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[],
+    p_payloads json[], p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
+    p_consumer text, p_hashes bigint[]) RETURNS smallint[]
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_answers smallint[];
+BEGIN
+    PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
+    v_answers := pawl.put(2::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
+                          p_causation_ids, p_traceparents, p_consumer, p_hashes, NULL);
+    INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
+    SELECT 1, p_consumer, p_topics[a.n], p_ids[a.n]::text, 'the id is known with another payload', p_payloads[a.n]::text,
+           p_hashes[a.n], pawl.now_ms()
+      FROM unnest(v_answers) WITH ORDINALITY AS a(answer, n) WHERE a.answer = 4 ORDER BY a.n
+    ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
+    RETURN v_answers;
+END
+$$;
+
+-- name: refuse_many
+-- Keeps what a subscription brought and is not a message, once per content.
+-- params: p_duty, p_instance, p_token as for receive_many; p_consumer, p_topic; one array member per thing: what the broker
+--   calls it, why it was refused, its text, the hash of that
+-- returns: nothing
+-- raises: PW004 the duty is no longer held
+-- tables: refused (inserted), duty (read)
+-- locks: the duty's row
+CREATE OR REPLACE FUNCTION pawl.refuse_many(
+    p_duty text, p_instance uuid, p_token bigint, p_consumer text, p_topic text, p_message_ids text[], p_details text[],
+    p_payloads text[], p_hashes bigint[]) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
+    INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
+    SELECT 2, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl.now_ms()
+      FROM unnest(p_message_ids, p_details, p_payloads, p_hashes) WITH ORDINALITY AS r(message_id, detail, payload, hash, n)
+     ORDER BY r.n
+    ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
+END
+$$;
+
+-- name: refused_remove
+-- Forgets one refused message.
+-- params: p_number bigint
+-- returns: nothing
+-- raises: PW002 there is none with that number
+-- tables: refused (deleted)
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.refused_remove(p_number bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    DELETE FROM pawl.refused r WHERE r.number = p_number;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no refused message %s', p_number);
+    END IF;
+END
+$$;
+
+-- name: send
+-- Stores one outbox message in the caller's own transaction; for producers in any language.
+-- params: type and payload are required; a stream keeps the order of its messages; id NULL: a UUIDv7 is made
+-- returns: the id of the message
+-- tables: those of put_one
+-- locks: none
+-- Another order of put_one's parameters, which the planner writes out where it is called: so no search_path of its own, no
+-- rights but the caller's, and every name qualified.
+CREATE OR REPLACE FUNCTION pawl.send(
+    type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
+    id uuid DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
+    traceparent text DEFAULT NULL) RETURNS uuid
+LANGUAGE sql VOLATILE
+AS $$
+    SELECT pawl.put_one(coalesce(id, pawl.uuid7()), stream, topic, type, payload, headers, correlation_id, causation_id,
+                        traceparent)
+$$;
+
+-- name: view_pauses
+-- What is paused.
+-- returns: one row each, by scope and name
+-- tables: pause (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.view_pauses() RETURNS TABLE (
+    scope smallint, name text, reason text, actor text, since_ms bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY SELECT p.scope, p.name, p.reason, p.actor, p.since_ms FROM pawl.pause p ORDER BY p.scope, p.name;
+END
+$$;
+
+-- name: view_refused
+-- What came in and could not be taken.
+-- params: p_after bigint, p_limit integer
+-- returns: one row each, by number; detail and payload only for who may see payloads
+-- tables: refused (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.view_refused(p_after bigint, p_limit integer) RETURNS TABLE (
+    number bigint, reason smallint, consumer text, topic text, message_id text, detail text, payload text,
+    received_ms bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_shown boolean := pawl.payloads_shown();
+BEGIN
+    RETURN QUERY SELECT r.number, r.reason, r.consumer, r.topic, r.message_id, CASE WHEN v_shown THEN r.detail END,
+           CASE WHEN v_shown THEN r.payload END, r.received_ms
+      FROM pawl.refused r WHERE r.number > p_after ORDER BY r.number LIMIT p_limit;
+END
+$$;

@@ -1,0 +1,332 @@
+-- task: tasks, schedules, agents, and what was refused to them.
+
+-- name: agent_put
+-- Who may make tasks, and what their tools may do.
+-- params: p_name text, p_scopes json (array of text), p_disabled boolean
+-- returns: nothing
+-- tables: agent
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.agent_put(p_name text, p_scopes json, p_disabled boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    INSERT INTO pawl.agent (name, scopes, disabled, updated_ms)
+    VALUES (p_name, ARRAY(SELECT json_array_elements_text(coalesce(p_scopes, '[]'))), p_disabled, pawl.now_ms())
+    ON CONFLICT (name) DO UPDATE SET scopes = excluded.scopes, disabled = excluded.disabled, updated_ms = excluded.updated_ms;
+END
+$$;
+
+-- name: agents
+-- All agents, by name.
+-- returns: name, scopes as a JSON array, disabled, updated_ms
+-- tables: agent (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.agents() RETURNS TABLE (name text, scopes json, disabled boolean, updated_ms bigint)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT a.name, array_to_json(a.scopes), a.disabled, a.updated_ms FROM pawl.agent a ORDER BY a.name
+$$;
+
+-- name: refusals
+-- What was refused for missing scopes, newest first.
+-- params: p_limit integer
+-- returns: rows of refusal
+-- tables: refusal (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.refusals(p_limit integer) RETURNS SETOF pawl.refusal
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT r.* FROM pawl.refusal r ORDER BY r.id DESC LIMIT p_limit
+$$;
+
+-- name: schedule_fire
+-- Makes the jobs of some instants, each at most once whoever calls, and moves the schedule on.
+-- params: p_name text, p_version bigint, p_instants, p_due bigint[], p_through_ms, p_next_ms bigint
+-- returns: answer 1 applied, 4 conflict (another version), 6 not found; per instant answers (1 applied, 2 it had fired, 4 skipped
+--   because an earlier job is unfinished, 7 refused) and ids
+-- tables: schedule (updated), schedule_fire (inserted), those of job_insert
+-- locks: the schedule
+CREATE OR REPLACE FUNCTION pawl.schedule_fire(
+    p_name text, p_version bigint, p_instants bigint[], p_due bigint[], p_through_ms bigint, p_next_ms bigint, OUT answer smallint,
+    OUT answers smallint[], OUT ids bigint[])
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_count integer := coalesce(cardinality(p_instants), 0);
+    v_schedule pawl.schedule;
+    v_job pawl.job;
+    v_answer smallint;
+    v_id bigint;
+    v_refused boolean := false;
+BEGIN
+    answers := array_fill(4::smallint, ARRAY[v_count]);
+    ids := array_fill(0::bigint, ARRAY[v_count]);
+    SELECT * INTO v_schedule FROM pawl.schedule s WHERE s.name = p_name FOR UPDATE;
+    IF NOT FOUND THEN
+        answer := 6;
+        RETURN;
+    ELSIF v_schedule.version <> p_version THEN
+        answer := 4;
+        RETURN;
+    END IF;
+    answer := 1;
+    FOR i IN 1 .. v_count LOOP
+        IF v_refused THEN
+            answers[i] := 7;
+            CONTINUE;
+        END IF;
+        IF p_instants[i] <= v_schedule.last_ms THEN
+            answers[i] := 2;
+            CONTINUE;
+        END IF;
+        INSERT INTO pawl.schedule_fire (schedule, instant_ms, job, fired_ms) VALUES (p_name, p_instants[i], NULL, v_now)
+            ON CONFLICT (schedule, instant_ms) DO NOTHING;
+        IF NOT FOUND THEN
+            answers[i] := 2;
+            CONTINUE;
+        END IF;
+        v_job := NULL;
+        v_job.task := v_schedule.task;
+        v_job.payload := v_schedule.params;
+        v_job.schedule := p_name;
+        v_job.instant_ms := p_instants[i];
+        v_job.due_ms := p_due[i];
+        v_job.priority := 0;
+        v_job.max_attempts := 0;
+        v_job.flags := 0;
+        IF v_schedule.overlap = 2 THEN
+            v_job.unique_key := 'schedule:' || p_name;
+        ELSIF v_schedule.overlap = 3 THEN
+            v_job.key := 'schedule:' || p_name;
+        END IF;
+        SELECT r.answer, r.id INTO v_answer, v_id FROM pawl.job_insert(v_job, v_now) r;
+        IF v_answer = 1 THEN
+            answers[i] := 1;
+            ids[i] := v_id;
+            UPDATE pawl.schedule_fire f SET job = v_id WHERE f.schedule = p_name AND f.instant_ms = p_instants[i];
+        ELSIF v_answer = 7 THEN
+            answers[i] := 7;
+            v_refused := true;
+        END IF;
+    END LOOP;
+    IF v_schedule.last_ms <= p_through_ms THEN
+        UPDATE pawl.schedule s SET last_ms = p_through_ms, next_ms = p_next_ms WHERE s.name = p_name;
+    END IF;
+    PERFORM pawl.put_wake(4::smallint, v_now);
+END
+$$;
+
+-- name: schedule_put
+-- Makes or changes a schedule.
+-- params: the columns of schedule but last_ms; p_version: the expected one (0: any)
+-- returns: answer 1 applied, 4 conflict (another version), 6 no such task; version
+-- tables: schedule, task (read), waiter (read)
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.schedule_put(
+    p_name text, p_task text, p_kind smallint, p_expr text, p_zone text, p_params json, p_missed smallint, p_missed_max integer,
+    p_overlap smallint, p_jitter_ms bigint, p_start_ms bigint, p_end_ms bigint, p_paused boolean, p_next_ms bigint, p_version bigint,
+    OUT answer smallint, OUT version bigint)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM 1 FROM pawl.task t WHERE t.name = p_task FOR KEY SHARE;
+    IF NOT FOUND THEN
+        answer := 6;
+        RETURN;
+    END IF;
+    SELECT s.version INTO schedule_put.version FROM pawl.schedule s WHERE s.name = p_name FOR UPDATE;
+    IF p_version <> 0 AND p_version <> coalesce(schedule_put.version, 0) THEN
+        answer := 4;
+        RETURN;
+    END IF;
+    INSERT INTO pawl.schedule AS s (name, task, kind, expr, zone, params, missed, missed_max, overlap, jitter_ms, start_ms, end_ms, paused,
+                               next_ms, last_ms, version, updated_ms)
+    VALUES (p_name, p_task, p_kind, p_expr, p_zone, p_params, p_missed, p_missed_max, p_overlap, p_jitter_ms, p_start_ms, p_end_ms,
+            p_paused, p_next_ms, 0, 1, pawl.now_ms())
+    ON CONFLICT (name) DO UPDATE
+       SET task = excluded.task, kind = excluded.kind, expr = excluded.expr, zone = excluded.zone, params = excluded.params,
+           missed = excluded.missed, missed_max = excluded.missed_max, overlap = excluded.overlap, jitter_ms = excluded.jitter_ms,
+           start_ms = excluded.start_ms, end_ms = excluded.end_ms, paused = excluded.paused, next_ms = excluded.next_ms,
+           version = s.version + 1, updated_ms = excluded.updated_ms
+    RETURNING s.version INTO schedule_put.version;
+    PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- who rests until the next schedule has to look again
+    answer := 1;
+END
+$$;
+
+-- name: schedule_remove
+-- Removes a schedule and its fire rows; its jobs stay.
+-- params: p_name text
+-- returns: 1 applied, 6 not found
+-- tables: schedule, schedule_fire
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.schedule_remove(p_name text) RETURNS smallint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    DELETE FROM pawl.schedule s WHERE s.name = p_name;
+    IF NOT FOUND THEN
+        RETURN 6;
+    END IF;
+    DELETE FROM pawl.schedule_fire f WHERE f.schedule = p_name;
+    RETURN 1;
+END
+$$;
+
+-- name: schedules
+-- Schedules by name, or those that are due by (next_ms, name).
+-- params: p_name, p_task text (NULL: any), p_due boolean, p_after text (NULL: from the first), p_limit integer
+-- returns: now_ms and the columns of schedule; params only for who may see payloads
+-- tables: schedule (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.schedules(p_name text, p_task text, p_due boolean, p_after text, p_limit integer)
+    RETURNS TABLE (now_ms bigint, name text, task text, kind smallint, expr text, zone text, params json, missed smallint,
+                   missed_max integer, overlap smallint, jitter_ms bigint, start_ms bigint, end_ms bigint, paused boolean,
+                   next_ms bigint, last_ms bigint, version bigint, updated_ms bigint)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+    v_shown boolean := pawl.payloads_shown();
+    v_now bigint := pawl.now_ms();
+BEGIN
+    IF p_due THEN
+        RETURN QUERY SELECT v_now, s.name, s.task, s.kind, s.expr, s.zone, CASE WHEN v_shown THEN s.params END, s.missed, s.missed_max,
+                            s.overlap, s.jitter_ms, s.start_ms, s.end_ms, s.paused, s.next_ms, s.last_ms, s.version, s.updated_ms
+                       FROM pawl.schedule s
+                      WHERE NOT s.paused AND s.next_ms > 0 AND s.next_ms <= v_now AND (p_name IS NULL OR s.name = p_name)
+                        AND (p_task IS NULL OR s.task = p_task)
+                      ORDER BY s.next_ms, s.name LIMIT p_limit;
+    ELSE
+        RETURN QUERY SELECT v_now, s.name, s.task, s.kind, s.expr, s.zone, CASE WHEN v_shown THEN s.params END, s.missed, s.missed_max,
+                            s.overlap, s.jitter_ms, s.start_ms, s.end_ms, s.paused, s.next_ms, s.last_ms, s.version, s.updated_ms
+                       FROM pawl.schedule s
+                      WHERE (p_name IS NULL OR s.name = p_name) AND (p_task IS NULL OR s.task = p_task)
+                        AND (p_after IS NULL OR s.name > p_after)
+                      ORDER BY s.name LIMIT p_limit;
+    END IF;
+END
+$$;
+
+-- name: scope_missing
+-- Which scope an agent lacks.
+-- params: p_agent text (NULL: nobody's work needs no scopes), p_scopes text[]
+-- A granted scope that ends in * covers what begins with the text before it (src/domain/authority/scope.h).
+-- returns: the first missing scope in the order of the array; 'agent NAME' when it is missing or disabled; NULL when all is well
+-- tables: agent (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.scope_missing(p_agent text, p_scopes text[]) RETURNS text
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_agent pawl.agent;
+BEGIN
+    IF p_agent IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT * INTO v_agent FROM pawl.agent a WHERE a.name = p_agent;
+    IF NOT FOUND OR v_agent.disabled THEN
+        RETURN 'agent ' || p_agent;
+    END IF;
+    RETURN (SELECT s.scope FROM unnest(p_scopes) WITH ORDINALITY AS s(scope, n)
+             WHERE NOT EXISTS (SELECT 1 FROM unnest(v_agent.scopes) AS g(scope)
+                                WHERE g.scope = s.scope OR (right(g.scope, 1) = '*' AND starts_with(s.scope, left(g.scope, -1))))
+             ORDER BY s.n LIMIT 1);
+END
+$$;
+
+-- name: task_put
+-- Makes or changes a task.
+-- params: the columns of task; p_scopes json (array of text); p_version: the expected one (0: any)
+-- returns: answer 1 applied, 4 conflict (another version), 6 no such agent, 7 refused; version; missing scope
+-- tables: task, agent (read), refusal
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.task_put(
+    p_name text, p_agent text, p_type text, p_spec json, p_params json, p_scopes json, p_queue text, p_key text, p_priority integer,
+    p_max_attempts integer, p_flags integer, p_timeout_ms bigint, p_retention_ms bigint, p_version bigint, OUT answer smallint,
+    OUT version bigint, OUT missing text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_scopes text[] := ARRAY(SELECT json_array_elements_text(coalesce(p_scopes, '[]')));
+BEGIN
+    IF p_agent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.agent a WHERE a.name = p_agent) THEN
+        answer := 6;
+        RETURN;
+    END IF;
+    SELECT t.version INTO task_put.version FROM pawl.task t WHERE t.name = p_name FOR UPDATE;
+    IF p_version <> 0 AND p_version <> coalesce(task_put.version, 0) THEN
+        answer := 4;
+        RETURN;
+    END IF;
+    missing := pawl.scope_missing(p_agent, v_scopes);
+    IF missing IS NOT NULL THEN
+        INSERT INTO pawl.refusal (agent, task, missing, made_ms) VALUES (p_agent, p_name, missing, v_now);
+        answer := 7;
+        RETURN;
+    END IF;
+    INSERT INTO pawl.task AS t (name, agent, type, spec, params, scopes, queue, key, priority, max_attempts, flags, timeout_ms,
+                           retention_ms, version, updated_ms)
+    VALUES (p_name, p_agent, p_type, p_spec, p_params, v_scopes, p_queue, p_key, p_priority, p_max_attempts, p_flags, p_timeout_ms,
+            p_retention_ms, 1, v_now)
+    ON CONFLICT (name) DO UPDATE
+       SET agent = excluded.agent, type = excluded.type, spec = excluded.spec, params = excluded.params, scopes = excluded.scopes,
+           queue = excluded.queue, key = excluded.key, priority = excluded.priority, max_attempts = excluded.max_attempts,
+           flags = excluded.flags, timeout_ms = excluded.timeout_ms, retention_ms = excluded.retention_ms,
+           version = t.version + 1, updated_ms = excluded.updated_ms
+    RETURNING t.version INTO task_put.version;
+    answer := 1;
+END
+$$;
+
+-- name: task_remove
+-- Removes a task; its jobs and runs stay.
+-- params: p_name text
+-- returns: 1 applied, 4 a schedule names it, 6 not found
+-- tables: task, schedule (read)
+-- locks: its row
+CREATE OR REPLACE FUNCTION pawl.task_remove(p_name text) RETURNS smallint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM 1 FROM pawl.task t WHERE t.name = p_name FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 6;
+    ELSIF EXISTS (SELECT 1 FROM pawl.schedule s WHERE s.task = p_name) THEN
+        RETURN 4;
+    END IF;
+    DELETE FROM pawl.task t WHERE t.name = p_name;
+    RETURN 1;
+END
+$$;
+
+-- name: tasks
+-- Tasks by name.
+-- params: p_name text (NULL: all), p_after text (NULL: from the first), p_limit integer
+-- returns: the columns of task, scopes as a JSON array; spec and params only for who may see payloads
+-- tables: task (read)
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.tasks(p_name text, p_after text, p_limit integer)
+    RETURNS TABLE (name text, agent text, type text, spec json, params json, scopes json, queue text, key text, priority integer,
+                   max_attempts integer, flags integer, timeout_ms bigint, retention_ms bigint, version bigint, updated_ms bigint)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT t.name, t.agent, t.type, CASE WHEN t.spec IS NOT NULL AND pawl.payloads_shown() THEN t.spec END,
+           CASE WHEN t.params IS NOT NULL AND pawl.payloads_shown() THEN t.params END, array_to_json(t.scopes), t.queue, t.key, t.priority, t.max_attempts, t.flags,
+           t.timeout_ms, t.retention_ms, t.version, t.updated_ms
+      FROM pawl.task t WHERE (p_name IS NULL OR t.name = p_name) AND (p_after IS NULL OR t.name > p_after)
+     ORDER BY t.name LIMIT p_limit
+$$;

@@ -1,2 +1,0 @@
--- agents: see functions/agents.sql
-SELECT * FROM pawl.agents()

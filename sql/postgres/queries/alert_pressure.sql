@@ -1,2 +1,0 @@
--- alert_pressure: see functions/alert_pressure.sql
-SELECT pawl.alert_pressure()

@@ -1,2 +1,0 @@
--- audit_head: see functions/audit_head.sql
-SELECT * FROM pawl.audit_head()

@@ -1,2 +1,0 @@
--- clock_read: the database's clock.
-SELECT pawl.now_ms()

@@ -1,2 +1,0 @@
--- commit: ends it.
-COMMIT

@@ -1,0 +1,10 @@
+-- dead: dead letters: dying, grouping, redriving, discarding.
+
+-- name: dead_discard
+SELECT pawl.dead_discard($1, $2)
+
+-- name: dead_redrive
+SELECT pawl.dead_redrive($1, $2)
+
+-- name: view_dead_groups
+SELECT g.fingerprint, g.sample_error, g.letters, g.first_ms, g.last_ms FROM pawl.view_dead_groups($1, $2) g

@@ -1,0 +1,90 @@
+-- dump: every row of a store, for tests that compare stores.
+
+-- name: dump_aside
+-- Section 6 of the state dump.
+SELECT a.kind::integer, a.lane, a.id, a.stream, a.attempts, a.deaths, a.reason::integer, a.error, a.scheduled_ms,
+       a.out_of_order, a.losses::integer
+  FROM pawl.aside a ORDER BY a.kind, a.lane, a.seq
+
+-- name: dump_checkpoints
+-- Section 12 of the state dump.
+SELECT c.stream, c.perspective, c.version, c.status::integer, c.attempts, c.error
+  FROM pawl.checkpoint c ORDER BY c.stream, c.perspective
+
+-- name: dump_claims
+-- Section 8 of the state dump.
+SELECT c.kind::integer, c.lane, c.instance, c.source::integer, c.suspect::integer, c.lease_until_ms,
+       ARRAY(SELECT v.id FROM pg_catalog.unnest(c.seqs) AS s(seq)
+               JOIN (SELECT m.kind, m.seq, m.id FROM pawl.message m UNION ALL SELECT a.kind, a.seq, a.id FROM pawl.aside a) v
+                 ON v.kind = c.kind AND v.seq = s.seq ORDER BY s.seq),
+       ARRAY(SELECT d.id FROM pg_catalog.unnest(c.done_ids) AS d(id) ORDER BY d.id)
+  FROM pawl.claim c WHERE c.state = 1 ORDER BY c.kind, c.lane, c.seqs[1]
+
+-- name: dump_dead
+-- Section 9 of the state dump.
+SELECT d.kind::integer, d.lane, d.id, d.stream, d.attempts, d.deaths, d.reason::integer, d.error, d.died_ms
+  FROM pawl.dead d ORDER BY d.kind, d.lane, d.seq
+
+-- name: dump_dedupe
+-- Section 10 of the state dump.
+SELECT d.consumer, d.message_id FROM pawl.dedupe d ORDER BY d.consumer, d.message_id
+
+-- name: dump_history
+-- Section 14 of the state dump.
+SELECT h.kind::integer, h.id FROM pawl.history h ORDER BY h.kind, h.seq
+
+-- name: dump_holds
+-- Section 7 of the state dump.
+SELECT h.kind::integer, CASE WHEN pg_catalog.starts_with(h.key, pg_catalog.chr(1)) THEN NULL ELSE h.key END, h.lane,
+       h.state::integer, h.due_ms, d.id
+  FROM pawl.hold h
+  LEFT JOIN pawl.dead d ON d.kind = h.kind AND d.seq = h.by_seq
+ ORDER BY h.kind, (SELECT min(a.seq) FROM pawl.aside a WHERE a.kind = h.kind AND a.key = h.key) NULLS LAST, h.key
+
+-- name: dump_instances
+-- Section 2 of the state dump.
+SELECT i.id, i.service, i.kinds, i.state::integer, i.beat_ms, i.lease_until_ms FROM pawl.instance i ORDER BY i.id
+
+-- name: dump_items
+-- Section 17 of the state dump.
+SELECT r.key, i.key, i.part, i.payload::text FROM pawl.run_item i JOIN pawl.run r ON r.id = i.run ORDER BY i.run, i.key
+
+-- name: dump_lanes
+-- Section 4 of the state dump.
+SELECT l.kind::integer, l.lane, l.owner, l.draining FROM pawl.lane l WHERE l.owner IS NOT NULL ORDER BY l.kind, l.lane
+
+-- name: dump_messages
+-- Section 5 of the state dump.
+SELECT m.kind::integer, m.lane, m.id, m.stream, m.type, m.payload, m.consumer, m.put_ms
+  FROM pawl.message m ORDER BY m.kind, m.lane, m.seq
+
+-- name: dump_partitions
+-- Section 16 of the state dump.
+SELECT r.key, p.name, p.state::integer, p.paused, p.state = 1 AND p.job <> 0, p.generation, p.page, p.next_offset, p.items, p.repeats,
+       p.skipped, p.cursor, p.error
+  FROM pawl.run_partition p JOIN pawl.run r ON r.id = p.run ORDER BY p.run, p.part
+
+-- name: dump_receptors
+-- Section 11 of the state dump.
+SELECT r.event_id, r.receptor, r.status, r.attempts, r.error FROM pawl.receptor r ORDER BY r.event_id, r.receptor
+
+-- name: dump_runs
+-- Section 15 of the state dump.
+SELECT r.key, r.name, r.state::integer, r.paused, r.round, r.partitions, r.remaining, r.done, r.failed, r.children_open,
+       r.children_failed, r.error
+  FROM pawl.run r ORDER BY r.id
+
+-- name: dump_settings
+-- Section 1 of the state dump.
+SELECT s.partition_count, s.lane_count, s.epoch, s.max_attempts, s.dead_policy::integer FROM pawl.settings s
+
+-- name: dump_tally
+-- Section 13 of the state dump.
+SELECT k.kind, coalesce(sum(t.put), 0)::bigint, coalesce(sum(t.done), 0)::bigint, coalesce(sum(t.failed), 0)::bigint,
+       coalesce(sum(t.dead), 0)::bigint, coalesce(sum(t.aside), 0)::bigint, coalesce(sum(t.stale), 0)::bigint,
+       coalesce(sum(t.duplicate), 0)::bigint, coalesce(sum(t.redriven), 0)::bigint, coalesce(sum(t.discarded), 0)::bigint
+  FROM pg_catalog.generate_series(1, 3) AS k(kind) LEFT JOIN pawl.tally t ON t.kind = k.kind GROUP BY k.kind ORDER BY k.kind
+
+-- name: dump_tombstones
+-- Section 3 of the state dump.
+SELECT t.id FROM pawl.tombstone t ORDER BY t.id

@@ -1,2 +1,0 @@
--- epoch_raise: see functions/epoch_raise.sql
-SELECT pawl.epoch_raise()

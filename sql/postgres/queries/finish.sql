@@ -1,2 +1,0 @@
--- finish: see functions/finish.sql
-SELECT pawl.finish($1, $2, $3)

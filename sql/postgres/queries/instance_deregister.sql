@@ -1,2 +1,0 @@
--- instance_deregister: see functions/instance_deregister.sql
-SELECT pawl.instance_deregister($1)

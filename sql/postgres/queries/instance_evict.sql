@@ -1,2 +1,0 @@
--- instance_evict: see functions/instance_evict.sql
-SELECT pawl.instance_evict($1)

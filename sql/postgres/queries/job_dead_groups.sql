@@ -1,2 +1,0 @@
--- job_dead_groups: see functions/job_dead_groups.sql
-SELECT * FROM pawl.job_dead_groups($1)

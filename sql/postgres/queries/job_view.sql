@@ -1,0 +1,18 @@
+-- job_view: what operators look at of jobs: lists, counts, and why a job waits.
+
+-- name: job_backlog
+SELECT priority, ready, later, overdue FROM pawl.job_backlog($1)
+
+-- name: job_counts
+SELECT * FROM pawl.job_counts()
+
+-- name: job_dead_groups
+SELECT * FROM pawl.job_dead_groups($1)
+
+-- name: job_why
+SELECT * FROM pawl.job_why($1)
+
+-- name: view_jobs
+SELECT r.*, p.next_id
+  FROM pawl.view_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) p
+  LEFT JOIN LATERAL pawl.view_job_rows(p.ids) r ON true

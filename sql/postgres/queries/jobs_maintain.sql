@@ -1,2 +1,0 @@
--- jobs_maintain: see functions/jobs_maintain.sql
-SELECT * FROM pawl.jobs_maintain($1)

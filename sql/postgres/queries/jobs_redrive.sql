@@ -1,2 +1,0 @@
--- jobs_redrive: see functions/jobs_redrive.sql
-SELECT pawl.jobs_redrive($1, $2)

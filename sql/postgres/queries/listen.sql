@@ -1,2 +1,0 @@
--- listen: this session is told when somebody is woken.
-LISTEN "pawl.wake"

@@ -1,4 +1,0 @@
--- maintain: see functions/maintain.sql
-SELECT m.instances_removed, m.tombstones_removed, m.dedupe_removed, m.requests_removed, m.claims_removed,
-       m.history_removed, m.receptors_removed, m.claims_expired, m.tally_folded
-  FROM pawl.maintain($1, $2) m

@@ -1,2 +1,0 @@
--- perspective_backfill: see functions/perspective_backfill.sql
-SELECT pawl.perspective_backfill($1, $2)

@@ -1,2 +1,0 @@
--- put: see functions/put.sql
-SELECT pawl.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)

@@ -1,2 +1,0 @@
--- receptor_remove: see functions/receptor_remove.sql
-SELECT pawl.receptor_remove($1)

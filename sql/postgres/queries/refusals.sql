@@ -1,2 +1,0 @@
--- refusals: see functions/refusals.sql
-SELECT * FROM pawl.refusals($1)

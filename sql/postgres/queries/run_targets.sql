@@ -1,2 +1,0 @@
--- run_targets: see functions/run_targets.sql
-SELECT * FROM pawl.run_targets()

@@ -1,2 +1,0 @@
--- savepoint_release: the step worked.
-RELEASE SAVEPOINT step

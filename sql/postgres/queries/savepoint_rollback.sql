@@ -1,2 +1,0 @@
--- savepoint_rollback: the step did not work.
-ROLLBACK TO SAVEPOINT step

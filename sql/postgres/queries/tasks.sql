@@ -1,2 +1,0 @@
--- tasks: see functions/tasks.sql
-SELECT * FROM pawl.tasks($1, $2, $3)

@@ -1,0 +1,37 @@
+-- view: what operators look at: messages, counts, and why a message waits.
+
+-- name: rollups_add
+SELECT pawl.rollups_add($1, $2, $3, $4, $5, $6)
+
+-- name: view_counts
+SELECT c.now_ms, c.kind, c.ready, c.leased, c.aside, c.dead, c.put, c.done, c.failed, c.stale, c.duplicate, c.redriven,
+       c.discarded, c.oldest_ready_ms, c.claims_active, c.claims_overdue, c.lanes_free, c.next_due_ms
+  FROM pawl.view_counts() c
+
+-- name: view_ids
+SELECT v.id FROM pawl.view_ids($1, $2, $3) v
+
+-- name: view_message
+SELECT r.token, r.lease_until_ms, r.seq, r.kind, r.lane, r.partition, r.id, r.stream, r.topic, r.type, r.payload, r.headers,
+       r.correlation_id, r.causation_id, r.traceparent, r.consumer, r.put_ms, r.attempt, r.deaths, r.out_of_order, r.state,
+       r.claimed_by, r.attempts, r.scheduled_ms, r.reason, r.error, r.fingerprint, r.ended_ms
+  FROM pawl.view_message($1) r
+
+-- name: view_messages
+SELECT r.token, r.lease_until_ms, r.seq, r.kind, r.lane, r.partition, r.id, r.stream, r.topic, r.type, r.payload, r.headers,
+       r.correlation_id, r.causation_id, r.traceparent, r.consumer, r.put_ms, r.attempt, r.deaths, r.out_of_order, r.state,
+       r.claimed_by, r.attempts, r.scheduled_ms, r.reason, r.error, r.fingerprint, r.ended_ms, p.next_seq
+  FROM pawl.view_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) p
+  LEFT JOIN LATERAL pawl.view_message_rows(p.places, p.kinds, p.lanes, p.seqs) r ON true
+
+-- name: view_rollups
+SELECT r.measure, r.kind, r.result, r.bucket, r.count, r.sum FROM pawl.view_rollups() r
+
+-- name: why
+SELECT w.now_ms, w.seq, w.cause, w.instance, w.until_ms, w.blocker_id, w.blocker_seq, w.blocker_cause, w.many_ahead,
+       CASE WHEN a.pid IS NOT NULL THEN w.locked END, a.pid, a.application_name,
+       COALESCE((EXTRACT(epoch FROM a.xact_start) * 1000)::bigint, 0)
+  FROM pawl.why($1) w
+  LEFT JOIN pg_catalog.pg_stat_activity a
+    ON a.pid = w.locked_pid
+   AND (a.xact_start IS NULL OR a.xact_start < pg_catalog.clock_timestamp() - interval '1 second')

@@ -1,2 +1,0 @@
--- wait_late: see functions/wait_late.sql
-SELECT pawl.wait_late()

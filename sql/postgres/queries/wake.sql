@@ -1,2 +1,0 @@
--- wake: see functions/wake.sql
-SELECT pawl.wake()

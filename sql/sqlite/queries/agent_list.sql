@@ -1,2 +1,0 @@
--- agent_list: all agents.
-SELECT name, scopes, disabled, updated_ms FROM pawl_agent ORDER BY name

@@ -1,6 +1,0 @@
--- checkpoint_due: the checkpoints of a perspective that are due.
--- params: key, now_ms, limit
-SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.version, 0), c.token, c.status, c.stopped, c.attempts,
-       c.instance, c.lease_until_ms, c.due_ms, c.created_ms, c.updated_ms, c.replay_to, c.failed_version
-  FROM pawl_checkpoint c LEFT JOIN pawl_stream s ON s.stream = c.stream
- WHERE c.perspective = ?1 AND c.due_ms <= ?2 AND c.due_ms IS NOT NULL ORDER BY c.due_ms, c.stream LIMIT ?3

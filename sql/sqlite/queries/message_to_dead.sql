@@ -1,7 +1,0 @@
--- message_to_dead: copy a message to the dead letters; its own row is deleted next.
--- params: kind, lane, seq, attempts, deaths, reason, died_ms, error, fingerprint
-INSERT INTO pawl_dead (kind, seq, lane, key, attempts, deaths, reason, died_ms, out_of_order, error, fingerprint,
-                  id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
-SELECT kind, seq, lane, coalesce(stream, char(1) || seq), ?4, ?5, ?6, ?7, 0, ?8, ?9,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
-  FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3

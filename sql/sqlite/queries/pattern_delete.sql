@@ -1,3 +1,0 @@
--- pattern_delete: forgets the patterns of a receptor.
--- params: key
-DELETE FROM pawl_pattern WHERE key = ?1

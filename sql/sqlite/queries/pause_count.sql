@@ -1,2 +1,0 @@
--- pause_count: how many pauses there are.
-SELECT count(*) FROM pawl_pause

@@ -1,2 +1,0 @@
--- pragma_autocheckpoint: only the elected checkpointer moves the log back.
-PRAGMA wal_autocheckpoint = 0

@@ -1,2 +1,0 @@
--- pragma_mmap: a damaged file gives an error, not a signal.
-PRAGMA mmap_size = 0

@@ -1,2 +1,0 @@
--- pragma_temp_store: sorting stays in memory.
-PRAGMA temp_store = MEMORY

@@ -1,3 +1,0 @@
--- refused_delete: forget a refused message.
--- params: number
-DELETE FROM pawl_refused WHERE number = ?1

@@ -1,2 +1,0 @@
--- run_delete: a run goes.
-DELETE FROM pawl_run WHERE id = ?1

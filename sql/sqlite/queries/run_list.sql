@@ -1,5 +1,0 @@
--- run_list: executions before an id, newest first, and whether each fits.
--- params: before, outcome (0: any), since_ms
-SELECT id, job, task, type, queue, attempt, instance, token, started_ms, finished_ms, outcome, output, error, steps, input_hash, output_hash, hash,
-       (?2 = 0 OR outcome = ?2) AND finished_ms >= ?3
-  FROM pawl_task_run WHERE id < ?1 ORDER BY id DESC

@@ -1,2 +1,0 @@
--- send_release: keeps what a send inside somebody else's transaction wrote.
-RELEASE pawl_send

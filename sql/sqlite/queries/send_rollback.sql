@@ -1,2 +1,0 @@
--- send_rollback: forgets what a send inside somebody else's transaction wrote.
-ROLLBACK TO pawl_send

@@ -1,3 +1,0 @@
--- settings_file: another file.
--- params: file_id
-UPDATE pawl_settings SET file_id = ?1

@@ -1,2 +1,0 @@
--- spine_delete: an event was passed on.
-DELETE FROM pawl_spine WHERE id = ?1

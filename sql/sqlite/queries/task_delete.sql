@@ -1,2 +1,0 @@
--- task_delete: removes a task.
-DELETE FROM pawl_task WHERE name = ?1

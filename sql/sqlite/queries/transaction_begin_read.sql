@@ -1,2 +1,0 @@
--- transaction_begin_read: begin a consistent read.
-BEGIN

@@ -1,2 +1,0 @@
--- transaction_begin_write: begin as the one writer.
-BEGIN IMMEDIATE

@@ -1,2 +1,0 @@
--- transaction_commit: commit.
-COMMIT

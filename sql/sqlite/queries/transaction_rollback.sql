@@ -1,2 +1,0 @@
--- transaction_rollback: roll back.
-ROLLBACK
