@@ -8,7 +8,7 @@
 
 enum {
     PROCESS_STDOUT_BYTES_MAX = 8388608, /* more is a flood: the program is killed */
-    PROCESS_STDOUT_KEPT = 4096,         /* of a program whose output is only looked at for wishes */
+    PROCESS_STDOUT_KEPT = 4096,         /* of a program whose output is only looked at for directives */
     PROCESS_TERM_MS = 2000              /* from SIGTERM to SIGKILL */
 };
 

@@ -16,7 +16,7 @@
 enum checkup_state { CHECKUP_NEVER, CHECKUP_DONE, CHECKUP_FAILED };
 
 struct checkup {
-    struct errand errand; /* first: the desk gives it back */
+    struct pool_task pool_task; /* first: the pool gives it back */
     struct server *server;
     pthread_mutex_t lock; /* of what follows */
     bool looking;
@@ -44,7 +44,7 @@ void checkup_free(struct checkup *checkup) {
     free(checkup);
 }
 
-/* ---- Looking: in the thread of the doctor's desk */
+/* ---- Looking: in the thread of the doctor's pool */
 
 static pawl_status look(struct store *store, struct arena *arena, struct doctor_report *report,
                         pawl_error *err) {
@@ -54,8 +54,8 @@ static pawl_status look(struct store *store, struct arena *arena, struct doctor_
     return doctor_run(store, &input, arena, report, err);
 }
 
-static void run(struct errand *errand, struct store *store, const pawl_error *opened) {
-    struct checkup *checkup = (struct checkup *)errand;
+static void run(struct pool_task *pool_task, struct store *store, const pawl_error *opened) {
+    struct checkup *checkup = (struct checkup *)pool_task;
     struct arena *arena = arena_create(PAWL_HTTP_ARENA_BYTES_MAX), *old;
     struct doctor_report report = {.count = 0};
     pawl_error err = *opened;
@@ -75,19 +75,19 @@ static void run(struct errand *errand, struct store *store, const pawl_error *op
     }
     pthread_mutex_unlock(&checkup->lock);
     arena_free(old);
-    server_hand_back(checkup->server, errand);
+    server_hand_back(checkup->server, pool_task);
 }
 
-static void done(struct errand *errand) { (void)errand; /* the report stays */ }
+static void done(struct pool_task *pool_task) { (void)pool_task; /* the report stays */ }
 
 /* Has the doctor look, unless it does. With the lock held. */
 static void begin(struct checkup *checkup) {
     if (checkup->looking)
         return;
     checkup->looking = true;
-    checkup->errand.run = run;
-    checkup->errand.done = done;
-    http_desk_put(&checkup->server->doctor_desk, &checkup->errand);
+    checkup->pool_task.run = run;
+    checkup->pool_task.done = done;
+    store_pool_put(&checkup->server->doctor_pool, &checkup->pool_task);
 }
 
 /* ---- Asking */
@@ -175,16 +175,16 @@ static pawl_status checks(struct call *call, pawl_error *err) {
 }
 
 static const struct route routes[] = {
-    {READS("/v1/doctor", "readDoctor"), .tag = "doctor", .desk = DESK_LOOP,
+    {READS("/v1/doctor", "readDoctor"), .tag = "doctor", .pool = POOL_LOOP,
      .summary = "How the doctor's last look ended; one that is a minute old is followed by another",
      .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
-    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor"), .tag = "doctor", .desk = DESK_LOOP,
+    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor"), .tag = "doctor", .pool = POOL_LOOP,
      .summary = "Have the doctor look again; ask readDoctor when it has", .shape = ANSWER_RECORD,
      .unaudited = true, COLUMNS(state_columns), .status = 202, .run = look_again},
-    {READS("/v1/doctor/findings", "listFindings"), .tag = "doctor", .desk = DESK_LOOP,
+    {READS("/v1/doctor/findings", "listFindings"), .tag = "doctor", .pool = POOL_LOOP,
      .summary = "What endangers the work, why, and what to do; faults first", COLUMNS(finding_columns),
      .run = findings},
-    {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .desk = DESK_LOOP,
+    {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .pool = POOL_LOOP,
      .summary = "What the doctor looks at", COLUMNS(check_columns), .run = checks},
 };
 

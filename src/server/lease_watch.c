@@ -21,7 +21,7 @@ struct watched {
 };
 
 struct lease_watch {
-    struct errand errand; /* first */
+    struct pool_task pool_task; /* first */
     struct server *server;
     pthread_mutex_t lock; /* of places */
     struct watched places[SETS][WAYS];
@@ -50,21 +50,21 @@ void lease_watch_free(struct lease_watch *watch) {
 
 /* ---- Passing on */
 
-static void run(struct errand *errand, struct store *store, const pawl_error *none) {
-    struct lease_watch *watch = (struct lease_watch *)errand;
+static void run(struct pool_task *pool_task, struct store *store, const pawl_error *none) {
+    struct lease_watch *watch = (struct lease_watch *)pool_task;
     pawl_error err = *none;
     if (store != NULL && observe_pass_on(&watch->observer, store, &err) != PAWL_OK)
         log_failure(&watch->server->config.log, LOG_LEVEL_INFO, "rollups_not_added", &err);
-    server_hand_back(watch->server, errand);
+    server_hand_back(watch->server, pool_task);
 }
 
-static void done(struct errand *errand) { ((struct lease_watch *)errand)->running = false; }
+static void done(struct pool_task *pool_task) { ((struct lease_watch *)pool_task)->running = false; }
 
 static void start(struct lease_watch *watch) {
     watch->running = true;
-    watch->errand.run = run;
-    watch->errand.done = done;
-    http_desk_put(&watch->server->lease_desk, &watch->errand);
+    watch->pool_task.run = run;
+    watch->pool_task.done = done;
+    store_pool_put(&watch->server->lease_pool, &watch->pool_task);
 }
 
 void lease_watch_tick(struct lease_watch *watch, int64_t now_ms) {

@@ -12,7 +12,7 @@ struct lease_watch;
 struct lease_watch *lease_watch_new(struct server *server); /* NULL: no memory */
 void lease_watch_free(struct lease_watch *watch);           /* takes NULL */
 
-/* In the loop: passes the sums on when it is time, and a last time before the desk of leases is closed. */
+/* In the loop: passes the sums on when it is time, and a last time before the pool of leases is closed. */
 void lease_watch_tick(struct lease_watch *watch, int64_t now_ms);
 void lease_watch_end(struct lease_watch *watch);
 

@@ -24,7 +24,7 @@ enum operation_state {
 };
 
 struct operation {
-    struct errand errand; /* first */
+    struct pool_task pool_task; /* first */
     struct operations *operations;
     struct operation *next; /* the latest first */
     pawl_uuid id;
@@ -119,7 +119,7 @@ static void show(struct call *call, const struct operation *operation) {
     call_cells(call, operation_columns, OPERATION_COLUMNS, cells);
 }
 
-/* ---- Running: in the thread of the background desk */
+/* ---- Running: in the thread of the background pool */
 
 static void count(struct operation *operation, int64_t seen, int64_t applied, int64_t refused) {
     pthread_mutex_lock(&operation->operations->lock);
@@ -226,8 +226,8 @@ static pawl_status steps(struct operation *operation, struct store *store, pawl_
     return status;
 }
 
-static void run(struct errand *errand, struct store *store, const pawl_error *opened) {
-    struct operation *operation = (struct operation *)errand;
+static void run(struct pool_task *pool_task, struct store *store, const pawl_error *opened) {
+    struct operation *operation = (struct operation *)pool_task;
     pthread_mutex_t *lock = &operation->operations->lock;
     pawl_error err = *opened;
     pthread_mutex_lock(lock);
@@ -245,10 +245,12 @@ static void run(struct errand *errand, struct store *store, const pawl_error *op
     if (status != PAWL_OK)
         snprintf(operation->error, sizeof operation->error, "%s", err.text);
     pthread_mutex_unlock(lock);
-    server_hand_back(operation->operations->server, errand);
+    server_hand_back(operation->operations->server, pool_task);
 }
 
-static void done(struct errand *errand) { (void)errand; /* it stays in the list, for those who ask */ }
+static void done(struct pool_task *pool_task) {
+    (void)pool_task; /* it stays in the list, for those who ask */
+}
 
 /* ---- Starting */
 
@@ -290,8 +292,8 @@ pawl_status operation_start(struct call *call, const struct operation_new *in, p
     }
     operation->operations = operations;
     operation->what = *in;
-    operation->errand.run = run;
-    operation->errand.done = done;
+    operation->pool_task.run = run;
+    operation->pool_task.done = done;
     operation->made_ms = clock_wall_ms();
     pawl_status status = copy_texts(operation, err);
     if (status == PAWL_OK)
@@ -315,7 +317,7 @@ pawl_status operation_start(struct call *call, const struct operation_new *in, p
     }
     char id[UUID_TEXT_BYTES];
     call->location = arena_printf(call->arena, "/v1/operations/%s", uuid_format(operation->id, id));
-    http_desk_put(&call->server->back_desk, &operation->errand);
+    store_pool_put(&call->server->bulk_pool, &operation->pool_task);
     return PAWL_OK;
 }
 
@@ -357,10 +359,10 @@ static const struct field id_fields[] = {
     {.name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true, .help = "The id of the operation."}};
 
 static const struct route routes[] = {
-    {READS("/v1/operations", "listOperations"), .tag = "operations", .desk = DESK_LOOP,
+    {READS("/v1/operations", "listOperations"), .tag = "operations", .pool = POOL_LOOP,
      .summary = "List operations over many things, with their progress, the latest first",
      COLUMNS(operation_columns), .run = list},
-    {READS("/v1/operations/{id}", "readOperation"), .tag = "operations", .desk = DESK_LOOP,
+    {READS("/v1/operations/{id}", "readOperation"), .tag = "operations", .pool = POOL_LOOP,
      .summary = "The progress of one operation", FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(operation_columns), .run = read_one},
     {ACTS(METHOD_POST, "/v1/operations/{id}/cancel", "cancelOperation"), .tag = "operations",

@@ -24,7 +24,7 @@ struct point {
 };
 
 struct sampler {
-    struct errand errand; /* first */
+    struct pool_task pool_task; /* first */
     struct server *server;
     pthread_mutex_t lock; /* of what follows down to text */
     struct point points[SAMPLES_KEPT];
@@ -106,9 +106,9 @@ static void make_text(struct sampler *sampler, const struct latency *while_ago) 
     buf_free(&buf);
 }
 
-/* In a thread of the desk. */
-static void run(struct errand *errand, struct store *store, const pawl_error *err) {
-    struct sampler *sampler = (struct sampler *)errand;
+/* In a thread of the pool. */
+static void run(struct pool_task *pool_task, struct store *store, const pawl_error *err) {
+    struct sampler *sampler = (struct sampler *)pool_task;
     struct arena *arena = arena_create(0);
     struct overview *fresh = arena != NULL ? arena_alloc(arena, sizeof *fresh) : NULL;
     pawl_error failure = *err;
@@ -130,12 +130,12 @@ static void run(struct errand *errand, struct store *store, const pawl_error *er
     }
     pthread_mutex_unlock(&sampler->lock);
     arena_free(arena);
-    server_hand_back(sampler->server, errand);
+    server_hand_back(sampler->server, pool_task);
 }
 
 /* In the loop. */
-static void done(struct errand *errand) {
-    struct sampler *sampler = (struct sampler *)errand;
+static void done(struct pool_task *pool_task) {
+    struct sampler *sampler = (struct sampler *)pool_task;
     sampler->running = false;
     pthread_mutex_lock(&sampler->lock);
     const char *text = sampler->texts[sampler->number % SAMPLES_REPLAYED];
@@ -149,9 +149,9 @@ static void done(struct errand *errand) {
 static void start(struct sampler *sampler, int64_t now_ms) {
     sampler->running = true;
     sampler->started_ms = now_ms;
-    sampler->errand.run = run;
-    sampler->errand.done = done;
-    http_desk_put(&sampler->server->store_desk, &sampler->errand);
+    sampler->pool_task.run = run;
+    sampler->pool_task.done = done;
+    store_pool_put(&sampler->server->query_pool, &sampler->pool_task);
 }
 
 void sampler_tick(struct sampler *sampler, int64_t now_ms) {

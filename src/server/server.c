@@ -76,15 +76,15 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     server->signal_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
     if (server->event_fd < 0 || server->signal_fd < 0)
         return error_errno(err, PAWL_UNAVAILABLE, "server", errno, "cannot make the loop's descriptors");
-    pawl_status status = http_desk_open(&server->store_desk, &server->config.store, PAWL_HTTP_STORE_THREADS,
-                                        &server->config.log, err);
+    pawl_status status = store_pool_open(&server->query_pool, &server->config.store, PAWL_HTTP_STORE_THREADS,
+                                         &server->config.log, err);
     if (status == PAWL_OK)
-        status = http_desk_open(&server->back_desk, &server->config.store, 1, &server->config.log, err);
+        status = store_pool_open(&server->bulk_pool, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK)
-        status = http_desk_open(&server->doctor_desk, &server->config.store, 1, &server->config.log, err);
+        status = store_pool_open(&server->doctor_pool, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK && server->config.lease_api)
         status =
-            http_desk_open(&server->lease_desk, &worker, PAWL_HTTP_LEASE_THREADS, &server->config.log, err);
+            store_pool_open(&server->lease_pool, &worker, PAWL_HTTP_LEASE_THREADS, &server->config.log, err);
     return status;
 }
 
@@ -108,7 +108,7 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     server->started_ms = clock_boot_ms();
     server->tls = config->tls_cert != NULL;
     server->config.store.role = role_name(server, "server");
-    server->config.store.small_cache = true; /* every desk has a store */
+    server->config.store.small_cache = true; /* every pool has a store */
     server->token_file = config->token_file;
     pawl_status status = server->config.store.role != NULL ? check_config(config, err) : no_memory(err);
     if (status == PAWL_OK)
@@ -132,11 +132,11 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     return status;
 }
 
-void server_hand_back(struct server *server, struct errand *errand) {
+void server_hand_back(struct server *server, struct pool_task *pool_task) {
     uint64_t one = 1;
     pthread_mutex_lock(&server->lock);
-    errand->next = server->done;
-    server->done = errand;
+    pool_task->next = server->done;
+    server->done = pool_task;
     pthread_mutex_unlock(&server->lock);
     ssize_t written = write(server->event_fd, &one, sizeof one);
     (void)written; /* full means that the loop will look anyway */
@@ -147,14 +147,14 @@ static void take_done(struct server *server) {
     ssize_t got = read(server->event_fd, &count, sizeof count);
     (void)got;
     pthread_mutex_lock(&server->lock);
-    struct errand *errand = server->done;
+    struct pool_task *pool_task = server->done;
     server->done = NULL;
     pthread_mutex_unlock(&server->lock);
-    while (errand != NULL) {
-        struct errand *next = errand->next;
-        errand->next = NULL;
-        errand->done(errand);
-        errand = next;
+    while (pool_task != NULL) {
+        struct pool_task *next = pool_task->next;
+        pool_task->next = NULL;
+        pool_task->done(pool_task);
+        pool_task = next;
     }
 }
 
@@ -205,10 +205,10 @@ static bool busy(const struct server *server) {
 static void wind_up(struct server *server) {
     operations_stop(server->operations);
     lease_watch_end(server->leases);
-    http_desk_close(&server->store_desk);
-    http_desk_close(&server->lease_desk);
-    http_desk_close(&server->back_desk);
-    http_desk_close(&server->doctor_desk);
+    store_pool_close(&server->query_pool);
+    store_pool_close(&server->lease_pool);
+    store_pool_close(&server->bulk_pool);
+    store_pool_close(&server->doctor_pool);
     take_done(server);
     streams_end(server->streams);
     int64_t until_ms = clock_boot_ms() + PAWL_HTTP_STOP_MS;
@@ -227,10 +227,10 @@ void server_close(struct server *server) {
             close(listening);
         wind_up(server);
     } else {
-        http_desk_close(&server->store_desk);
-        http_desk_close(&server->lease_desk);
-        http_desk_close(&server->back_desk);
-        http_desk_close(&server->doctor_desk);
+        store_pool_close(&server->query_pool);
+        store_pool_close(&server->lease_pool);
+        store_pool_close(&server->bulk_pool);
+        store_pool_close(&server->doctor_pool);
     }
     http_stop(server);
     streams_free(server->streams);

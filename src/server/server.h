@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "server/access/auth.h"
 #include "server/access/redact.h"
-#include "server/desk.h"
+#include "server/store_pool.h"
 #include "store/store.h"
 
 struct MHD_Daemon;
@@ -41,19 +41,19 @@ struct server {
     bool tls;
     char address[80]; /* "127.0.0.1:7295", with the port that was taken */
     int listen_fd;
-    int event_fd; /* errands are done, or somebody wants the loop */
+    int event_fd; /* pool_tasks are done, or somebody wants the loop */
     int signal_fd;
     bool stopping;
     int64_t started_ms; /* boot clock */
     struct MHD_Daemon *daemon;
-    struct http_desk store_desk; /* questions and actions */
-    struct http_desk lease_desk; /* the worker's role; no threads unless the lease API is on */
-    struct http_desk back_desk;  /* operations over many things, one after the other */
-    struct http_desk doctor_desk;
-    pthread_mutex_t lock; /* of done */
-    struct errand *done;  /* the latest first */
-    struct links *links;  /* open connections; the loop's own */
-    struct keys *keys;    /* answers to requests with an Idempotency-Key; the loop's own */
+    struct store_pool query_pool; /* questions and actions */
+    struct store_pool lease_pool; /* the worker's role; no threads unless the lease API is on */
+    struct store_pool bulk_pool;  /* operations over many things, one after the other */
+    struct store_pool doctor_pool;
+    pthread_mutex_t lock;   /* of done */
+    struct pool_task *done; /* the latest first */
+    struct links *links;    /* open connections; the loop's own */
+    struct keys *keys;      /* answers to requests with an Idempotency-Key; the loop's own */
     struct sampler *sampler;
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
@@ -73,8 +73,8 @@ PAWL_MUSTCHECK pawl_status server_run(struct server *server, pawl_error *err);
 
 void server_close(struct server *server);
 
-/* Gives a finished errand back to the loop; from any thread. */
-void server_hand_back(struct server *server, struct errand *errand);
+/* Gives a finished pool_task back to the loop; from any thread. */
+void server_hand_back(struct server *server, struct pool_task *pool_task);
 
 /* ---- Parts of the server. */
 
@@ -87,6 +87,6 @@ void http_stop(struct server *server);
 /* Ends what takes too long; once a second or so. */
 void http_tick(struct server *server, int64_t now_ms);
 /* A request whose handler has ended. */
-void http_done(struct errand *errand);
+void http_done(struct pool_task *pool_task);
 
 #endif

@@ -10,38 +10,40 @@ struct pg_conn;
 struct sqlite3;
 
 /* schema NULL = "pawl". PAWL_INVALID when no transaction is open. */
-PAWL_MUSTCHECK pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema,
-                                               const struct messages_put *in, struct arena *arena,
-                                               struct put_result *out, pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in,
-                                             struct arena *arena, struct put_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status postgres_put_in_transaction(struct pg_conn *conn, const char *schema,
+                                                       const struct messages_put *in, struct arena *arena,
+                                                       struct put_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_put_in_transaction(struct sqlite3 *db, const struct messages_put *in,
+                                                     struct arena *arena, struct put_result *out,
+                                                     pawl_error *err);
 
-PAWL_MUSTCHECK pawl_status postgres_append_inside(struct pg_conn *conn, const char *schema,
-                                                  const struct events_append *in, struct arena *arena,
-                                                  struct append_result *out, pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append *in,
-                                                struct arena *arena, struct append_result *out,
-                                                pawl_error *err);
+PAWL_MUSTCHECK pawl_status postgres_append_in_transaction(struct pg_conn *conn, const char *schema,
+                                                          const struct events_append *in, struct arena *arena,
+                                                          struct append_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_append_in_transaction(struct sqlite3 *db, const struct events_append *in,
+                                                        struct arena *arena, struct append_result *out,
+                                                        pawl_error *err);
 
 /* Ends a claimed message. PAWL_STALE: the grant is over and the caller's transaction is aborted (PostgreSQL)
  * or rolled back (SQLite); PAWL_CONFLICT: an earlier message of its stream is unfinished. */
-PAWL_MUSTCHECK pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema,
-                                                  enum store_kind kind, struct item_ref ref, pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
-                                                pawl_error *err);
+PAWL_MUSTCHECK pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *schema,
+                                                          enum store_kind kind, struct item_ref ref,
+                                                          pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_finish_in_transaction(struct sqlite3 *db, enum store_kind kind,
+                                                        struct item_ref ref, pawl_error *err);
 
-PAWL_MUSTCHECK pawl_status postgres_enqueue_inside(struct pg_conn *conn, const char *schema,
-                                                   const struct jobs_enqueue *in, struct arena *arena,
-                                                   struct enqueue_result *out, pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_enqueue_inside(struct sqlite3 *db, const struct jobs_enqueue *in,
-                                                 struct arena *arena, struct enqueue_result *out,
-                                                 pawl_error *err);
+PAWL_MUSTCHECK pawl_status postgres_enqueue_in_transaction(struct pg_conn *conn, const char *schema,
+                                                           const struct jobs_enqueue *in, struct arena *arena,
+                                                           struct enqueue_result *out, pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_enqueue_in_transaction(struct sqlite3 *db, const struct jobs_enqueue *in,
+                                                         struct arena *arena, struct enqueue_result *out,
+                                                         pawl_error *err);
 
 /* Completes a claimed job; PAWL_STALE as above. */
-PAWL_MUSTCHECK pawl_status postgres_job_finish_inside(struct pg_conn *conn, const char *schema,
-                                                      struct job_ref ref, int64_t duration_ms,
-                                                      pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_job_finish_inside(struct sqlite3 *db, struct job_ref ref,
-                                                    int64_t duration_ms, pawl_error *err);
+PAWL_MUSTCHECK pawl_status postgres_job_finish_in_transaction(struct pg_conn *conn, const char *schema,
+                                                              struct job_ref ref, int64_t duration_ms,
+                                                              pawl_error *err);
+PAWL_MUSTCHECK pawl_status sqlite_job_finish_in_transaction(struct sqlite3 *db, struct job_ref ref,
+                                                            int64_t duration_ms, pawl_error *err);
 
 #endif

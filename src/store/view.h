@@ -218,7 +218,7 @@ struct store_view_ops {
      * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
     pawl_status (*durability)(struct store *store, struct arena *arena, struct durability *out,
                               pawl_error *err);
-    pawl_status (*ailments)(struct store *store, struct arena *arena, struct violations *out,
+    pawl_status (*problems)(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err);
     /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
      * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */

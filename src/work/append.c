@@ -66,7 +66,7 @@ pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const
         return error_set(err, PAWL_NO_MEMORY, "pawl_append_pg", "out of memory");
     pawl_status status = append_of(arena, to, events, count, &in, err);
     if (status == PAWL_OK)
-        status = postgres_append_inside(conn, to->schema, &in, arena, &result, err);
+        status = postgres_append_in_transaction(conn, to->schema, &in, arena, &result, err);
     if (status == PAWL_OK)
         status = answer(&in, &result, appended, err);
     arena_free(arena);
@@ -82,7 +82,7 @@ pawl_status pawl_append_sqlite(struct sqlite3 *db, const pawl_append_to *to, con
         return error_set(err, PAWL_NO_MEMORY, "pawl_append_sqlite", "out of memory");
     pawl_status status = append_of(arena, to, events, count, &in, err);
     if (status == PAWL_OK)
-        status = sqlite_append_inside(db, &in, arena, &result, err);
+        status = sqlite_append_in_transaction(db, &in, arena, &result, err);
     if (status == PAWL_OK)
         status = answer(&in, &result, appended, err);
     arena_free(arena);

@@ -140,11 +140,11 @@ pawl_status authority_check(const struct pipeline_run_in *in, const struct needs
     const struct agent *agent = NULL;
     if (str_absent(in->agent))
         return PAWL_OK;
-    pawl_status status = desk_take(in->world->desk, &store, err);
+    pawl_status status = shared_store_take(in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->jobs->agents(store, needs->arena, &agents, err);
-    desk_give(in->world->desk, status);
+    shared_store_give(in->world->shared, status);
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < agents.count; i++) {
@@ -189,11 +189,11 @@ pawl_status authority_job(const struct pipeline_run_in *in, const struct job_new
     pawl_str agent;
     pawl_status status = PAWL_OK;
     if (!str_absent(job->task)) {
-        status = desk_take(in->world->desk, &store, err);
+        status = shared_store_take(in->world->shared, &store, err);
         if (status != PAWL_OK)
             return status;
         status = store->ops->jobs->tasks(store, job->task, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
-        desk_give(in->world->desk, status);
+        shared_store_give(in->world->shared, status);
         if (status == PAWL_OK && tasks.count == 0)
             status = error_set(err, PAWL_NOT_FOUND, "agent", "there is no task '%.*s'", STR_ARG(job->task));
         if (status == PAWL_OK)

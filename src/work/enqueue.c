@@ -84,7 +84,7 @@ pawl_status pawl_enqueue_pg(struct pg_conn *conn, const char *schema, const pawl
     struct enqueue_result result;
     pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
     if (status == PAWL_OK)
-        status = postgres_enqueue_inside(conn, schema, &put, arena, &result, err);
+        status = postgres_enqueue_in_transaction(conn, schema, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);
     arena_free(arena);
@@ -98,7 +98,7 @@ pawl_status pawl_enqueue_sqlite(struct sqlite3 *db, const pawl_job *jobs, size_t
     struct enqueue_result result;
     pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
     if (status == PAWL_OK)
-        status = sqlite_enqueue_inside(db, &put, arena, &result, err);
+        status = sqlite_enqueue_in_transaction(db, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);
     arena_free(arena);

@@ -147,7 +147,7 @@ pawl_status pawl_send_pg(struct pg_conn *conn, const char *schema, const pawl_se
     struct put_result result;
     pawl_status status = send_put(arena, config, messages, count, &put, err);
     if (status == PAWL_OK)
-        status = postgres_put_inside(conn, schema, &put, arena, &result, err);
+        status = postgres_put_in_transaction(conn, schema, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);
@@ -163,7 +163,7 @@ pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
     struct put_result result;
     pawl_status status = send_put(arena, config, messages, count, &put, err);
     if (status == PAWL_OK)
-        status = sqlite_put_inside(db, &put, arena, &result, err);
+        status = sqlite_put_in_transaction(db, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);
@@ -173,16 +173,17 @@ pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
 pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema, const pawl_message *message,
                            pawl_error *err) {
     if (message->kind == PAWL_JOB)
-        return postgres_job_finish_inside(conn, schema, (struct job_ref){message->token, message->seq},
-                                          run_handle_elapsed_ms(message), err);
-    return postgres_finish_inside(conn, schema, (enum store_kind)message->kind,
-                                  (struct item_ref){message->token, message->id}, err);
+        return postgres_job_finish_in_transaction(conn, schema,
+                                                  (struct job_ref){message->token, message->seq},
+                                                  run_handle_elapsed_ms(message), err);
+    return postgres_finish_in_transaction(conn, schema, (enum store_kind)message->kind,
+                                          (struct item_ref){message->token, message->id}, err);
 }
 
 pawl_status pawl_finish_sqlite(struct sqlite3 *db, const pawl_message *message, pawl_error *err) {
     if (message->kind == PAWL_JOB)
-        return sqlite_job_finish_inside(db, (struct job_ref){message->token, message->seq},
-                                        run_handle_elapsed_ms(message), err);
-    return sqlite_finish_inside(db, (enum store_kind)message->kind,
-                                (struct item_ref){message->token, message->id}, err);
+        return sqlite_job_finish_in_transaction(db, (struct job_ref){message->token, message->seq},
+                                                run_handle_elapsed_ms(message), err);
+    return sqlite_finish_in_transaction(db, (enum store_kind)message->kind,
+                                        (struct item_ref){message->token, message->id}, err);
 }

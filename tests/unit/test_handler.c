@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pattern.h"
+#include "handler/directive.h"
 #include "handler/table.h"
-#include "handler/wish.h"
 #include "process/program.h"
 
 static void test_pattern(void **state) {
@@ -206,20 +206,20 @@ static void test_event_receptors(void **state) {
 
 static void test_wish(void **state) {
     (void)state;
-    struct wish wish = wish_read(STR("hello\npawl:snooze 30s\n"), true, 75);
-    assert_true(wish.snooze);
-    assert_int_equal(wish.delay_ms, 30000);
-    wish = wish_read(STR("pawl:snooze 30s"), true, 1);
-    assert_false(wish.snooze);
-    assert_int_equal(wish.delay_ms, 30000);
-    wish = wish_read(STR("pawl:snooze 30s"), false, 75);
-    assert_false(wish.snooze);
-    wish = wish_read(STR("pawl:retry-after 2m\npawl:snooze 1s"), true, 75);
-    assert_false(wish.snooze);
-    assert_int_equal(wish.delay_ms, 120000);
-    assert_int_equal(wish_read(STR("pawl:snooze soon\npawl:snooze"), true, 75).delay_ms, -1);
-    assert_int_equal(wish_read(STR("pawl:retry-after 400d"), true, 75).delay_ms, PAWL_RETRY_MS_MAX);
-    assert_int_equal(wish_read((pawl_str){NULL, 0}, true, 75).delay_ms, -1);
+    struct directive directive = directive_read(STR("hello\npawl:snooze 30s\n"), true, 75);
+    assert_true(directive.snooze);
+    assert_int_equal(directive.delay_ms, 30000);
+    directive = directive_read(STR("pawl:snooze 30s"), true, 1);
+    assert_false(directive.snooze);
+    assert_int_equal(directive.delay_ms, 30000);
+    directive = directive_read(STR("pawl:snooze 30s"), false, 75);
+    assert_false(directive.snooze);
+    directive = directive_read(STR("pawl:retry-after 2m\npawl:snooze 1s"), true, 75);
+    assert_false(directive.snooze);
+    assert_int_equal(directive.delay_ms, 120000);
+    assert_int_equal(directive_read(STR("pawl:snooze soon\npawl:snooze"), true, 75).delay_ms, -1);
+    assert_int_equal(directive_read(STR("pawl:retry-after 400d"), true, 75).delay_ms, PAWL_RETRY_MS_MAX);
+    assert_int_equal(directive_read((pawl_str){NULL, 0}, true, 75).delay_ms, -1);
 }
 
 static void test_refused_wish(void **state) {
@@ -241,8 +241,8 @@ static void test_refused_wish(void **state) {
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char error[200] = "exit";
-        struct wish wish = wish_read(str_from(cases[i].output), true, cases[i].code);
-        wish_explain(&wish, error, sizeof(error));
+        struct directive directive = directive_read(str_from(cases[i].output), true, cases[i].code);
+        directive_explain(&directive, error, sizeof(error));
         assert_string_equal(error, cases[i].error);
     }
 }

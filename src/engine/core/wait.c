@@ -1,4 +1,4 @@
-/* Being woken: a wish that is made when there is nothing to do, and taken back under load. */
+/* Being woken: a directive that is made when there is nothing to do, and taken back under load. */
 #include "engine/core/int.h"
 
 enum { BUSY_MS = 1000, WAIT_RETRY_MS = 5000 };
@@ -31,7 +31,7 @@ void core_wait_answered(struct engine_core *core, const struct engine_event *eve
     /* Somebody may not have seen the wish: make it again soon. */
     core->wait_until_ms = event->wait_late ? 0 : core->now_ms + PAWL_WAIT_MS;
     core->wait_retry_ms = core->now_ms + core->config.poll_ms;
-    core->next_poll_ms = core->now_ms; /* what was put before the wish wakes nobody */
+    core->next_poll_ms = core->now_ms; /* what was put before the directive wakes nobody */
     core->woken = true;
 }
 

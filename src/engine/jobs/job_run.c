@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "engine/jobs/job_slot.h"
-#include "handler/wish.h"
+#include "handler/directive.h"
 #include "process/run.h"
 #include "work/authority.h"
 #include "work/observe.h"
@@ -149,7 +149,7 @@ static void give_back(struct job_result_in *result, int64_t wait_ms) {
 
 static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
                           int64_t timeout_ms, struct job_result_in *result) {
-    char text[sizeof(end->complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
+    char text[sizeof(end->complaint) + 128 + sizeof(((struct directive *)NULL)->refused)];
     switch (end->outcome) {
     case PROCESS_CANCELLED:
     case PROCESS_STOPPED:
@@ -172,15 +172,15 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
         result->output = output_of(arena, output);
         return;
     }
-    struct wish wish = wish_read(output, end->outcome == PROCESS_EXITED, end->status);
-    if (wish.snooze)
+    struct directive directive = directive_read(output, end->outcome == PROCESS_EXITED, end->status);
+    if (directive.snooze)
         result->end = JOB_END_SNOOZE;
     if (result->end == JOB_END_SNOOZE || result->end == JOB_END_RETRY)
-        result->delay_ms = wish.delay_ms;
+        result->delay_ms = directive.delay_ms;
     if (result->end == JOB_END_SNOOZE)
         return;
     process_explain(end, timeout_ms, text, sizeof(text));
-    wish_explain(&wish, text, sizeof(text));
+    directive_explain(&directive, text, sizeof(text));
     result->error = str_from(arena_strdup(arena, text));
 }
 

@@ -13,11 +13,11 @@
 #include "base/uuid.h"
 #include "domain/pattern.h"
 #include "engine/jobs/job_slot.h"
-#include "work/desk.h"
 #include "work/observe.h"
 #include "work/run/paces.h"
 #include "work/run/start.h"
 #include "work/schedule_duty.h"
+#include "work/shared_store.h"
 
 enum { ACTIONS_MAX = 4096 /* of one turn: then the mailbox is looked at */ };
 
@@ -32,7 +32,7 @@ struct job_side {
     struct job_core *core;
     struct job_rule *rules;
     struct job_slots slots; /* its lock guards everything below up to the thread's own */
-    struct desk desk;
+    struct shared_store shared;
     struct pipeline_world_of_worker world;
     pthread_t thread;
     bool started, ended;
@@ -120,9 +120,9 @@ pawl_status job_side_create(const struct job_side_config *config, struct job_sid
     if (side == NULL)
         return error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
     side->config = *config;
-    desk_init(&side->desk, &config->store);
+    shared_store_init(&side->shared, &config->store);
     side->world = (struct pipeline_world_of_worker){.tools = config->tools,
-                                                    .desk = &side->desk,
+                                                    .shared = &side->shared,
                                                     .env = config->env,
                                                     .env_count = config->env_count,
                                                     .paces = run_paces_create(),
@@ -150,7 +150,7 @@ void job_side_free(struct job_side *side) {
     if (side->slots.items != NULL && !job_slots_close(&side->slots, 0))
         return; /* a stuck handler still uses it */
     job_core_free(side->core);
-    desk_close(&side->desk);
+    shared_store_close(&side->shared);
     run_paces_free(side->world.paces);
     free(side->rules);
     free(side);

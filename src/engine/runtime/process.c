@@ -10,9 +10,9 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
+#include "handler/directive.h"
 #include "handler/environment.h"
 #include "handler/message.h"
-#include "handler/wish.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
 
@@ -111,17 +111,18 @@ static void sweep(struct runtime *runtime) {
     free(runs);
 }
 
-/* Given back when it was told to end; its wish counts when it ended by itself. */
+/* Given back when it was told to end; its directive counts when it ended by itself. */
 static struct engine_outcome judge(const struct process *process, const struct process_end *end, char *error,
                                    size_t size) {
-    struct wish wish = wish_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
-    wish_explain(&wish, error, size);
-    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(error), wish.delay_ms};
+    struct directive directive =
+        directive_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
+    directive_explain(&directive, error, size);
+    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(error), directive.delay_ms};
     bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
                 end->outcome == PROCESS_FENCED;
     if (process_done(end))
         outcome.type = OUTCOME_DONE;
-    else if (wish.snooze)
+    else if (directive.snooze)
         outcome.type = OUTCOME_SNOOZE;
     else if (lost)
         outcome.type = OUTCOME_CANCELLED;
@@ -133,7 +134,7 @@ static struct engine_outcome judge(const struct process *process, const struct p
 static void ended(struct runtime *runtime, int slot) {
     struct process *process = &runtime->processes[slot];
     struct process_end how;
-    char error[sizeof(how.complaint) + 128 + sizeof(((struct wish *)NULL)->refused)];
+    char error[sizeof(how.complaint) + 128 + sizeof(((struct directive *)NULL)->refused)];
     bool ended_by_us = process->kill_at_ms != 0;
     process_reap(process, &how);
     process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));

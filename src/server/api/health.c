@@ -19,7 +19,7 @@ static pawl_status readyz(struct call *call, pawl_error *err) {
 static const struct route routes[] = {
     {.method = METHOD_GET,
      .path = "/healthz",
-     .desk = DESK_LOOP,
+     .pool = POOL_LOOP,
      .name = "healthz",
      .tag = "health",
      .summary = "Whether the server runs",

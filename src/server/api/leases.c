@@ -435,7 +435,7 @@ static const struct field items_fields[] = {
     FIELD_ROW_LEASE};
 
 #define LEASES(route_method, route_path, route_name, text)                                                   \
-    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_WORKER, .desk = DESK_LEASE,     \
+    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_WORKER, .pool = POOL_LEASE,     \
     .name = (route_name), .tag = "leases", .summary = (text)
 
 static const struct route routes[] = {

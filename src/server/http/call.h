@@ -21,7 +21,7 @@ struct value {
 
 struct call {
     struct server *server;
-    struct store *store; /* NULL for DESK_LOOP */
+    struct store *store; /* NULL for POOL_LOOP */
     struct arena *arena;
     const struct route *route;
     struct value *values; /* one per field of the route */

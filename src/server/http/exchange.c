@@ -80,10 +80,10 @@ void exchange_failure(struct exchange *exchange, const pawl_error *err) {
         log_failure(&exchange->server->config.log, LOG_LEVEL_WARN, "request_failed", err);
 }
 
-void exchange_work(struct errand *errand, struct store *store, const pawl_error *err) {
-    struct exchange *exchange = (struct exchange *)errand;
+void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_error *err) {
+    struct exchange *exchange = (struct exchange *)pool_task;
     exchange_run(exchange, store, err);
-    server_hand_back(exchange->server, errand);
+    server_hand_back(exchange->server, pool_task);
 }
 
 /* Every action of an operator is kept, whatever its handler does. */
@@ -102,7 +102,7 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
     error_clear(&err);
     call->store = store;
     pawl_status status = call_read(call, &input, &err);
-    if (status == PAWL_OK && store == NULL && call->route->desk != DESK_LOOP) {
+    if (status == PAWL_OK && store == NULL && call->route->pool != POOL_LOOP) {
         err = *opened;
         if (err.status == PAWL_OK)
             (void)error_set(&err, PAWL_UNAVAILABLE, "http", "the server is stopping");

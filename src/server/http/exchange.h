@@ -3,8 +3,8 @@
 #define SERVER_HTTP_EXCHANGE_H
 
 #include "server/access/auth.h"
-#include "server/desk.h"
 #include "server/http/call.h"
+#include "server/store_pool.h"
 
 struct MHD_Connection;
 struct asset;
@@ -29,7 +29,7 @@ struct links {
 enum exchange_state { EXCHANGE_NEW, EXCHANGE_BODY, EXCHANGE_WORKING, EXCHANGE_ANSWER, EXCHANGE_ANSWERED };
 
 struct exchange {
-    struct errand errand; /* first, so that an errand is its exchange */
+    struct pool_task pool_task; /* first, so that a pool_task is its exchange */
     struct server *server;
     struct MHD_Connection *connection;
     struct link *link;
@@ -55,7 +55,7 @@ void exchange_problem(struct exchange *exchange, int status, const char *detail)
 void exchange_failure(struct exchange *exchange, const pawl_error *err);
 /* Reads the values and runs the handler; the answer is in exchange->call. */
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened);
-/* The same in a thread of a desk: the loop gets it back. */
-void exchange_work(struct errand *errand, struct store *store, const pawl_error *err);
+/* The same in a thread of a pool: the loop gets it back. */
+void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_error *err);
 
 #endif

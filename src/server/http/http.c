@@ -92,8 +92,8 @@ static struct exchange *exchange_new(struct server *server, struct MHD_Connectio
     exchange->server = server;
     exchange->connection = connection;
     exchange->began_us = clock_boot_us();
-    exchange->errand.run = exchange_work;
-    exchange->errand.done = http_done;
+    exchange->pool_task.run = exchange_work;
+    exchange->pool_task.done = http_done;
     exchange->call = (struct call){.server = server, .arena = arena};
     buf_init(&exchange->body, PAWL_HTTP_BODY_BYTES_MAX);
     buf_init(&exchange->call.out, PAWL_HTTP_ANSWER_BYTES_MAX);
@@ -281,7 +281,7 @@ static enum MHD_Result dispatch(struct exchange *exchange) {
         exchange_failure(exchange, &err);
         return answer(exchange);
     }
-    if (route->desk == DESK_LOOP) {
+    if (route->pool == POOL_LOOP) {
         exchange_run(exchange, NULL, NULL);
         keys_finish(server->keys, exchange);
         return answer(exchange);
@@ -289,7 +289,8 @@ static enum MHD_Result dispatch(struct exchange *exchange) {
     exchange->state = EXCHANGE_WORKING;
     link_set(exchange->link, LINK_WORKING);
     MHD_suspend_connection(exchange->connection);
-    http_desk_put(route->desk == DESK_LEASE ? &server->lease_desk : &server->store_desk, &exchange->errand);
+    store_pool_put(route->pool == POOL_LEASE ? &server->lease_pool : &server->query_pool,
+                   &exchange->pool_task);
     return MHD_YES;
 }
 
@@ -315,8 +316,8 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
     return exchange->state == EXCHANGE_BODY ? dispatch(exchange) : MHD_YES;
 }
 
-void http_done(struct errand *errand) {
-    struct exchange *exchange = (struct exchange *)errand;
+void http_done(struct pool_task *pool_task) {
+    struct exchange *exchange = (struct exchange *)pool_task;
     exchange->state = EXCHANGE_ANSWER;
     keys_finish(exchange->server->keys, exchange);
     MHD_resume_connection(exchange->connection);

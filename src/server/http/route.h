@@ -53,17 +53,17 @@ enum answer_shape {
 };
 
 /* Who runs the handler. */
-enum route_desk {
-    DESK_STORE, /* a thread with a store of the server's role */
-    DESK_LEASE, /* a thread with a store of the worker's role */
-    DESK_LOOP   /* the loop itself: no store, no waiting */
+enum route_pool {
+    POOL_STORE, /* a thread with a store of the server's role */
+    POOL_LEASE, /* a thread with a store of the worker's role */
+    POOL_LOOP   /* the loop itself: no store, no waiting */
 };
 
 struct route {
     enum http_method method;
     const char *path; /* "/v1/messages/{id}" */
     enum credential credential;
-    enum route_desk desk;
+    enum route_pool pool;
     const char *name; /* operationId */
     const char *tag;
     const char *summary; /* one line, no full stop */

@@ -290,7 +290,7 @@ pawl_status model_check(struct store *store, struct arena *arena, struct violati
     return model_leave(model, status);
 }
 
-pawl_status model_ailments(struct store *store, struct arena *arena, struct violations *out,
+pawl_status model_problems(struct store *store, struct arena *arena, struct violations *out,
                            pawl_error *err) {
     (void)store, (void)arena, (void)err;
     *out = (struct violations){NULL, 0}; /* memory has no settings that could be wrong */

@@ -132,7 +132,7 @@ static const struct store_ops model_ops = {
             .receptors = model_receptors,
             .check = model_check,
             .durability = model_durability,
-            .ailments = model_ailments,
+            .problems = model_problems,
             .dump = model_dump,
             .rollups = model_rollups,
         },

@@ -47,7 +47,7 @@ pawl_status model_receptors(struct store *store, pawl_uuid event_id, struct aren
                             struct receptor_row **rows, size_t *count, pawl_error *err);
 pawl_status model_durability(struct store *store, struct arena *arena, struct durability *out,
                              pawl_error *err);
-pawl_status model_ailments(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
+pawl_status model_problems(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status model_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status model_dump(struct store *store, struct buf *out, pawl_error *err);
 

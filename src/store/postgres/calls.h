@@ -148,7 +148,7 @@ pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct a
                                struct receptor_row **rows, size_t *count, pawl_error *err);
 pawl_status postgres_durability(struct store *store, struct arena *arena, struct durability *out,
                                 pawl_error *err);
-pawl_status postgres_ailments(struct store *store, struct arena *arena, struct violations *out,
+pawl_status postgres_problems(struct store *store, struct arena *arena, struct violations *out,
                               pawl_error *err);
 pawl_status postgres_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status postgres_dump(struct store *store, struct buf *out, pawl_error *err);

@@ -54,7 +54,7 @@ pawl_status postgres_check(struct store *store, struct arena *arena, struct viol
     return files_run(store, sql_postgres_invariants, sql_postgres_invariants_count, arena, out, err);
 }
 
-pawl_status postgres_ailments(struct store *store, struct arena *arena, struct violations *out,
+pawl_status postgres_problems(struct store *store, struct arena *arena, struct violations *out,
                               pawl_error *err) {
     return files_run(store, sql_postgres_doctor, sql_postgres_doctor_count, arena, out, err);
 }

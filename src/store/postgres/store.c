@@ -70,7 +70,7 @@ static const struct store_ops postgres_ops = {
             .receptors = postgres_receptors,
             .check = postgres_check,
             .durability = postgres_durability,
-            .ailments = postgres_ailments,
+            .problems = postgres_problems,
             .dump = postgres_dump,
             .rollups = postgres_rollups,
         },

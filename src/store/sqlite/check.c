@@ -62,13 +62,13 @@ pawl_status sqlite_check(struct store *store, struct arena *arena, struct violat
     return look_run(store, &look, arena, out, err);
 }
 
-pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
+pawl_status sqlite_problems(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err) {
     const struct look look = {SQLITE_Q_FILE_DAMAGE, sql_sqlite_doctor, sql_sqlite_doctor_count};
     struct violations list;
     pawl_status status = look_run(store, &look, arena, &list, err);
     if (status == PAWL_OK)
-        status = ailments_of_file(sqlite_store_of(store), arena, &list, err);
+        status = problems_of_file(sqlite_store_of(store), arena, &list, err);
     if (status == PAWL_OK)
         *out = list;
     return status;

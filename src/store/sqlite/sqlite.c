@@ -69,7 +69,7 @@ static const struct store_ops sqlite_ops = {
             .receptors = sqlite_receptors,
             .check = sqlite_check,
             .durability = sqlite_durability,
-            .ailments = sqlite_ailments,
+            .problems = sqlite_problems,
             .dump = sqlite_dump,
             .rollups = sqlite_rollups,
         },

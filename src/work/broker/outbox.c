@@ -12,7 +12,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/trace_state.h"
-#include "work/broker/outlet.h"
+#include "work/broker/publisher.h"
 #include "work/observe.h"
 
 enum { UNAVAILABLE_WAIT_MS = 200, SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16, SEQ_BYTES = 24 };
@@ -20,7 +20,7 @@ enum { UNAVAILABLE_WAIT_MS = 200, SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16, SEQ_B
 /* One route: where messages of a topic go, and how many of them per second. */
 struct route {
     const struct route_setting *setting;
-    struct outlet *outlet;
+    struct publisher *publisher;
     pawl_str source;
     pthread_mutex_t lock;
     double tokens; /* of the rate limit: grows by rate per second, at most one second's worth */
@@ -28,8 +28,8 @@ struct route {
 };
 
 struct outbox {
-    struct outlet *outlets[SETTINGS_TRANSPORTS_MAX];
-    size_t outlet_count;
+    struct publisher *publishers[SETTINGS_TRANSPORTS_MAX];
+    size_t publisher_count;
     struct route *routes;
     size_t route_count;
     char source[SOURCE_BYTES];
@@ -123,7 +123,7 @@ static void judge(struct route *route, const struct transport_result *result,
         say(verdict, HANDLED_PERMANENT, -1, result->error);
         return;
     case FATE_UNAVAILABLE:
-        rest_ms = outlet_rest_ms(route->outlet);
+        rest_ms = publisher_rest_ms(route->publisher);
         say(verdict, HANDLED_SNOOZE, rest_ms > UNAVAILABLE_WAIT_MS ? rest_ms : UNAVAILABLE_WAIT_MS,
             result->error);
         return;
@@ -165,7 +165,7 @@ static bool group_open(const struct handler_batch *batch, size_t i) {
 }
 
 static void wave_fill(struct route *route, const struct handler_batch *batch, struct wave *wave) {
-    bool all = outlet_keeps_order(route->outlet);
+    bool all = publisher_keeps_order(route->publisher);
     wave->count = 0;
     for (size_t i = 0; i < batch->count && wave->count < 64; i++) {
         bool follows = i > 0 && wave->count > 0 && wave->at[wave->count - 1] == i - 1 &&
@@ -192,7 +192,7 @@ static void published(const struct route *route, const struct handler_batch *bat
     const struct transport_result *result = &wave->results[at];
     struct observed_end end = {.result = meant[result->fate],
                                .error = str_from(result->error),
-                               .system = outlet_system(route->outlet),
+                               .system = publisher_system(route->publisher),
                                .destination = wave->messages[at].destination};
     observe_message_end(batch->observer, &wave->observed[at], &end);
 }
@@ -204,7 +204,7 @@ static void wave_publish(struct route *route, const struct handler_batch *batch,
         wave->messages[i].event.traceparent =
             observe_message(batch->observer, batch->items[wave->at[i]], &wave->observed[i])->traceparent;
     if (granted > 0)
-        outlet_publish(route->outlet, wave->messages, granted, wave->results);
+        publisher_publish(route->publisher, wave->messages, granted, wave->results);
     for (size_t i = 0; i < granted; i++)
         published(route, batch, wave, i);
     for (size_t i = 0; i < wave->count; i++) {
@@ -222,7 +222,7 @@ static void wave_publish(struct route *route, const struct handler_batch *batch,
 
 static void publish(const struct handler_batch *batch, void *self) {
     struct route *route = self;
-    int64_t rest_ms = outlet_rest_ms(route->outlet);
+    int64_t rest_ms = publisher_rest_ms(route->publisher);
     struct wave *wave = rest_ms == 0 ? malloc(sizeof(*wave)) : NULL;
     while (wave != NULL && !atomic_load(batch->cancel) && clock_boot_ms() < batch->fence_ms) {
         wave_fill(route, batch, wave);
@@ -245,7 +245,7 @@ static pawl_status add_routes(struct outbox *outbox, struct transport_settings *
         struct route *route = &outbox->routes[i];
         const struct route_setting *setting = &settings->routes[i];
         *route = (struct route){.setting = setting,
-                                .outlet = outbox->outlets[setting->transport],
+                                .publisher = outbox->publishers[setting->transport],
                                 .source = str_from(outbox->source),
                                 .tokens = setting->rate > 0 ? 1 : 0,
                                 .filled_us = clock_boot_us()};
@@ -266,9 +266,9 @@ pawl_status outbox_create(struct transport_settings *settings, pawl_str service,
         outbox->routes = calloc(settings->route_count + 1, sizeof(*outbox->routes));
     bool made = outbox != NULL && outbox->routes != NULL;
     for (size_t i = 0; made && i < settings->transport_count; i++) {
-        outbox->outlets[i] = outlet_create(&settings->transports[i], log);
-        made = outbox->outlets[i] != NULL;
-        outbox->outlet_count += made;
+        outbox->publishers[i] = publisher_create(&settings->transports[i], log);
+        made = outbox->publishers[i] != NULL;
+        outbox->publisher_count += made;
     }
     if (!made) {
         outbox_free(outbox);
@@ -287,8 +287,8 @@ pawl_status outbox_create(struct transport_settings *settings, pawl_str service,
 void outbox_free(struct outbox *outbox) {
     if (outbox == NULL)
         return;
-    for (size_t i = 0; i < outbox->outlet_count; i++)
-        outlet_free(outbox->outlets[i]);
+    for (size_t i = 0; i < outbox->publisher_count; i++)
+        publisher_free(outbox->publishers[i]);
     for (size_t i = 0; i < outbox->route_count; i++)
         pthread_mutex_destroy(&outbox->routes[i].lock);
     free(outbox->routes);

@@ -62,26 +62,26 @@ static pawl_status read_work(struct store *store, struct arena *arena, struct do
 }
 
 /* Everything the store said under the check's name, joined. */
-static void ailment(const struct violations *ailments, const char *name, struct buf *found) {
-    for (size_t i = 0; i < ailments->count; i++) {
-        if (!str_equal(ailments->rows[i].invariant, str_from(name)))
+static void problem(const struct violations *problems, const char *name, struct buf *found) {
+    for (size_t i = 0; i < problems->count; i++) {
+        if (!str_equal(problems->rows[i].invariant, str_from(name)))
             continue;
         if (found->len > 0)
             buf_append_cstr(found, "; ");
-        buf_append_str(found, ailments->rows[i].detail);
+        buf_append_str(found, problems->rows[i].detail);
     }
 }
 
 /* What one check found, in the arena; absent when it found nothing. */
 static pawl_status look(const struct doctor_check *check, const struct doctor_facts *facts,
-                        const struct violations *ailments, struct arena *arena, pawl_str *found,
+                        const struct violations *problems, struct arena *arena, pawl_str *found,
                         pawl_error *err) {
     struct buf text;
     buf_init(&text, 0);
     if (check->look != NULL)
         check->look(facts, &text);
     else
-        ailment(ailments, check->name, &text);
+        problem(problems, check->name, &text);
     pawl_status status = buf_status(&text, "doctor", err);
     *found = (pawl_str){NULL, 0};
     if (status == PAWL_OK && text.len > 0) {
@@ -97,7 +97,7 @@ static bool applies(const struct doctor_check *check, const struct store *store)
     return strcmp(check->stores, "all") == 0 || strcmp(check->stores, store->dialect) == 0;
 }
 
-static pawl_status examine(const struct doctor_facts *facts, const struct violations *ailments,
+static pawl_status examine(const struct doctor_facts *facts, const struct violations *problems,
                            struct arena *arena, struct doctor_report *report, pawl_error *err) {
     for (int severity = DOCTOR_FAULT; severity >= DOCTOR_WARNING; severity--) {
         for (size_t i = 0; i < doctor_checks_count; i++) {
@@ -105,7 +105,7 @@ static pawl_status examine(const struct doctor_facts *facts, const struct violat
             pawl_str found;
             if ((int)check->severity != severity || !applies(check, facts->store))
                 continue;
-            pawl_status status = look(check, facts, ailments, arena, &found, err);
+            pawl_status status = look(check, facts, problems, arena, &found, err);
             if (status != PAWL_OK)
                 return status;
             report->checks++;
@@ -122,18 +122,18 @@ static pawl_status examine(const struct doctor_facts *facts, const struct violat
 pawl_status doctor_run(struct store *store, const struct doctor_input *input, struct arena *arena,
                        struct doctor_report *out, pawl_error *err) {
     struct doctor_facts facts = {.store = store, .input = input};
-    struct violations ailments;
+    struct violations problems;
     struct doctor_report report = {
         .findings = arena_array(arena, doctor_checks_count, sizeof *report.findings)};
     if (report.findings == NULL)
         return error_set(err, PAWL_NO_MEMORY, "doctor", "out of memory");
-    pawl_status status = store->ops->view.ailments(store, arena, &ailments, err);
+    pawl_status status = store->ops->view.problems(store, arena, &problems, err);
     if (status == PAWL_OK)
         status = read_messages(store, arena, &facts, err);
     if (status == PAWL_OK)
         status = read_work(store, arena, &facts, err);
     if (status == PAWL_OK)
-        status = examine(&facts, &ailments, arena, &report, err);
+        status = examine(&facts, &problems, arena, &report, err);
     if (status == PAWL_OK)
         *out = report;
     return status;

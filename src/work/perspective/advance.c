@@ -78,7 +78,7 @@ static void end_batch(struct observer *observer, struct observed_batch *seen,
 static pawl_status advance_call(const struct work *work, const struct perspective_row *row,
                                 struct perspective_advance *in, struct arena *arena,
                                 struct advance_result *out, pawl_error *err) {
-    struct store *store = work->seat->store;
+    struct store *store = work->projector->store;
     struct observer *observer = work->all->config.observer;
     struct observed_batch seen;
     arena_reset(arena);
@@ -99,8 +99,8 @@ static struct perspective_advance advance_of(const struct work *work, const stru
                                         .perspective = row->key,
                                         .streams = names->list,
                                         .stream_count = names->count,
-                                        .mine = work->seat->mine,
-                                        .mine_count = work->seat->mine_count,
+                                        .mine = work->projector->mine,
+                                        .mine_count = work->projector->mine_count,
                                         .function = row->run == RUN_FUNCTION ? call_function : NULL,
                                         .self = own};
 }
@@ -142,7 +142,7 @@ static void share_backlog(const struct work *work, const struct perspective_row 
                           const struct advance_result *result) {
     if (clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS)
         perspectives_help_end(work->all, row->key, true);
-    else if (result->count > 1 && work->seat->store->caps.many_writers)
+    else if (result->count > 1 && work->projector->store->caps.many_writers)
         perspectives_help_ask(work->all, row->key);
 }
 
@@ -202,7 +202,7 @@ static pawl_status busy_add(const struct work *work, const struct advance_result
             continue;
         if (busy->count == busy->max)
             return error_set(err, PAWL_INTERNAL, "perspective", "more streams are busy than were named");
-        pawl_status status = str_dup(work->seat->arena, result->busy[i], &busy->list[busy->count], err);
+        pawl_status status = str_dup(work->projector->arena, result->busy[i], &busy->list[busy->count], err);
         if (status != PAWL_OK)
             return status;
         busy->count++;
@@ -213,11 +213,11 @@ static pawl_status busy_add(const struct work *work, const struct advance_result
 /* One more batch of each perspective that has some left. */
 static pawl_status turn(const struct work *work, struct names *left, bool first, struct arena *arena,
                         struct names *busy, bool *written, pawl_error *err) {
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     pawl_status status = PAWL_OK;
-    for (size_t k = 0; status == PAWL_OK && k < seat->key_count; k++) {
+    for (size_t k = 0; status == PAWL_OK && k < projector->key_count; k++) {
         struct advance_result result = {0};
-        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
+        const struct perspective_row *row = projector_row(projector, projector->keys[k]);
         if (left[k].count == 0)
             continue;
         if (work_over(work))
@@ -242,22 +242,22 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
  */
 static pawl_status share_out(const struct work *work, const pawl_str *streams, size_t count,
                              struct names **left, size_t *open, pawl_error *err) {
-    struct seat *seat = work->seat;
-    *left = arena_array(seat->arena, seat->key_count, sizeof(**left));
-    seat->mine = arena_array(seat->arena, seat->key_count, sizeof(*seat->mine));
-    seat->mine_count = *open = 0;
-    if (*left == NULL || seat->mine == NULL)
+    struct projector *projector = work->projector;
+    *left = arena_array(projector->arena, projector->key_count, sizeof(**left));
+    projector->mine = arena_array(projector->arena, projector->key_count, sizeof(*projector->mine));
+    projector->mine_count = *open = 0;
+    if (*left == NULL || projector->mine == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t k = 0; k < seat->key_count; k++) {
+    for (size_t k = 0; k < projector->key_count; k++) {
         struct names *names = &(*left)[k];
-        bool inside = perspective_inside(seat_row(seat, seat->keys[k]));
+        bool inside = perspective_inside(projector_row(projector, projector->keys[k]));
         *names = (struct names){0};
-        if (inside && perspectives_backlog(work->all, seat->keys[k]))
+        if (inside && perspectives_backlog(work->all, projector->keys[k]))
             continue;
-        seat->mine[seat->mine_count++] = seat->keys[k];
+        projector->mine[projector->mine_count++] = projector->keys[k];
         if (!inside)
             continue;
-        names->list = arena_array(seat->arena, count, sizeof(*names->list));
+        names->list = arena_array(projector->arena, count, sizeof(*names->list));
         if (names->list == NULL)
             return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
         memcpy(names->list, streams, count * sizeof(*streams));
@@ -272,7 +272,7 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
  */
 pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
                                        struct names *busy, bool *written, pawl_error *err) {
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     struct names *left = NULL;
     size_t open = 0;
     struct arena *arena = arena_create(0);
@@ -282,7 +282,7 @@ pawl_status perspectives_advance_named(const struct work *work, const pawl_str *
     for (bool first = true; status == PAWL_OK && open > 0 && (first || !work_over(work)); first = false) {
         status = turn(work, left, first, arena, busy, written, err);
         open = 0;
-        for (size_t k = 0; k < seat->key_count; k++)
+        for (size_t k = 0; k < projector->key_count; k++)
             open += left[k].count > 0;
     }
     if (open > 0)

@@ -25,10 +25,10 @@ void perspectives_let_go(struct perspectives *all, struct holding *holding) {
 pawl_status perspectives_claim(const struct work *work, const struct checkpoints_claim *in,
                                struct holding *holding, struct checkpoint_grants *grants, pawl_error *err) {
     struct perspectives *all = work->all;
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     hold(all, holding);
     pawl_status status =
-        seat->store->ops->events.checkpoints_claim(seat->store, in, seat->arena, grants, err);
+        projector->store->ops->events.checkpoints_claim(projector->store, in, projector->arena, grants, err);
     if (status != PAWL_OK || grants->count == 0) {
         perspectives_let_go(all, holding);
         return status;
@@ -60,7 +60,7 @@ static struct grants_settle known(struct perspectives *all, pawl_uuid instance, 
 
 pawl_status perspectives_settle(const struct work *work, pawl_error *err) {
     struct perspectives *all = work->all;
-    struct store *store = work->seat->store;
+    struct store *store = work->projector->store;
     struct grant_held held[TOKENS_MAX];
     struct grants_settled out = {0};
     int64_t now_ms = clock_boot_ms();

@@ -9,7 +9,7 @@
 #include "base/uuid.h"
 #include "work/perspective/int.h"
 
-static void give_owed(struct perspectives *all, struct seat *seat) {
+static void give_owed(struct perspectives *all, struct projector *projector) {
     for (;;) {
         pthread_mutex_lock(&all->lock);
         struct owed owed = all->owed_count > 0 ? all->owed[--all->owed_count] : (struct owed){0};
@@ -23,9 +23,9 @@ static void give_owed(struct perspectives *all, struct seat *seat) {
                                         .status = CHECKPOINT_PENDING};
         struct answer_list answers;
         pawl_error ignored;
-        pawl_status status = seat->store->ops->core.checkpoints_report(
-            seat->store, &(struct checkpoints_report){owed.instance, &one, 1}, seat->arena, &answers,
-            &ignored);
+        pawl_status status = projector->store->ops->core.checkpoints_report(
+            projector->store, &(struct checkpoints_report){owed.instance, &one, 1}, projector->arena,
+            &answers, &ignored);
         bool again = status == PAWL_UNAVAILABLE || status == PAWL_BUSY || status == PAWL_UNKNOWN;
         if (!again) {
             free(owed.text);
@@ -39,14 +39,14 @@ static void give_owed(struct perspectives *all, struct seat *seat) {
 }
 
 /* Registrations whose process died, or that nobody backfills, go on here. */
-static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
+static pawl_status backfill(struct projector *projector, bool *more, pawl_error *err) {
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < seat->rows.count; i++) {
-        struct perspective_row *row = &seat->rows.rows[i];
+    for (size_t i = 0; status == PAWL_OK && i < projector->rows.count; i++) {
+        struct perspective_row *row = &projector->rows.rows[i];
         if (row->backfilled || !row_fed(row))
             continue;
-        status = seat->store->ops->events.perspective_backfill(
-            seat->store, row->key, PERSPECTIVE_BACKFILL_STREAMS, &row->backfilled, err);
+        status = projector->store->ops->events.perspective_backfill(
+            projector->store, row->key, PERSPECTIVE_BACKFILL_STREAMS, &row->backfilled, err);
         *more = *more || !row->backfilled;
     }
     return status;
@@ -55,10 +55,10 @@ static pawl_status backfill(struct seat *seat, bool *more, pawl_error *err) {
 /* Each perspective in turn, for a while: one that cannot be applied does not hold up those behind it. The
  * first trouble is told when all had their turn. */
 static pawl_status advance_all(const struct work *work, bool *found, pawl_error *err) {
-    const struct seat *seat = work->seat;
+    const struct projector *projector = work->projector;
     pawl_status first = PAWL_OK;
-    for (size_t k = 0; first != PAWL_STALE && k < seat->key_count; k++) {
-        const struct perspective_row *row = seat_row(seat, seat->keys[k]);
+    for (size_t k = 0; first != PAWL_STALE && k < projector->key_count; k++) {
+        const struct perspective_row *row = projector_row(projector, projector->keys[k]);
         struct work slice = *work;
         pawl_error error = {0};
         slice.until_ms = clock_boot_ms() + PERSPECTIVE_SLICE_MS;
@@ -73,11 +73,11 @@ static pawl_status advance_all(const struct work *work, bool *found, pawl_error 
 }
 
 static pawl_status due_outside(const struct work *work, bool *found, pawl_error *err) {
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     struct checkpoint_grants grants = {0};
     pawl_str *outside = NULL;
     size_t count = 0;
-    pawl_status status = seat_outside(work->all, seat, &outside, &count, err);
+    pawl_status status = projector_outside(work->all, projector, &outside, &count, err);
     if (status != PAWL_OK || count == 0)
         return status;
     struct checkpoints_claim in = {.instance = work->instance,
@@ -93,7 +93,7 @@ static pawl_status due_outside(const struct work *work, bool *found, pawl_error 
         return status;
     *found = *found || grants.count > 0;
     perspectives_run_grants(work, &grants);
-    give_owed(work->all, seat);
+    give_owed(work->all, projector);
     if (grants.count > 0)
         perspectives_let_go(work->all, &holding);
     return PAWL_OK;
@@ -101,20 +101,20 @@ static pawl_status due_outside(const struct work *work, bool *found, pawl_error 
 
 static pawl_status due_round(const struct work *work, bool *found, bool *looked, pawl_error *err) {
     struct perspectives *all = work->all;
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     struct stamp_result stamped = {0};
-    pawl_status status = seat_refresh(all, seat, err);
+    pawl_status status = projector_refresh(all, projector, err);
     if (status != PAWL_OK)
         return status;
-    give_owed(all, seat);
-    status = seat->store->ops->events.events_stamp(seat->store, PAWL_STAMP_MAX, &stamped, err);
+    give_owed(all, projector);
+    status = projector->store->ops->events.events_stamp(projector->store, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
-        status = backfill(seat, found, err);
+        status = backfill(projector, found, err);
     if (status != PAWL_OK)
         return status;
     pawl_error outside = {0};
     status = advance_all(work, found, err);
-    perspectives_backlog_sum(all, &seat->rows);
+    perspectives_backlog_sum(all, &projector->rows);
     *looked = status != PAWL_STALE;
     if (!*looked)
         return status;
@@ -125,15 +125,15 @@ static pawl_status due_round(const struct work *work, bool *found, bool *looked,
 }
 
 /* Whether anything that can be run here is behind: in line, or in the hands of somebody else. */
-static pawl_status look_around(const struct seat *seat, bool *left, pawl_error *err) {
+static pawl_status look_around(const struct projector *projector, bool *left, pawl_error *err) {
     struct perspective_rows rows = {0};
-    pawl_status status =
-        seat->store->ops->events.perspective_list(seat->store, (pawl_str){NULL, 0}, seat->arena, &rows, err);
+    pawl_status status = projector->store->ops->events.perspective_list(projector->store, (pawl_str){NULL, 0},
+                                                                        projector->arena, &rows, err);
     for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
         const struct perspective_row *row = &rows.rows[i];
         bool mine = false;
-        for (size_t k = 0; k < seat->key_count; k++)
-            mine = mine || str_equal(seat->keys[k], row->key);
+        for (size_t k = 0; k < projector->key_count; k++)
+            mine = mine || str_equal(projector->keys[k], row->key);
         *left = *left || (mine && row_fed(row) && !row->paused &&
                           (!row->backfilled || row->pending > 0 || row->processing > 0));
     }
@@ -167,14 +167,14 @@ void *perspectives_due(void *self) {
         pthread_mutex_lock(&all->lock);
         bool settling = all->settling;
         pthread_mutex_unlock(&all->lock);
-        struct seat *seat = seat_take(all, &error);
+        struct projector *projector = projector_take(all, &error);
         pawl_status status = error.status;
-        if (seat != NULL) {
-            struct work work = {all, seat, instance, INT64_MAX, NULL};
+        if (projector != NULL) {
+            struct work work = {all, projector, instance, INT64_MAX, NULL};
             status = due_round(&work, &found, &looked, &error);
             if (settling && status == PAWL_OK && !found)
-                status = look_around(seat, &left, &error);
-            seat_give(all, seat);
+                status = look_around(projector, &left, &error);
+            projector_give(all, projector);
         }
         pthread_mutex_lock(&all->lock);
         all->looked = all->looked || (looked && uuid_equal(all->instance, instance));

@@ -41,8 +41,8 @@ static bool wait_ask(struct perspectives *all, char *key, pawl_uuid *instance) {
 /* One batch. Whatever goes wrong here goes wrong for the thread that looks for what is due, too, which says
  * so. */
 static pawl_status help(const struct work *work, pawl_str key, bool *found, pawl_error *err) {
-    pawl_status status = seat_refresh(work->all, work->seat, err);
-    const struct perspective_row *row = status == PAWL_OK ? seat_row(work->seat, key) : NULL;
+    pawl_status status = projector_refresh(work->all, work->projector, err);
+    const struct perspective_row *row = status == PAWL_OK ? projector_row(work->projector, key) : NULL;
     return row != NULL && row_fed(row) ? perspective_advance_some(work, row, found, err) : status;
 }
 
@@ -54,12 +54,12 @@ void *perspectives_helper(void *self) {
         pawl_error error = {0};
         bool found = false;
         int64_t begin_ms = clock_boot_ms();
-        struct seat *seat = seat_take(all, &error);
+        struct projector *projector = projector_take(all, &error);
         pawl_status status = error.status;
-        if (seat != NULL) {
-            struct work work = {all, seat, instance, INT64_MAX, NULL};
+        if (projector != NULL) {
+            struct work work = {all, projector, instance, INT64_MAX, NULL};
             status = help(&work, str_from(key), &found, &error);
-            seat_give(all, seat);
+            projector_give(all, projector);
         }
         bool slow = clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS;
         if (status != PAWL_OK || !found || slow)

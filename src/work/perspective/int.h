@@ -40,7 +40,7 @@ struct function {
 };
 
 /* What one thread works with: a store of its own, and what it knows of the perspectives. */
-struct seat {
+struct projector {
     struct store *store;
     struct arena *arena;    /* of one piece of work */
     struct arena *registry; /* of rows and keys */
@@ -51,7 +51,7 @@ struct seat {
     pawl_str *mine;  /* of keys: what is applied or claimed when a message comes */
     size_t mine_count;
     struct http_client *client;
-    struct seat *next;
+    struct projector *next;
 };
 
 enum note_type { NOTE_FAILED = 1, NOTE_NO_RUNNER, NOTE_TROUBLE };
@@ -91,7 +91,7 @@ struct perspectives {
     struct keeper *keeper; /* of programs; NULL without */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct seat *free_seats;
+    struct projector *free_projectors;
     pawl_uuid instance; /* nil: nothing may begin */
     bool ending, started;
     struct {
@@ -130,7 +130,7 @@ struct perspectives {
 /* One piece of work: what was granted in one call. */
 struct work {
     struct perspectives *all;
-    struct seat *seat;
+    struct projector *projector;
     pawl_uuid instance;
     int64_t until_ms;        /* nothing begins at or after this boot time */
     const stop_flag *cancel; /* may be NULL */
@@ -143,20 +143,22 @@ struct share {
     bool done;                               /* released, or no longer ours */
 };
 
-/* A free seat or a new one; seat_give puts it back for the next. */
-struct seat *seat_take(struct perspectives *all, pawl_error *err);
-void seat_give(struct perspectives *all, struct seat *seat);
-void seat_free(struct seat *seat); /* takes NULL */
+/* A free projector or a new one; projector_give puts it back for the next. */
+struct projector *projector_take(struct perspectives *all, pawl_error *err);
+void projector_give(struct perspectives *all, struct projector *projector);
+void projector_free(struct projector *projector); /* takes NULL */
 /* Which perspectives there are, looked up now and then. */
-PAWL_MUSTCHECK pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err);
-/* Of what can be run here, those that do not run inside of the store; in the seat's arena. */
-PAWL_MUSTCHECK pawl_status seat_outside(struct perspectives *all, struct seat *seat, pawl_str **keys,
-                                        size_t *count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status projector_refresh(struct perspectives *all, struct projector *projector,
+                                             pawl_error *err);
+/* Of what can be run here, those that do not run inside of the store; in the projector's arena. */
+PAWL_MUSTCHECK pawl_status projector_outside(struct perspectives *all, struct projector *projector,
+                                             pawl_str **keys, size_t *count, pawl_error *err);
 /* Its program cannot be started here: it is left alone for so long. */
 void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms);
 bool perspective_held(struct perspectives *all, pawl_str key);
-bool row_fed(const struct perspective_row *row);                               /* live, or being filled */
-const struct perspective_row *seat_row(const struct seat *seat, pawl_str key); /* NULL: unknown */
+bool row_fed(const struct perspective_row *row); /* live, or being filled */
+const struct perspective_row *projector_row(const struct projector *projector,
+                                            pawl_str key); /* NULL: unknown */
 
 bool work_over(const struct work *work);
 void perspectives_note(struct perspectives *all, const struct note *note);
@@ -200,7 +202,7 @@ PAWL_MUSTCHECK pawl_status perspective_advance_some(const struct work *work,
                                                     const struct perspective_row *row, bool *found,
                                                     pawl_error *err);
 /* What those that run inside lack in these streams, but for those with a backlog. *written: every wake-up of
- * what is not the seat's `mine` is written down. Streams that a transaction is at are added to busy.
+ * what is not the projector's `mine` is written down. Streams that a transaction is at are added to busy.
  * PAWL_STALE: there was no time to write all down. */
 PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams,
                                                       size_t count, struct names *busy, bool *written,
@@ -223,8 +225,8 @@ PAWL_MUSTCHECK pawl_status perspectives_settle(const struct work *work, pawl_err
 
 /* Applies what was granted, perspective by perspective. */
 void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);
-/* Applies the grants of one outside of the store; the caller owns the arena of the seat. Never fails: what
- * could not be done is due again. */
+/* Applies the grants of one outside of the store; the caller owns the arena of the projector. Never fails:
+ * what could not be done is due again. */
 void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,
                      size_t count);
 /* One stream of it: a program or an endpoint. Not PAWL_OK: the store does not answer. */

@@ -48,9 +48,9 @@ static pawl_status run_program(const struct work *work, const struct perspective
     if (!str_absent(said->traceparent))
         pairs[pair_count++] = (struct environment_pair){"TRACEPARENT", said->traceparent.ptr};
     snprintf(name, sizeof(name), "%.*s", STR_ARG(row->key));
-    pawl_status status = command_split(work->seat->arena, row->target, &argv, err);
+    pawl_status status = command_split(work->projector->arena, row->target, &argv, err);
     if (status == PAWL_OK)
-        status = program_find(work->seat->arena, argv[0], &argv[0], err);
+        status = program_find(work->projector->arena, argv[0], &argv[0], err);
     if (status == PAWL_NOT_FOUND || status == PAWL_INVALID) {
         int64_t wait_ms = trouble_begin(keeper_trouble(work->all->keeper), argv != NULL ? argv[0] : name,
                                         status, err->text);
@@ -79,7 +79,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
 static pawl_status call_endpoint(const struct work *work, const struct perspective_row *row, pawl_str body,
                                  const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
     char key[KEY_BYTES];
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     struct http_header headers[WEBHOOK_HEADERS_MAX + 1];
     size_t count = 0;
     struct webhook_event event = {.id = str_from(batch_key(batch, key)),
@@ -88,10 +88,11 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                   .subject = batch->list.events[0].stream,
                                   .traceparent = said->traceparent,
                                   .body = body};
-    pawl_status status = seat->client == NULL ? http_client_create(&seat->client, err) : PAWL_OK;
+    pawl_status status = projector->client == NULL ? http_client_create(&projector->client, err) : PAWL_OK;
     if (status == PAWL_OK)
-        status = webhook_headers(&event, NULL, clock_wall_ms() / 1000, seat->arena, headers, &count, err);
-    char *url = arena_copy(seat->arena, row->target.ptr, row->target.len);
+        status =
+            webhook_headers(&event, NULL, clock_wall_ms() / 1000, projector->arena, headers, &count, err);
+    char *url = arena_copy(projector->arena, row->target.ptr, row->target.len);
     if (status == PAWL_OK && url == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     if (status != PAWL_OK)
@@ -106,7 +107,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                    .cancel = work->cancel != NULL ? work->cancel : &work->all->stop};
     struct http_response response = {.retry_after_ms = -1};
     pawl_error inner = {0};
-    status = http_call(seat->client, &request, seat->arena, &response, &inner);
+    status = http_call(projector->client, &request, projector->arena, &response, &inner);
     said->done = status == PAWL_OK && http_judge(response.status) == HTTP_DONE;
     if (status != PAWL_OK)
         snprintf(said->error, sizeof(said->error), "%s", inner.text);
@@ -151,7 +152,7 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
 
 static pawl_status report(const struct work *work, const struct perspective_row *row, struct share *share,
                           const struct said *said, bool more, pawl_error *err) {
-    struct store *store = work->seat->store;
+    struct store *store = work->projector->store;
     struct checkpoint_report one = {.stream = share->stream,
                                     .perspective = row->key,
                                     .version = share->version,
@@ -163,7 +164,7 @@ static pawl_status report(const struct work *work, const struct perspective_row 
                                     .delay_ms = said->retry_after_ms};
     struct answer_list answers;
     pawl_status status = store->ops->core.checkpoints_report(
-        store, &(struct checkpoints_report){work->instance, &one, 1}, work->seat->arena, &answers, err);
+        store, &(struct checkpoints_report){work->instance, &one, 1}, work->projector->arena, &answers, err);
     if (status != PAWL_OK)
         return status;
     bool stale = answers.answers[0] != ANSWER_APPLIED && answers.answers[0] != ANSWER_DUPLICATE;
@@ -177,7 +178,7 @@ static pawl_status report(const struct work *work, const struct perspective_row 
 /* A batch that fails is handed over event by event, so that what comes before the failing one is kept. */
 pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
                                     struct share *share, pawl_error *err) {
-    struct store *store = work->seat->store;
+    struct store *store = work->projector->store;
     struct checkpoint_ref ref = {share->stream, row->key, share->token};
     int limit = row->batch;
     while (!share->done && !work_over(work)) {
@@ -186,14 +187,15 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
         struct checkpoints_renew keep = {work->instance, &ref, 1, work->all->config.lease_ms};
         struct answer_list answers;
         pawl_status status =
-            store->ops->events.checkpoints_renew(store, &keep, work->seat->arena, &answers, err);
+            store->ops->events.checkpoints_renew(store, &keep, work->projector->arena, &answers, err);
         if (status == PAWL_OK && answers.answers[0] != ANSWER_APPLIED) {
             share->done = true;
             perspectives_add(work->all, (struct sums){.stale = 1});
             return PAWL_OK;
         }
         if (status == PAWL_OK)
-            status = store->ops->events.checkpoint_events(store, &ref, limit, work->seat->arena, &batch, err);
+            status =
+                store->ops->events.checkpoint_events(store, &ref, limit, work->projector->arena, &batch, err);
         if (status == PAWL_OK)
             status = hand_over(work, row, &batch, &said, err);
         if (status != PAWL_OK)

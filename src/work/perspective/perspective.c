@@ -232,10 +232,10 @@ void perspectives_free(struct perspectives *all) {
         pthread_join(all->thread, NULL);
     for (int i = 0; i < all->helper_count; i++)
         pthread_join(all->helpers[i], NULL);
-    while (all->free_seats != NULL) {
-        struct seat *seat = all->free_seats;
-        all->free_seats = seat->next;
-        seat_free(seat);
+    while (all->free_projectors != NULL) {
+        struct projector *projector = all->free_projectors;
+        all->free_projectors = projector->next;
+        projector_free(projector);
     }
     for (size_t i = 0; i < all->owed_count; i++)
         free(all->owed[i].text);

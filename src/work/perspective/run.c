@@ -22,9 +22,9 @@ bool work_over(const struct work *work) {
 
 static pawl_status renew(const struct work *work, const struct perspective_row *row, struct share *shares,
                          size_t count, pawl_error *err) {
-    struct store *store = work->seat->store;
-    struct checkpoint_ref *refs = arena_array(work->seat->arena, count, sizeof(*refs));
-    size_t *at = arena_array(work->seat->arena, count, sizeof(*at));
+    struct store *store = work->projector->store;
+    struct checkpoint_ref *refs = arena_array(work->projector->arena, count, sizeof(*refs));
+    size_t *at = arena_array(work->projector->arena, count, sizeof(*at));
     size_t open = 0;
     if (refs == NULL || at == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
@@ -38,7 +38,8 @@ static pawl_status renew(const struct work *work, const struct perspective_row *
         return PAWL_OK;
     struct checkpoints_renew in = {work->instance, refs, open, work->all->config.lease_ms};
     struct answer_list answers;
-    pawl_status status = store->ops->events.checkpoints_renew(store, &in, work->seat->arena, &answers, err);
+    pawl_status status =
+        store->ops->events.checkpoints_renew(store, &in, work->projector->arena, &answers, err);
     for (size_t i = 0; status == PAWL_OK && i < answers.count; i++)
         shares[at[i]].done = answers.answers[i] != ANSWER_APPLIED;
     return status;
@@ -131,14 +132,14 @@ void perspective_run(const struct work *work, const struct perspective_row *row,
 }
 
 void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants) {
-    struct seat *seat = work->seat;
-    struct share *shares = arena_array(seat->arena, grants->count + 1, sizeof(*shares));
+    struct projector *projector = work->projector;
+    struct share *shares = arena_array(projector->arena, grants->count + 1, sizeof(*shares));
     perspectives_add(work->all, (struct sums){.claimed = (int64_t)grants->count});
-    for (size_t k = 0; shares != NULL && k < seat->key_count; k++) {
+    for (size_t k = 0; shares != NULL && k < projector->key_count; k++) {
         size_t count = 0;
         for (size_t i = 0; i < grants->count; i++) {
             const struct checkpoint_grant *grant = &grants->grants[i];
-            if (str_equal(grant->perspective, seat->keys[k]))
+            if (str_equal(grant->perspective, projector->keys[k]))
                 shares[count++] = (struct share){.stream = grant->stream,
                                                  .version = grant->version,
                                                  .head = grant->head,
@@ -146,6 +147,6 @@ void perspectives_run_grants(const struct work *work, const struct checkpoint_gr
                                                  .replay_to = grant->replay_to};
         }
         if (count > 0)
-            perspective_run(work, seat_row(seat, seat->keys[k]), shares, count);
+            perspective_run(work, projector_row(projector, projector->keys[k]), shares, count);
     }
 }

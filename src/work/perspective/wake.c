@@ -27,11 +27,11 @@ static void judge(const struct handler_batch *batch, const struct names *busy_on
  * done. */
 static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count, bool written,
                                  struct names *busy, pawl_error *err) {
-    struct seat *seat = work->seat;
+    struct projector *projector = work->projector;
     struct checkpoint_grants grants = {0};
     pawl_str *keys = NULL;
     size_t key_count = 0;
-    pawl_status status = seat_outside(work->all, seat, &keys, &key_count, err);
+    pawl_status status = projector_outside(work->all, projector, &keys, &key_count, err);
     if (status != PAWL_OK || (key_count == 0 && written))
         return status;
     struct checkpoints_claim in = {.instance = work->instance,
@@ -56,14 +56,14 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
                               struct names *busy, pawl_error *err) {
     busy->count = 0;
     busy->max = 2 * count; /* inside and outside */
-    busy->list = arena_array(work->seat->arena, busy->max, sizeof(*busy->list));
+    busy->list = arena_array(work->projector->arena, busy->max, sizeof(*busy->list));
     if (busy->list == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     bool written = false;
     pawl_status status = perspectives_advance_named(work, streams, count, busy, &written, err);
     if (status == PAWL_OK)
         status = claim_streams(work, streams, count, written, busy, err);
-    if (work->seat->mine_count < work->seat->key_count)
+    if (work->projector->mine_count < work->projector->key_count)
         perspectives_look(work->all); /* what was written down belongs to a backlog */
     return status;
 }
@@ -74,7 +74,7 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
  */
 static pawl_status run_streams(const struct work *work, const struct handler_batch *batch, struct names *busy,
                                pawl_error *err) {
-    pawl_str *streams = arena_array(work->seat->arena, batch->count, sizeof(*streams));
+    pawl_str *streams = arena_array(work->projector->arena, batch->count, sizeof(*streams));
     size_t count = 0;
     if (streams == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
@@ -100,14 +100,14 @@ void perspectives_wake(const struct handler_batch *batch, void *self) {
     struct perspectives *all = self;
     pawl_error error = {0};
     struct names busy = {0};
-    struct seat *seat = seat_take(all, &error);
-    pawl_status status = seat != NULL ? seat_refresh(all, seat, &error) : error.status;
+    struct projector *projector = projector_take(all, &error);
+    pawl_status status = projector != NULL ? projector_refresh(all, projector, &error) : error.status;
     pthread_mutex_lock(&all->lock);
-    struct work work = {all, seat, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, batch->cancel};
+    struct work work = {all, projector, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, batch->cancel};
     pthread_mutex_unlock(&all->lock);
     if (work.until_ms > batch->fence_ms)
         work.until_ms = batch->fence_ms;
-    if (seat != NULL && status == PAWL_OK && !work_over(&work))
+    if (projector != NULL && status == PAWL_OK && !work_over(&work))
         status = run_streams(&work, batch, &busy, &error);
     else if (status == PAWL_OK)
         status = PAWL_STALE;
@@ -124,6 +124,6 @@ void perspectives_wake(const struct handler_batch *batch, void *self) {
         snprintf(note.error, sizeof(note.error), "%.200s", error.text);
         perspectives_note(all, &note);
     }
-    if (seat != NULL)
-        seat_give(all, seat);
+    if (projector != NULL)
+        projector_give(all, projector);
 }

@@ -46,13 +46,13 @@ static const char run_schema[] =
 
 enum { SIGNAL_KEEP_MS = 86400000 /* a signal that comes before its job waits is kept for a day */ };
 
-static pawl_status desk_of(const struct tool_call *call, struct desk **desk, struct store **store,
+static pawl_status desk_of(const struct tool_call *call, struct shared_store **shared, struct store **store,
                            pawl_error *err) {
     const struct pipeline_run_in *in = call->context;
     if (in == NULL)
         return error_set(err, PAWL_INVALID, "tools", "%.*s works only inside a job", STR_ARG(call->uses));
-    *desk = in->world->desk;
-    return desk_take(*desk, store, err);
+    *shared = in->world->shared;
+    return shared_store_take(*shared, store, err);
 }
 
 /* The same for every try of the same step: what was written once is not written again. */
@@ -94,7 +94,7 @@ static pawl_status answer(struct arena *arena, const char *text, const struct tr
 
 static pawl_status send(void *self, const struct tool_call *call, struct arena *arena,
                         const struct tree **output, pawl_error *err) {
-    struct desk *desk = NULL;
+    struct shared_store *shared = NULL;
     struct store *store = NULL;
     struct message_new message = {.type = text_of(call->arguments, "type"),
                                   .stream = text_of(call->arguments, "stream"),
@@ -112,11 +112,11 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
         status = id_of(call->idempotency_key, &put.request, err);
     message.id = put.request;
     if (status == PAWL_OK)
-        status = desk_of(call, &desk, &store, err);
+        status = desk_of(call, &shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->core.messages_put(store, &put, arena, &written, err);
-    desk_give(desk, status);
+    shared_store_give(shared, status);
     return status == PAWL_OK
                ? answer(arena, arena_printf(arena, "{\"id\":\"%s\"}", uuid_format(message.id, id)), output,
                         err)
@@ -126,7 +126,7 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
 static pawl_status enqueue(void *self, const struct tool_call *call, struct arena *arena,
                            const struct tree **output, pawl_error *err) {
     const struct pipeline_run_in *in = call->context;
-    struct desk *desk = NULL;
+    struct shared_store *shared = NULL;
     struct store *store = NULL;
     struct job_new job = {.task = text_of(call->arguments, "task"),
                           .type = text_of(call->arguments, "type"),
@@ -149,11 +149,11 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
     if (status == PAWL_OK && !str_absent(job.agent))
         status = authority_job(in, &job, tree_get_cstr(call->arguments, "payload"), arena, err);
     if (status == PAWL_OK)
-        status = desk_of(call, &desk, &store, err);
+        status = desk_of(call, &shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->jobs->enqueue(store, &put, arena, &result, err);
-    desk_give(desk, status);
+    shared_store_give(shared, status);
     if (status != PAWL_OK)
         return status;
     if (result.answers[0] == ANSWER_NOT_FOUND)
@@ -199,7 +199,7 @@ static pawl_status append_answer(const struct events_append *in, const struct ap
 
 static pawl_status append(void *self, const struct tool_call *call, struct arena *arena,
                           const struct tree **output, pawl_error *err) {
-    struct desk *desk = NULL;
+    struct shared_store *shared = NULL;
     struct store *store = NULL;
     const struct tree *list = tree_get_cstr(call->arguments, "events");
     const struct tree *expected = tree_get_cstr(call->arguments, "expected_version");
@@ -218,28 +218,28 @@ static pawl_status append(void *self, const struct tool_call *call, struct arena
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++)
         status = event_of(call, i, arena, &events[i], err);
     if (status == PAWL_OK)
-        status = desk_of(call, &desk, &store, err);
+        status = desk_of(call, &shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->events.events_append(store, &in, arena, &result, err);
-    desk_give(desk, status);
+    shared_store_give(shared, status);
     return status == PAWL_OK ? append_answer(&in, &result, arena, output, err) : status;
 }
 
 static pawl_status signal_event(void *self, const struct tool_call *call, struct arena *arena,
                                 const struct tree **output, pawl_error *err) {
-    struct desk *desk = NULL;
+    struct shared_store *shared = NULL;
     struct store *store = NULL;
     struct job_wake wake = {.wait_key = text_of(call->arguments, "event"), .keep_ms = SIGNAL_KEEP_MS};
     struct wake_result result = {0};
     (void)self;
     pawl_status status = json_of(call->arguments, "payload", arena, &wake.payload, err);
     if (status == PAWL_OK)
-        status = desk_of(call, &desk, &store, err);
+        status = desk_of(call, &shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->jobs->wake(store, &wake, &result, err);
-    desk_give(desk, status);
+    shared_store_give(shared, status);
     return status == PAWL_OK
                ? answer(arena, arena_printf(arena, "{\"woken\":%lld}", (long long)result.woken), output, err)
                : status;

@@ -139,11 +139,11 @@ static pawl_status read_task(const struct pipeline_run_in *in, struct arena *are
                              pawl_error *err) {
     struct store *store = NULL;
     struct task_list tasks = {0};
-    pawl_status status = desk_take(in->world->desk, &store, err);
+    pawl_status status = shared_store_take(in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->jobs->tasks(store, in->job->task, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
-    desk_give(in->world->desk, status);
+    shared_store_give(in->world->shared, status);
     if (status == PAWL_OK && tasks.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "pipeline", "the task '%.*s' is gone", STR_ARG(in->job->task));
     if (status == PAWL_OK)

@@ -90,11 +90,11 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
         put.parts = &parts;
     }
     if (status == PAWL_OK)
-        status = desk_take(in->world->desk, &store, err);
+        status = shared_store_take(in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = run_begin(store, &put, arena, out, err);
-    desk_give(in->world->desk, status);
+    shared_store_give(in->world->shared, status);
     return status;
 }
 

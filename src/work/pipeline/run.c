@@ -72,14 +72,14 @@ static bool find_step(const struct pipeline *pipeline, pawl_str id, size_t *at) 
 
 /* What earlier attempts have finished is not done again. */
 static pawl_status read_records(struct run *run, pawl_error *err) {
-    struct desk *desk = run->in->world->desk;
+    struct shared_store *shared = run->in->world->shared;
     struct store *store = NULL;
     struct job_steps steps = {0};
-    pawl_status status = desk_take(desk, &store, err);
+    pawl_status status = shared_store_take(shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->jobs->steps_read(store, run->in->job->id, run->arena, &steps, err);
-    desk_give(desk, status);
+    shared_store_give(shared, status);
     for (size_t i = 0; status == PAWL_OK && i < steps.count; i++) {
         const struct job_step *step = &steps.steps[i];
         struct step_record record = {.item = (size_t)step->index, .state = STEP_SUCCEEDED};
@@ -110,7 +110,7 @@ static pawl_status read_records(struct run *run, pawl_error *err) {
 
 /* Writes one step down; what is not written down has not happened. */
 static pawl_status put_step(struct run *run, const struct job_step *step, pawl_error *err) {
-    struct desk *desk = run->in->world->desk;
+    struct shared_store *shared = run->in->world->shared;
     struct steps_put put = {run->in->instance, {run->in->job->token, run->in->job->id}, step, 1};
     struct arena *arena = arena_create(0);
     pawl_status status = arena != NULL ? PAWL_UNAVAILABLE : no_memory(err);
@@ -119,11 +119,11 @@ static pawl_status put_step(struct run *run, const struct job_step *step, pawl_e
         struct job_answers answers = {0};
         if (i > 0)
             nanosleep(&(struct timespec){0, 100000000L << (i < 3 ? i : 2)}, NULL);
-        status = desk_take(desk, &store, err);
+        status = shared_store_take(shared, &store, err);
         if (status != PAWL_OK)
             continue;
         status = store->ops->jobs->steps_put(store, &put, arena, &answers, err);
-        desk_give(desk, status);
+        shared_store_give(shared, status);
         if (status == PAWL_UNKNOWN)
             status = PAWL_UNAVAILABLE; /* writing it again is harmless */
         if (status == PAWL_OK && answers.answers[0] == ANSWER_STALE) {

@@ -5,8 +5,8 @@
 
 #include "base/stop.h"
 #include "handler/tools/tools.h"
-#include "work/desk.h"
 #include "work/job_result.h"
+#include "work/shared_store.h"
 
 #define PIPELINE_JOB_TYPE "pawl.pipeline" /* of a job that brings its own: {"pipeline": …, "params": …} */
 #define PIPELINE_WAIT_TOOL "pawl.wait"    /* the step that waits for a signal or a time */
@@ -23,7 +23,7 @@ struct log;
 /* What every pipeline of a worker shares, and every page of a run. */
 struct pipeline_world_of_worker {
     struct tools *tools;
-    struct desk *desk;
+    struct shared_store *shared;
     const char *const *env; /* names that ${env.NAME} may use */
     size_t env_count;
     struct run_paces *paces;   /* how fast the sources of runs may be asked */

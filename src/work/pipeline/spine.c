@@ -13,7 +13,7 @@
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "work/broker/outlet.h"
+#include "work/broker/publisher.h"
 
 enum {
     EVENTS_MAX = 100,
@@ -25,7 +25,7 @@ enum {
 struct spine {
     struct duty_world world;
     const struct spine_setting *setting;
-    struct outlet *outlet;
+    struct publisher *publisher;
     pthread_t thread;
     atomic_bool stopping;
     /* only the thread touches these */
@@ -174,7 +174,7 @@ static pawl_status pass_on(struct spine *spine, struct load *load, size_t *count
         status = message_of(spine, &load->events.events[i], load->fields[i], &load->messages[i], err);
     if (status != PAWL_OK || load->events.count == 0)
         return status;
-    outlet_publish(spine->outlet, load->messages, load->events.count, load->results);
+    publisher_publish(spine->publisher, load->messages, load->events.count, load->results);
     status = remove_confirmed(spine, load, &confirmed, err);
     if (status == PAWL_OK && confirmed < load->events.count)
         status = error_set(err, PAWL_UNAVAILABLE, "spine", "%s", load->results[confirmed].error);
@@ -228,7 +228,7 @@ static void *run(void *self) {
 }
 
 static void spine_free(struct spine *spine) {
-    outlet_free(spine->outlet);
+    publisher_free(spine->publisher);
     free(spine);
 }
 
@@ -244,9 +244,9 @@ pawl_status spine_start(const struct duty_world *world, struct spine **out, pawl
     spine->setting = setting;
     spine->backoff_ms = DUTY_BACKOFF_MS;
     snprintf(spine->duty.name, sizeof(spine->duty.name), "spine");
-    spine->outlet = outlet_create(&world->settings->transports[setting->transport], NULL);
-    pawl_status status = spine->outlet != NULL ? PAWL_OK
-                                               : error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
+    spine->publisher = publisher_create(&world->settings->transports[setting->transport], NULL);
+    pawl_status status = spine->publisher != NULL ? PAWL_OK
+                                                  : error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
     if (status == PAWL_OK) {
         int code = thread_start(&spine->thread, run, spine);
         if (code != 0)

@@ -8,11 +8,11 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/trace_state.h"
+#include "handler/directive.h"
 #include "handler/environment.h"
 #include "handler/function.h"
 #include "handler/message.h"
 #include "handler/webhook.h"
-#include "handler/wish.h"
 #include "process/run.h"
 #include "work/receptors/event_origin.h"
 
@@ -36,19 +36,19 @@ static void tell(struct handler_verdict *verdict, const char *what, pawl_str wor
 
 static void judge_program(const struct receptor_call *call, const struct process_end *end, pawl_str output,
                           struct handler_verdict *verdict) {
-    struct wish wish = wish_read(output, end->outcome == PROCESS_EXITED, end->status);
+    struct directive directive = directive_read(output, end->outcome == PROCESS_EXITED, end->status);
     bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
                 end->outcome == PROCESS_FENCED;
     if (lost)
         say(verdict, HANDLED_NOT_RUN, -1);
     else if (process_done(end))
         say(verdict, HANDLED_DONE, 0);
-    else if (wish.snooze)
-        say(verdict, HANDLED_SNOOZE, wish.delay_ms);
+    else if (directive.snooze)
+        say(verdict, HANDLED_SNOOZE, directive.delay_ms);
     else
-        say(verdict, process_permanent(end) ? HANDLED_PERMANENT : HANDLED_RETRY, wish.delay_ms);
+        say(verdict, process_permanent(end) ? HANDLED_PERMANENT : HANDLED_RETRY, directive.delay_ms);
     process_explain(end, call->handler->timeout_ms, verdict->error, sizeof(verdict->error));
-    wish_explain(&wish, verdict->error, sizeof(verdict->error));
+    directive_explain(&directive, verdict->error, sizeof(verdict->error));
 }
 
 /* Of the event in its stream: receptors get events in no order. */

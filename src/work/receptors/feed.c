@@ -14,13 +14,13 @@
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "work/desk.h"
 #include "work/duty.h"
+#include "work/shared_store.h"
 
 enum { LOG_MS = 1000, LINGER_POLLS = 3 };
 
 struct receptor_feed {
-    struct desk desk; /* the thread's store */
+    struct shared_store shared; /* the thread's store */
     int64_t poll_ms;
     const struct handler_table *table;
     pawl_str names[PAWL_RECEPTORS_MAX]; /* in the table */
@@ -115,11 +115,11 @@ static pawl_status feed_with(struct receptor_feed *feed, struct store *store, st
 
 static pawl_status feed_round(struct receptor_feed *feed, struct feed_result *out, pawl_error *err) {
     struct store *store = NULL;
-    pawl_status status = desk_take(&feed->desk, &store, err);
+    pawl_status status = shared_store_take(&feed->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = feed_with(feed, store, out, err);
-    desk_give(&feed->desk, status);
+    shared_store_give(&feed->shared, status);
     return status;
 }
 
@@ -180,7 +180,7 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     struct receptor_feed *made = calloc(1, sizeof(*made));
     if (made == NULL)
         return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
-    desk_init(&made->desk, store);
+    shared_store_init(&made->shared, store);
     made->poll_ms = poll_ms;
     made->table = table;
     made->limit = PAWL_RECEPTOR_FEED;
@@ -193,9 +193,9 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     pthread_mutex_init(&made->lock, NULL);
     struct store *opened = NULL;
     pawl_status status = PAWL_OK;
-    if (desk_take(&made->desk, &opened, err) == PAWL_OK) {
+    if (shared_store_take(&made->shared, &opened, err) == PAWL_OK) {
         status = register_all(made, opened, err);
-        desk_give(&made->desk, status);
+        shared_store_give(&made->shared, status);
     }
     if (passing(status))
         status = PAWL_OK;
@@ -224,7 +224,7 @@ void receptor_feed_free(struct receptor_feed *feed) {
     pthread_mutex_unlock(&feed->lock);
     if (feed->started)
         pthread_join(feed->thread, NULL);
-    desk_close(&feed->desk);
+    shared_store_close(&feed->shared);
     pthread_cond_destroy(&feed->changed);
     pthread_mutex_destroy(&feed->lock);
     free(feed);

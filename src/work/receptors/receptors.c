@@ -16,16 +16,16 @@
 #include "domain/workstatus.h"
 #include "handler/run_handle.h"
 #include "store/event_receptors.h"
-#include "work/desk.h"
 #include "work/observe.h"
 #include "work/receptors/call.h"
 #include "work/receptors/event_origin.h"
+#include "work/shared_store.h"
 
 enum { LOOK_MS = 20, STORE_WAIT_MS = 1000, REPORT_TRIES = 3, NAME_BYTES = 2 * PAWL_NAME_BYTES_MAX + 2 };
 
 struct receptors {
     struct handler_table *table;
-    struct desk desk;
+    struct shared_store shared;
     struct receptor_world world;
     pawl_str service;
     char source[PAWL_NAME_BYTES_MAX + 16];
@@ -102,10 +102,10 @@ static pawl_status recall_all(struct receptors *all, const struct item *item, st
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
-    pawl_status status = desk_take(&all->desk, &store, err);
+    pawl_status status = shared_store_take(&all->shared, &store, err);
     if (status == PAWL_OK) {
         status = store->ops->view.receptors(store, noted_id(item), arena, &rows, &row_count, err);
-        desk_give(&all->desk, status);
+        shared_store_give(&all->shared, status);
     }
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
         recall(&turns[i], item, rows, row_count);
@@ -220,10 +220,10 @@ static void note(struct receptors *all, const struct item *item, struct turn *tu
         struct store *store = NULL;
         pawl_error err;
         struct arena *arena = arena_create(0);
-        status = arena != NULL ? desk_take(&all->desk, &store, &err) : PAWL_NO_MEMORY;
+        status = arena != NULL ? shared_store_take(&all->shared, &store, &err) : PAWL_NO_MEMORY;
         if (status == PAWL_OK) {
             status = store->ops->core.receptors_report(store, reports, made, arena, &answers, &err);
-            desk_give(&all->desk, status);
+            shared_store_give(&all->shared, status);
         }
         arena_free(arena);
         if (status != PAWL_OK)
@@ -355,7 +355,7 @@ pawl_status receptors_create(const struct store_config *store, pawl_str service,
     snprintf(made->source, sizeof(made->source), "/pawl/%.*s", STR_ARG(service));
     made->world.source = made->source;
     pthread_mutex_init(&made->world.lock, NULL);
-    desk_init(&made->desk, store);
+    shared_store_init(&made->shared, store);
     pawl_status status = keeper_create("receptors", KEEPER_OWN_THREAD, &made->world.keeper, err);
     if (status != PAWL_OK) {
         receptors_free(made);
@@ -376,7 +376,7 @@ void receptors_free(struct receptors *receptors) {
     for (size_t i = 0; i < receptors->world.client_count; i++)
         http_client_free(receptors->world.clients[i]);
     keeper_free(receptors->world.keeper);
-    desk_close(&receptors->desk);
+    shared_store_close(&receptors->shared);
     pthread_mutex_destroy(&receptors->world.lock);
     free(receptors);
 }

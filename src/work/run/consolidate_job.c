@@ -73,11 +73,11 @@ static pawl_status read_run(struct work *work, pawl_error *err) {
     if (id == NULL || !tree_to_i64(id, &work->run) || round == NULL || !tree_to_i64(round, &work->round))
         return error_set(err, PAWL_INVALID, "run", "the job is no consolidation of a run");
     filter.id = work->run;
-    status = desk_take(work->in->world->desk, &store, err);
+    status = shared_store_take(work->in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = store->ops->runs->runs(store, &filter, work->arena, &runs, err);
-    desk_give(work->in->world->desk, status);
+    shared_store_give(work->in->world->shared, status);
     if (status == PAWL_OK && runs.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "run", "there is no run %lld", (long long)work->run);
     if (status == PAWL_OK)
@@ -192,11 +192,11 @@ static void by_pipeline(struct work *work) {
 static pawl_status begin(struct work *work, const struct run_begin *put, struct run_begun *begun,
                          pawl_error *err) {
     struct store *store = NULL;
-    pawl_status status = desk_take(work->in->world->desk, &store, err);
+    pawl_status status = shared_store_take(work->in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
     status = run_begin(store, put, work->arena, begun, err);
-    desk_give(work->in->world->desk, status);
+    shared_store_give(work->in->world->shared, status);
     return status;
 }
 

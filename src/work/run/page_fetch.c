@@ -134,10 +134,10 @@ static pawl_status by_sql(const struct page_fetch *in, struct arena *arena, stru
     if (status == PAWL_OK)
         status = buf_status(&json, "page", err);
     if (status == PAWL_OK)
-        status = desk_take(in->in->world->desk, &store, err);
+        status = shared_store_take(in->in->world->shared, &store, err);
     if (status == PAWL_OK) {
         status = store->ops->runs->page_select(store, in->doc->fetch_sql, buf_str(&json), arena, &rows, err);
-        desk_give(in->in->world->desk, status);
+        shared_store_give(in->in->world->shared, status);
     }
     buf_free(&json);
     return status == PAWL_OK ? page_of_rows(in, &rows, arena, out, err) : status;

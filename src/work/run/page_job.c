@@ -112,10 +112,10 @@ static bool begin(struct work *work) {
     pawl_error err = {0};
     struct store *store = NULL;
     const struct tree *spec = NULL;
-    pawl_status status = desk_take(work->in->world->desk, &store, &err);
+    pawl_status status = shared_store_take(work->in->world->shared, &store, &err);
     if (status == PAWL_OK) {
         status = store->ops->runs->page_begin(store, &work->ref, work->arena, &work->page, &err);
-        desk_give(work->in->world->desk, status);
+        shared_store_give(work->in->world->shared, status);
     }
     if (status != PAWL_OK) {
         log_failure(work->in->world->log, LOG_LEVEL_WARN, "page_begin_failed", &err);
@@ -161,10 +161,10 @@ static void tell_pace(const struct work *work, const struct run_pace *pace) {
     struct store *store = NULL;
     enum store_answer answer = ANSWER_APPLIED;
     pawl_error err = {0};
-    pawl_status status = desk_take(work->in->world->desk, &store, &err);
+    pawl_status status = shared_store_take(work->in->world->shared, &store, &err);
     if (status == PAWL_OK) {
         status = store->ops->runs->pace(store, pace, &answer, &err);
-        desk_give(work->in->world->desk, status);
+        shared_store_give(work->in->world->shared, status);
     }
     if (status != PAWL_OK)
         log_failure(work->in->world->log, LOG_LEVEL_WARN, "run_pace_failed", &err);
@@ -231,11 +231,11 @@ static void commit(struct work *work, const struct run_page *page, int64_t fetch
         struct store *store = NULL;
         if (i > 0)
             nanosleep(&(struct timespec){0, (STORE_WAIT_MS * 1000000L) << (i < 4 ? i : 4)}, NULL);
-        status = desk_take(work->in->world->desk, &store, &err);
+        status = shared_store_take(work->in->world->shared, &store, &err);
         if (status != PAWL_OK)
             continue;
         status = store->ops->runs->page_commit(store, &put, work->arena, &done, &err);
-        desk_give(work->in->world->desk, status);
+        shared_store_give(work->in->world->shared, status);
         if (status == PAWL_UNKNOWN)
             status = PAWL_UNAVAILABLE;
     }

@@ -478,9 +478,9 @@ static void the_dump_tells_the_state_and_no_surrogate_number(void **state) {
 static void ailments_are_those_of_the_place_not_of_the_work(void **state) {
     struct conf *c = *state;
     struct violations before, after;
-    ok(c, c->view->ailments(c->store, c->arena, &before, &c->err));
+    ok(c, c->view->problems(c->store, c->arena, &before, &c->err));
     one_of_each(c);
-    ok(c, c->view->ailments(c->store, c->arena, &after, &c->err));
+    ok(c, c->view->problems(c->store, c->arena, &after, &c->err));
     assert_int_equal(before.count, after.count);
     for (size_t i = 0; i < after.count; i++) {
         assert_true(str_equal(before.rows[i].invariant, after.rows[i].invariant));

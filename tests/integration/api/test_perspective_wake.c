@@ -82,12 +82,12 @@ static void tear_down(struct stage *s) {
 }
 
 /* The list of perspectives, as every message reads it now and then. */
-static struct seat *read_list(struct stage *s) {
-    struct seat *seat = seat_take(s->all, &s->err);
-    assert_non_null(seat);
-    must(s, seat_refresh(s->all, seat, &s->err));
-    seat_give(s->all, seat);
-    return seat;
+static struct projector *read_list(struct stage *s) {
+    struct projector *projector = projector_take(s->all, &s->err);
+    assert_non_null(projector);
+    must(s, projector_refresh(s->all, projector, &s->err));
+    projector_give(s->all, projector);
+    return projector;
 }
 
 static enum handler_outcome handle_message(struct stage *s) {
@@ -110,8 +110,8 @@ static void a_switch_between_the_list_and_the_message(void **fixture) {
     define(&s, 1, "log@1");
     append(&s);
     define(&s, 2, "log@2");
-    struct seat *seat = read_list(&s);
-    assert_int_equal(seat->key_count, 2);
+    struct projector *projector = read_list(&s);
+    assert_int_equal(projector->key_count, 2);
     perspectives_backlog_set(s.all, STR("log@2"), true);
     assert_int_equal(advance(&s, "log@2"), 1);
     struct perspective_switch in = {.name = STR("log"), .version = 2};
@@ -119,7 +119,7 @@ static void a_switch_between_the_list_and_the_message(void **fixture) {
     must(&s, s.store->ops->events.perspective_switch(s.store, &in, s.arena, &switched, &s.err));
     assert_int_equal(switched.answer, ANSWER_APPLIED);
     append(&s);
-    seat->read_ms = clock_boot_ms(); /* it was read a moment ago */
+    projector->read_ms = clock_boot_ms(); /* it was read a moment ago */
     assert_int_equal(handle_message(&s), HANDLED_DONE);
     assert_int_equal(advance(&s, "log@2"), 1);
     tear_down(&s);

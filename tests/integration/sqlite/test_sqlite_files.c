@@ -588,7 +588,7 @@ static void damaged_page(void **fixture, const char *table) {
     snprintf(text, sizeof text, "age %ld", root);
     assert_int_equal(store->ops->view.check(store, arena, &found, &err), PAWL_DAMAGED);
     assert_non_null(strstr(err.text, text));
-    assert_int_equal(store->ops->view.ailments(store, arena, &found, &err), PAWL_DAMAGED);
+    assert_int_equal(store->ops->view.problems(store, arena, &found, &err), PAWL_DAMAGED);
     assert_non_null(strstr(err.text, text));
     assert_non_null(strstr(err.text, "restore a backup"));
     store_close(store);

@@ -24,7 +24,7 @@ static void test_running(void **state) {
     driver_answer(&d, grant);
     assert_int_equal(d.runs[0].count, 1);
     ask(&d, item);
-    ask(&d, item); /* the wish is there until the message has ended: it is carried out once */
+    ask(&d, item); /* the directive is there until the message has ended: it is carried out once */
     assert_int_equal(d.cancels, 1);
     assert_int_equal(d.cancel_reason, STOP_ASKED);
     driver_finish(&d, 0, (const enum outcome_type[]){OUTCOME_CANCELLED});

@@ -15,7 +15,8 @@ static void test_poll_interval_and_wake(void **state) {
     driver_answer_empty(&d); /* idle now */
     driver_step(&d, (struct engine_event){.type = EVENT_WAKER, .wakes = true});
     assert_int_equal(d.waits, 1);
-    /* Somebody was putting who may not have seen the wish: polls go on as before, and the wish is made again.
+    /* Somebody was putting who may not have seen the wish: polls go on as before, and the directive is made
+     * again.
      */
     driver_step(&d, (struct engine_event){.type = EVENT_WAITING, .wait_late = true});
     driver_ready(&d);
@@ -25,7 +26,7 @@ static void test_poll_interval_and_wake(void **state) {
     driver_answer_empty(&d);
     assert_int_equal(d.waits, 2);
     driver_step(&d, (struct engine_event){.type = EVENT_WAITING});
-    /* What was put before the wish wakes nobody: one more poll, then polls are stretched. */
+    /* What was put before the directive wakes nobody: one more poll, then polls are stretched. */
     driver_ready(&d);
     driver_answer_empty(&d);
     int batches = d.batches;

@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/claims/keyset.h"
 #include "store/sqlite/fleet/instance.h"
 #include "store/sqlite/fleet/lane.h"

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
-#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/events/events.h"
 #include "store/sqlite/fleet/lane.h"
 

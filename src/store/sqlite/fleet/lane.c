@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "domain/share.h"
 #include "store/check/place.h"
-#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/claim_end.h"
 
 /* Runs a statement of (kind, owner, count) or, with count below 0, (kind, owner). */
 static pawl_status change(struct operation *op, enum sqlite_query query, enum store_kind kind,

@@ -2,7 +2,7 @@
 #include "store/sqlite/fleet/maintain.h"
 
 #include "base/limits.h"
-#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/fleet/instance.h"
 
 /* How long an ended claim and a request key can still be asked about. */

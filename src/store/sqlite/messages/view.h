@@ -68,10 +68,10 @@ pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, s
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
 pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
                               pawl_error *err);
-pawl_status sqlite_ailments(struct store *store, struct arena *arena, struct violations *out,
+pawl_status sqlite_problems(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err);
 /* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
-PAWL_MUSTCHECK pawl_status ailments_of_file(struct sqlite_store *store, struct arena *arena,
+PAWL_MUSTCHECK pawl_status problems_of_file(struct sqlite_store *store, struct arena *arena,
                                             struct violations *list, pawl_error *err);
 pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err);
 

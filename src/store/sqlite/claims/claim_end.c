@@ -1,5 +1,5 @@
 /* How claims end without a report: expired, evicted, released. */
-#include "store/sqlite/claims/ending.h"
+#include "store/sqlite/claims/claim_end.h"
 
 #include <stdlib.h>
 

@@ -20,8 +20,8 @@ static void give_back(struct sqlite_store *store) {
     arena_free(store->scratch);
 }
 
-static pawl_status inside_begin(struct inside *inside, struct sqlite3 *db, const char *name,
-                                pawl_error *err) {
+static pawl_status foreign_begin(struct inside *inside, struct sqlite3 *db, const char *name,
+                                 pawl_error *err) {
     if (sqlite3_get_autocommit(db) != 0)
         return error_set(err, PAWL_INVALID, name,
                          "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send, "
@@ -37,41 +37,41 @@ static pawl_status inside_begin(struct inside *inside, struct sqlite3 *db, const
     return status;
 }
 
-static pawl_status inside_end(struct inside *inside, pawl_status status) {
+static pawl_status foreign_end(struct inside *inside, pawl_status status) {
     status = operation_leave(&inside->op, status);
     give_back(&inside->store);
     return status;
 }
 
-pawl_status sqlite_put_inside(struct sqlite3 *db, const struct messages_put *in, struct arena *arena,
-                              struct put_result *out, pawl_error *err) {
+pawl_status sqlite_put_in_transaction(struct sqlite3 *db, const struct messages_put *in, struct arena *arena,
+                                      struct put_result *out, pawl_error *err) {
     struct inside inside;
     struct put_result result = {0};
     bool used = false;
     pawl_status status = check_put(in, err);
     if (status == PAWL_OK)
-        status = inside_begin(&inside, db, "pawl_send_sqlite", err);
+        status = foreign_begin(&inside, db, "pawl_send_sqlite", err);
     if (status != PAWL_OK)
         return status;
     status = request_use(&inside.op, in->request, &used);
     if (status == PAWL_OK)
         status = put_messages(&inside.op, in, used, arena, &result);
-    status = inside_end(&inside, status);
+    status = foreign_end(&inside, status);
     if (status == PAWL_OK)
         *out = result;
     return status;
 }
 
-pawl_status sqlite_append_inside(struct sqlite3 *db, const struct events_append *in, struct arena *arena,
-                                 struct append_result *out, pawl_error *err) {
+pawl_status sqlite_append_in_transaction(struct sqlite3 *db, const struct events_append *in,
+                                         struct arena *arena, struct append_result *out, pawl_error *err) {
     struct inside inside;
     struct append_result result = {0};
     pawl_status status = check_append(in, err);
     if (status == PAWL_OK)
-        status = inside_begin(&inside, db, "pawl_append_sqlite", err);
+        status = foreign_begin(&inside, db, "pawl_append_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = inside_end(&inside, append_events(&inside.op, in, arena, &result));
+    status = foreign_end(&inside, append_events(&inside.op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -109,27 +109,27 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
                      "the grant is over: everything was rolled back; drop the message");
 }
 
-pawl_status sqlite_finish_inside(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
-                                 pawl_error *err) {
+pawl_status sqlite_finish_in_transaction(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
+                                         pawl_error *err) {
     struct inside inside;
-    pawl_status status = inside_begin(&inside, db, "pawl_finish_sqlite", err);
+    pawl_status status = foreign_begin(&inside, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = inside_end(&inside, finish(&inside.op, kind, ref));
+    status = foreign_end(&inside, finish(&inside.op, kind, ref));
     roll_back_stale(db, status);
     return status;
 }
 
-pawl_status sqlite_enqueue_inside(struct sqlite3 *db, const struct jobs_enqueue *in, struct arena *arena,
-                                  struct enqueue_result *out, pawl_error *err) {
+pawl_status sqlite_enqueue_in_transaction(struct sqlite3 *db, const struct jobs_enqueue *in,
+                                          struct arena *arena, struct enqueue_result *out, pawl_error *err) {
     struct inside inside;
     struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
     if (status == PAWL_OK)
-        status = inside_begin(&inside, db, "pawl_enqueue_sqlite", err);
+        status = foreign_begin(&inside, db, "pawl_enqueue_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = inside_end(&inside, jobs_enqueue_in(&inside.op, in, arena, &result));
+    status = foreign_end(&inside, jobs_enqueue_in(&inside.op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -151,13 +151,13 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
     return status;
 }
 
-pawl_status sqlite_job_finish_inside(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,
-                                     pawl_error *err) {
+pawl_status sqlite_job_finish_in_transaction(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,
+                                             pawl_error *err) {
     struct inside inside;
-    pawl_status status = inside_begin(&inside, db, "pawl_finish_sqlite", err);
+    pawl_status status = foreign_begin(&inside, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = inside_end(&inside, job_finish(&inside.op, ref, duration_ms));
+    status = foreign_end(&inside, job_finish(&inside.op, ref, duration_ms));
     roll_back_stale(db, status);
     return status;
 }

@@ -1,6 +1,6 @@
 /* How claims end without a report: expired, evicted, released. */
-#ifndef STORE_SQLITE_CLAIMS_ENDING_H
-#define STORE_SQLITE_CLAIMS_ENDING_H
+#ifndef STORE_SQLITE_CLAIMS_CLAIM_END_H
+#define STORE_SQLITE_CLAIMS_CLAIM_END_H
 
 #include "store/sqlite/claims/flight.h"
 

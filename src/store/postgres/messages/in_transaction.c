@@ -60,8 +60,9 @@ static pawl_status run(PGconn *conn, const char *schema, struct statement *state
     return status;
 }
 
-pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema, const struct messages_put *in,
-                                struct arena *arena, struct put_result *out, pawl_error *err) {
+pawl_status postgres_put_in_transaction(struct pg_conn *conn, const char *schema,
+                                        const struct messages_put *in, struct arena *arena,
+                                        struct put_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct put_result result = {0};
     const char *name = schema != NULL ? schema : "pawl";
@@ -82,8 +83,9 @@ pawl_status postgres_put_inside(struct pg_conn *conn, const char *schema, const 
     return status;
 }
 
-pawl_status postgres_append_inside(struct pg_conn *conn, const char *schema, const struct events_append *in,
-                                   struct arena *arena, struct append_result *out, pawl_error *err) {
+pawl_status postgres_append_in_transaction(struct pg_conn *conn, const char *schema,
+                                           const struct events_append *in, struct arena *arena,
+                                           struct append_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct append_result result = {0};
     const char *name = schema != NULL ? schema : "pawl";
@@ -117,8 +119,8 @@ static pawl_status finish_failure(const PGresult *result, pawl_status status, pa
     return status;
 }
 
-pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema, enum store_kind kind,
-                                   struct item_ref ref, pawl_error *err) {
+pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *schema, enum store_kind kind,
+                                           struct item_ref ref, pawl_error *err) {
     const char *name = schema != NULL ? schema : "pawl";
     pawl_status status = name_check_schema(str_from(name), err);
     if (status == PAWL_OK)
@@ -140,8 +142,9 @@ pawl_status postgres_finish_inside(struct pg_conn *conn, const char *schema, enu
     return status;
 }
 
-pawl_status postgres_enqueue_inside(struct pg_conn *conn, const char *schema, const struct jobs_enqueue *in,
-                                    struct arena *arena, struct enqueue_result *out, pawl_error *err) {
+pawl_status postgres_enqueue_in_transaction(struct pg_conn *conn, const char *schema,
+                                            const struct jobs_enqueue *in, struct arena *arena,
+                                            struct enqueue_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct enqueue_result result = {0};
     const char *name = schema != NULL ? schema : "pawl";
@@ -162,8 +165,8 @@ pawl_status postgres_enqueue_inside(struct pg_conn *conn, const char *schema, co
     return status;
 }
 
-pawl_status postgres_job_finish_inside(struct pg_conn *conn, const char *schema, struct job_ref ref,
-                                       int64_t duration_ms, pawl_error *err) {
+pawl_status postgres_job_finish_in_transaction(struct pg_conn *conn, const char *schema, struct job_ref ref,
+                                               int64_t duration_ms, pawl_error *err) {
     struct brief brief;
     const char *name = schema != NULL ? schema : "pawl";
     pawl_status status = name_check_schema(str_from(name), err);

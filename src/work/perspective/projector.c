@@ -8,49 +8,49 @@
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
 
-void seat_free(struct seat *seat) {
-    if (seat == NULL)
+void projector_free(struct projector *projector) {
+    if (projector == NULL)
         return;
-    store_close(seat->store);
-    arena_free(seat->arena);
-    arena_free(seat->registry);
-    http_client_free(seat->client);
-    free(seat);
+    store_close(projector->store);
+    arena_free(projector->arena);
+    arena_free(projector->registry);
+    http_client_free(projector->client);
+    free(projector);
 }
 
-struct seat *seat_take(struct perspectives *all, pawl_error *err) {
+struct projector *projector_take(struct perspectives *all, pawl_error *err) {
     pthread_mutex_lock(&all->lock);
-    struct seat *seat = all->free_seats;
-    if (seat != NULL)
-        all->free_seats = seat->next;
+    struct projector *projector = all->free_projectors;
+    if (projector != NULL)
+        all->free_projectors = projector->next;
     all->working++;
     pthread_mutex_unlock(&all->lock);
-    if (seat == NULL) {
-        seat = calloc(1, sizeof(*seat));
-        if (seat != NULL) {
-            seat->arena = arena_create(0);
-            seat->registry = arena_create(0);
+    if (projector == NULL) {
+        projector = calloc(1, sizeof(*projector));
+        if (projector != NULL) {
+            projector->arena = arena_create(0);
+            projector->registry = arena_create(0);
         }
-        if (seat == NULL || seat->arena == NULL || seat->registry == NULL)
+        if (projector == NULL || projector->arena == NULL || projector->registry == NULL)
             (void)error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-        else if (store_open(&all->config.store, &seat->store, err) == PAWL_OK)
-            return seat;
-        seat_free(seat);
+        else if (store_open(&all->config.store, &projector->store, err) == PAWL_OK)
+            return projector;
+        projector_free(projector);
         pthread_mutex_lock(&all->lock);
         all->working--;
         pthread_mutex_unlock(&all->lock);
         return NULL;
     }
-    return seat;
+    return projector;
 }
 
-void seat_give(struct perspectives *all, struct seat *seat) {
-    arena_reset(seat->arena);
-    seat->mine = NULL; /* was in the arena */
-    seat->mine_count = 0;
+void projector_give(struct perspectives *all, struct projector *projector) {
+    arena_reset(projector->arena);
+    projector->mine = NULL; /* was in the arena */
+    projector->mine_count = 0;
     pthread_mutex_lock(&all->lock);
-    seat->next = all->free_seats;
-    all->free_seats = seat;
+    projector->next = all->free_projectors;
+    all->free_projectors = projector;
     all->working--;
     pthread_mutex_unlock(&all->lock);
 }
@@ -93,36 +93,36 @@ bool row_fed(const struct perspective_row *row) {
 }
 
 /* Which perspectives there are, looked up now and then. */
-pawl_status seat_refresh(struct perspectives *all, struct seat *seat, pawl_error *err) {
+pawl_status projector_refresh(struct perspectives *all, struct projector *projector, pawl_error *err) {
     int64_t now_ms = clock_boot_ms();
-    if (seat->read_ms != 0 && now_ms - seat->read_ms < PERSPECTIVE_REFRESH_MS)
+    if (projector->read_ms != 0 && now_ms - projector->read_ms < PERSPECTIVE_REFRESH_MS)
         return PAWL_OK;
-    seat->read_ms = 0;
-    seat->key_count = 0;
-    arena_reset(seat->registry);
-    pawl_status status =
-        seat->store->ops->events.perspective_defined(seat->store, seat->registry, &seat->rows, err);
+    projector->read_ms = 0;
+    projector->key_count = 0;
+    arena_reset(projector->registry);
+    pawl_status status = projector->store->ops->events.perspective_defined(
+        projector->store, projector->registry, &projector->rows, err);
     if (status != PAWL_OK)
         return status;
-    seat->keys = arena_array(seat->registry, seat->rows.count + 1, sizeof(*seat->keys));
-    if (seat->keys == NULL)
+    projector->keys = arena_array(projector->registry, projector->rows.count + 1, sizeof(*projector->keys));
+    if (projector->keys == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < seat->rows.count; i++) {
-        const struct perspective_row *row = &seat->rows.rows[i];
+    for (size_t i = 0; i < projector->rows.count; i++) {
+        const struct perspective_row *row = &projector->rows.rows[i];
         bool fed = row_fed(row);
         if (fed && can_run(all, row))
-            seat->keys[seat->key_count++] = row->key;
+            projector->keys[projector->key_count++] = row->key;
         else if (fed)
             tell_no_runner(all, row);
     }
-    seat->read_ms = now_ms;
+    projector->read_ms = now_ms;
     return PAWL_OK;
 }
 
-const struct perspective_row *seat_row(const struct seat *seat, pawl_str key) {
-    for (size_t i = 0; i < seat->rows.count; i++) {
-        if (str_equal(seat->rows.rows[i].key, key))
-            return &seat->rows.rows[i];
+const struct perspective_row *projector_row(const struct projector *projector, pawl_str key) {
+    for (size_t i = 0; i < projector->rows.count; i++) {
+        if (str_equal(projector->rows.rows[i].key, key))
+            return &projector->rows.rows[i];
     }
     return NULL;
 }
@@ -153,15 +153,16 @@ bool perspective_held(struct perspectives *all, pawl_str key) {
     return held;
 }
 
-pawl_status seat_outside(struct perspectives *all, struct seat *seat, pawl_str **keys, size_t *count,
-                         pawl_error *err) {
+pawl_status projector_outside(struct perspectives *all, struct projector *projector, pawl_str **keys,
+                              size_t *count, pawl_error *err) {
     *count = 0;
-    *keys = arena_array(seat->arena, seat->key_count, sizeof(**keys));
+    *keys = arena_array(projector->arena, projector->key_count, sizeof(**keys));
     if (*keys == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < seat->key_count; i++) {
-        if (!perspective_inside(seat_row(seat, seat->keys[i])) && !perspective_held(all, seat->keys[i]))
-            (*keys)[(*count)++] = seat->keys[i];
+    for (size_t i = 0; i < projector->key_count; i++) {
+        if (!perspective_inside(projector_row(projector, projector->keys[i])) &&
+            !perspective_held(all, projector->keys[i]))
+            (*keys)[(*count)++] = projector->keys[i];
     }
     return PAWL_OK;
 }

@@ -13,13 +13,13 @@ static void add(struct violations *list, const char *name, const char *detail) {
     list->rows[list->count++] = (struct violation){str_from(name), str_from(detail != NULL ? detail : "")};
 }
 
-pawl_status ailments_of_file(struct sqlite_store *store, struct arena *arena, struct violations *list,
+pawl_status problems_of_file(struct sqlite_store *store, struct arena *arena, struct violations *list,
                              pawl_error *err) {
-    enum { FILE_AILMENTS_MAX = 3 };
-    struct violations all = {arena_array(arena, list->count + FILE_AILMENTS_MAX, sizeof *all.rows), 0};
+    enum { FILE_PROBLEMS_MAX = 3 };
+    struct violations all = {arena_array(arena, list->count + FILE_PROBLEMS_MAX, sizeof *all.rows), 0};
     const char *log = arena_printf(arena, "%s-wal", store->path);
     if (all.rows == NULL || log == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "ailments", "out of memory");
+        return error_set(err, PAWL_NO_MEMORY, "problems", "out of memory");
     for (size_t i = 0; i < list->count; i++)
         all.rows[all.count++] = list->rows[i];
     struct stat info;

@@ -1,0 +1,144 @@
+/* One broker as the outbox uses it. */
+#include "work/broker/publisher.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/time/clock.h"
+
+enum { SESSIONS_MAX = 256 };
+
+struct publisher {
+    const struct transport_setting *setting;
+    struct log log;
+    pthread_mutex_t lock;
+    struct transport *idle[SESSIONS_MAX];
+    size_t idle_count;
+    int failures;          /* in a row */
+    int64_t rest_until_ms; /* boot time */
+    int64_t rest_ms;       /* the last rest; 0 = none yet */
+};
+
+struct publisher *publisher_create(const struct transport_setting *setting, const struct log *log) {
+    struct publisher *publisher = calloc(1, sizeof(*publisher));
+    if (publisher == NULL)
+        return NULL;
+    publisher->setting = setting;
+    publisher->log = log != NULL ? *log : (struct log){.level = LOG_LEVEL_OFF};
+    pthread_mutex_init(&publisher->lock, NULL);
+    return publisher;
+}
+
+void publisher_free(struct publisher *publisher) {
+    if (publisher == NULL)
+        return;
+    for (size_t i = 0; i < publisher->idle_count; i++)
+        publisher->setting->module->close(publisher->idle[i]);
+    pthread_mutex_destroy(&publisher->lock);
+    free(publisher);
+}
+
+bool publisher_keeps_order(const struct publisher *publisher) {
+    return publisher->setting->module->keeps_order;
+}
+
+const char *publisher_system(const struct publisher *publisher) {
+    const char *name = publisher->setting->module->name;
+    return strcmp(name, "amqp") == 0 ? "rabbitmq" : name;
+}
+
+int64_t publisher_rest_ms(struct publisher *publisher) {
+    pthread_mutex_lock(&publisher->lock);
+    int64_t left_ms = publisher->rest_until_ms - clock_boot_ms();
+    pthread_mutex_unlock(&publisher->lock);
+    return left_ms > 0 ? left_ms : 0;
+}
+
+/* The breaker: after so many failures in a row the broker is left alone, longer and longer. The first call
+ * after a rest is the test. The log says it at the first failure and at every rest, not at each message. */
+static void note_failure(struct publisher *publisher, const char *reason) {
+    const struct transport_setting *setting = publisher->setting;
+    pthread_mutex_lock(&publisher->lock);
+    int64_t now_ms = clock_boot_ms();
+    bool rests = ++publisher->failures >= setting->breaker_failures && publisher->rest_until_ms <= now_ms;
+    if (rests) {
+        publisher->rest_ms = publisher->rest_ms == 0 ? setting->breaker_ms : publisher->rest_ms * 2;
+        int64_t most_ms = setting->breaker_ms > SETTINGS_BREAKER_MS_MAX ? setting->breaker_ms
+                                                                        : SETTINGS_BREAKER_MS_MAX;
+        publisher->rest_ms = publisher->rest_ms > most_ms ? most_ms : publisher->rest_ms;
+        publisher->rest_until_ms = now_ms + publisher->rest_ms;
+    }
+    int failures = publisher->failures;
+    int64_t rest_ms = rests ? publisher->rest_ms : 0;
+    pthread_mutex_unlock(&publisher->lock);
+    if (rests || failures == 1)
+        log_event(&publisher->log, LOG_LEVEL_WARN, "broker_unavailable",
+                  "transport=%s failures=%d rest_ms=%" PRId64 " reason=%s", setting->name, failures, rest_ms,
+                  reason);
+}
+
+static void note_success(struct publisher *publisher) {
+    pthread_mutex_lock(&publisher->lock);
+    int failures = publisher->failures;
+    publisher->failures = 0;
+    publisher->rest_ms = 0;
+    publisher->rest_until_ms = 0;
+    pthread_mutex_unlock(&publisher->lock);
+    if (failures > 0)
+        log_event(&publisher->log, LOG_LEVEL_INFO, "broker_back", "transport=%s failures=%d",
+                  publisher->setting->name, failures);
+}
+
+static struct transport *session_take(struct publisher *publisher) {
+    pthread_mutex_lock(&publisher->lock);
+    struct transport *session = publisher->idle_count > 0 ? publisher->idle[--publisher->idle_count] : NULL;
+    pthread_mutex_unlock(&publisher->lock);
+    return session;
+}
+
+/* A broker that went away took all its sessions along: none of those that lie idle is tried first. */
+static void sessions_drop(struct publisher *publisher) {
+    struct transport *session;
+    while ((session = session_take(publisher)) != NULL)
+        publisher->setting->module->close(session);
+}
+
+static void session_give(struct publisher *publisher, struct transport *session) {
+    pthread_mutex_lock(&publisher->lock);
+    bool kept = publisher->idle_count < SESSIONS_MAX;
+    if (kept)
+        publisher->idle[publisher->idle_count++] = session;
+    pthread_mutex_unlock(&publisher->lock);
+    if (!kept)
+        publisher->setting->module->close(session);
+}
+
+void publisher_publish(struct publisher *publisher, const struct transport_message *messages, size_t count,
+                       struct transport_result *results) {
+    const struct transport_module *module = publisher->setting->module;
+    pawl_error error = {0};
+    struct transport *session = session_take(publisher);
+    pawl_status status = session != NULL ? PAWL_OK
+                                         : module->open(&publisher->setting->config, &session, &error);
+    if (status != PAWL_OK) {
+        transport_results_unknown(results, count, error.text);
+        note_failure(publisher, error.text);
+        return;
+    }
+    status = module->publish(session, messages, count, results, &error);
+    if (status == PAWL_OK) {
+        session_give(publisher, session);
+        note_success(publisher);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (results[i].fate == FATE_UNAVAILABLE && error.text[0] != '\0')
+            transport_result_set(&results[i], FATE_UNAVAILABLE, "%.200s", error.text);
+    }
+    module->close(session);
+    sessions_drop(publisher);
+    note_failure(publisher, error.text);
+}
