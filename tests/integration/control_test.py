@@ -338,16 +338,16 @@ class TransportTest(ControlTest):
         self.assertEqual([row["consumer"] for row in refused], ["intake", "intake"])
 
     def test_one_way_to_a_broker(self):
-        """Only the outlet publishes, and only what was stored first uses it: the outbox its claimed messages, the spine its
+        """Only the publisher publishes, and only what was stored first uses it: the outbox its claimed messages, the spine its
         events, which a job's own transaction wrote. covers: BX.6"""
-        callers = {"->publish(": set(), "outlet_publish(": set()}
+        callers = {"->publish(": set(), "publisher_publish(": set()}
         for path in (pathlib.Path(Setup.root) / "src").rglob("*.c"):
             text = path.read_text(encoding="utf-8")
             for word, found in callers.items():
                 if word in text and "transport/modules" not in str(path):
                     found.add(path.name)
-        self.assertEqual(callers["->publish("], {"outlet.c"})
-        self.assertEqual(callers["outlet_publish("], {"outlet.c", "outbox.c", "spine.c"})
+        self.assertEqual(callers["->publish("], {"publisher.c"})
+        self.assertEqual(callers["publisher_publish("], {"publisher.c", "outbox.c", "spine.c"})
 
 
 if __name__ == "__main__":
