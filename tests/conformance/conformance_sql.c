@@ -353,6 +353,44 @@ TEST(a_json_call_that_is_wrong_changes_nothing) {
     close_place(&place);
 }
 
+/* Words of the error of one statement that must be refused as wrong input; the test fails otherwise. */
+static const char *fault(struct place *place, const char *sql, char text[static VALUE_BYTES]) {
+    PGresult *result = PQexec(place->conn, sql);
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    snprintf(text, VALUE_BYTES, "%s: %s", sqlstate != NULL ? sqlstate : "accepted",
+             words != NULL ? words : "");
+    PQclear(result);
+    return text;
+}
+
+TEST(a_key_of_pawl_is_refused_from_any_language) {
+    static const struct {
+        const char *sql, *words;
+    } calls[] = {
+        {"SELECT pawl.enqueue('a', unique_key => 'run:5:0:3')",
+         "PW001: job 1 of 1: the unique key begins with 'run:'"},
+        {"SELECT pawl.enqueue('a', key => 'schedule:nightly')",
+         "PW001: job 1 of 1: the key begins with 'schedule:'"},
+        {"SELECT pawl.enqueue('a', unique_key => 'run-plan:x')",
+         "PW001: job 1 of 1: the unique key begins with 'run-plan:'"},
+        {"SELECT pawl.jobs_enqueue('{a,a}', NULL, NULL, NULL, '{fine,schedule:n}', NULL, NULL, NULL, NULL, "
+         "NULL, NULL, "
+         "NULL, NULL, NULL, NULL, NULL)",
+         "PW001: job 2 of 2: the unique key begins with 'schedule:'"},
+        {"SELECT pawl.task_put('t', NULL, 'a', NULL, NULL, NULL, NULL, 'run:5', 0, 0, 0, 0, 0, 0)",
+         "PW001: the key begins with 'run:'"},
+    };
+    struct place place;
+    char text[VALUE_BYTES];
+    open_place(&place, 100, 1);
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strstr(fault(&place, calls[i].sql, text), calls[i].words) != text)
+            fail_msg("%s: %s", calls[i].sql, text);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.job"), 0);
+    close_place(&place);
+}
+
 /* Every argument of the functions for any language as NULL, one at a time: it has a meaning, or the call is
  * refused and names it. Never an error about pawl's own tables, and never work that is half described. */
 TEST(a_null_argument_is_refused_by_its_name) {
@@ -459,6 +497,7 @@ int main(void) {
         cmocka_unit_test(functions_take_typed_arrays_and_answer_each_item_in_one_call),
         cmocka_unit_test(one_json_call_does_the_whole_batch_in_one_round_trip),
         cmocka_unit_test(a_json_call_that_is_wrong_changes_nothing),
+        cmocka_unit_test(a_key_of_pawl_is_refused_from_any_language),
         cmocka_unit_test(a_null_argument_is_refused_by_its_name),
         cmocka_unit_test(two_services_in_two_schemas_of_one_database_do_not_see_each_other),
     };

@@ -209,6 +209,7 @@ $$;
 --   p_keys, p_uniques, p_traces, p_tasks, p_agents, p_priorities, p_attempts, p_flags, p_due (0: now + delay), p_delays, p_deadlines
 --   (0: none), p_timeouts (0: the worker's); p_request uuid: makes the call repeatable
 -- returns: one answer and one id per job: 1 applied, 2 duplicate, 6 no such task, 7 refused
+-- raises: PW001 a job is wrong
 -- tables: those of job_insert, request
 -- locks: the request key, unique keys
 CREATE OR REPLACE FUNCTION pawl.jobs_enqueue(
@@ -227,6 +228,8 @@ DECLARE
     v_id bigint;
     v_due bigint;
 BEGIN
+    PERFORM pawl.jobs_check(p_types, p_queues, p_keys, p_uniques, p_tasks, p_priorities, p_attempts, p_flags, p_due, p_delays, p_deadlines,
+                            p_timeouts, v_count);
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         answers := array_fill(2::smallint, ARRAY[v_count]);
         ids := array_fill(0::bigint, ARRAY[v_count]);

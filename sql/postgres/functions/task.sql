@@ -248,6 +248,7 @@ $$;
 -- Makes or changes a task.
 -- params: the columns of task; p_scopes json (array of text); p_version: the expected one (0: any)
 -- returns: answer 1 applied, 4 conflict (another version), 6 no such agent, 7 refused; version; missing scope
+-- raises: PW001 the key is one of pawl's own
 -- tables: task, agent (read), refusal
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.task_put(
@@ -261,6 +262,9 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_scopes text[] := ARRAY(SELECT json_array_elements_text(coalesce(p_scopes, '[]')));
 BEGIN
+    IF pawl.key_fault('key', p_key, p_type) IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = pawl.key_fault('key', p_key, p_type);
+    END IF;
     IF p_agent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.agent a WHERE a.name = p_agent) THEN
         answer := 6;
         RETURN;

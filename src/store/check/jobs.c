@@ -11,6 +11,7 @@
 #include "base/uuid.h"
 #include "domain/authority/scope.h"
 #include "domain/authority/scope_list.h"
+#include "domain/jobrule.h"
 #include "store/check/place.h"
 
 static const struct text_rule rule_type = {"type", TEXT_TYPE, false};
@@ -68,6 +69,16 @@ const char *run_outcome_event(enum run_outcome outcome) {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* pawl's own jobs have keys that begin so; one of a user would hold up a page, a plan or a schedule. */
+static pawl_status place_own_key(const struct place *at, const char *what, pawl_str key, pawl_str type) {
+    bool plan = str_starts_with(key, STR("run-plan:")) && !str_equal(type, STR("pawl.plan"));
+    if (!plan && !str_starts_with(key, STR("run:")) && !str_starts_with(key, STR("schedule:")))
+        return PAWL_OK;
+    return place_wrong(at,
+                       "the %s begins with '%.*s', which pawl keeps for its own jobs; choose another prefix",
+                       what, STR_ARG(jobrule_prefix(key)));
+}
+
 static pawl_status place_job(const struct place *at, const struct job_new *job, size_t bytes_max) {
     const struct text_of texts[] = {{&rule_task, job->task},         {&rule_type, job->type},
                                     {&rule_queue, job->queue},       {&rule_key, job->key},
@@ -86,6 +97,10 @@ static pawl_status place_job(const struct place *at, const struct job_new *job, 
     if (!str_absent(job->task) && !str_absent(job->type))
         return place_wrong(at, "a task and a type are named; the task has its own type, so leave one out");
     pawl_status status = place_texts(at, texts, COUNT(texts));
+    if (status == PAWL_OK)
+        status = place_own_key(at, "key", job->key, job->type);
+    if (status == PAWL_OK)
+        status = place_own_key(at, "unique key", job->unique_key, job->type);
     if (status == PAWL_OK)
         status = place_numbers(at, numbers, COUNT(numbers));
     if (status == PAWL_OK)
@@ -303,6 +318,8 @@ pawl_status check_task(const struct task *in, pawl_error *err) {
         {"retention_ms", in->retention_ms, 0, PAWL_HISTORY_MS_MAX},
         {"version", in->version, 0, INT64_MAX}};
     pawl_status status = place_texts(&at, texts, COUNT(texts));
+    if (status == PAWL_OK)
+        status = place_own_key(&at, "key", in->key, in->type);
     if (status == PAWL_OK)
         status = place_numbers(&at, numbers, COUNT(numbers));
     if (status == PAWL_OK)

@@ -222,6 +222,29 @@ static void unique_keys_are_held_while_a_job_is_unfinished(void **state) {
     assert_int_equal(result.ids[1], result.ids[0]);
 }
 
+/* A job of a user with the key of a page would hold up that page, and one with that of a schedule the
+ * schedule. */
+static void keys_that_pawl_keeps_for_its_own_jobs_are_refused(void **state) {
+    struct conf *c = *state;
+    static const char *const keys[] = {"run:1:0:1", "run:1", "schedule:nightly", "run-plan:import"};
+    const char *before = state_text_(c);
+    for (size_t i = 0; i < 2 * (sizeof keys / sizeof keys[0]); i++) {
+        struct job_new jobs[2] = {job_typed("a"), job_typed("b")};
+        *(i % 2 == 0 ? &jobs[1].unique_key : &jobs[1].key) = str_from(keys[i / 2]);
+        struct jobs_enqueue in = {.jobs = jobs, .count = 2};
+        struct enqueue_result result;
+        expect(c, PAWL_INVALID, c->jobs->enqueue(c->store, &in, c->arena, &result, &c->err));
+        expect_error_(c, i % 2 == 0 ? "job 2 of 2: the unique key begins with '"
+                                    : "job 2 of 2: the key begins with '");
+    }
+    struct task task = {.name = STR("t"), .type = STR("a"), .key = STR("schedule:nightly")};
+    struct put_answer answer;
+    expect(c, PAWL_INVALID, c->jobs->task_put(c->store, &task, c->arena, &answer, &c->err));
+    expect_error_(c, "the key begins with 'schedule:'");
+    assert_string_equal(state_text_(c), before);
+    add(c, (struct job_new){.type = STR("a"), .key = STR("runs:1"), .unique_key = STR("a:run:1:0:1")});
+}
+
 /* covers: J02 B4.15 */
 static void finishing_and_claiming_are_one_call(void **state) {
     struct conf *c = *state;
@@ -435,6 +458,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_silent_instance_loses_its_jobs_at_the_next_sweep),
     CONF_TEST(a_repeated_request_gets_the_same_answer),
     CONF_TEST(unique_keys_are_held_while_a_job_is_unfinished),
+    CONF_TEST(keys_that_pawl_keeps_for_its_own_jobs_are_refused),
     CONF_TEST(finishing_and_claiming_are_one_call),
     CONF_TEST(an_instance_says_how_many_jobs_it_holds),
     CONF_TEST(lists_filter_and_page),
