@@ -16,18 +16,9 @@
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
 
-const char *log_level_name(enum log_level level) {
+static const char *level_name(enum log_level level) {
     size_t index = (size_t)level;
     return index < sizeof level_names / sizeof level_names[0] ? level_names[index] : "off";
-}
-
-bool log_level_parse(pawl_str text, enum log_level *level) {
-    for (size_t i = 0; i < sizeof level_names / sizeof level_names[0]; i++)
-        if (str_equal_cstr(text, level_names[i])) {
-            *level = (enum log_level)i;
-            return true;
-        }
-    return false;
 }
 
 static bool is_key_char(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -138,8 +129,8 @@ static void log_fields(struct log *log, enum log_level level, const char *event,
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     buf_vprintf(&text, marked.ptr, args);
 #pragma GCC diagnostic pop
-    buf_printf(&line, "time=%s level=%s event=%s", clock_format_iso(clock_wall_ms(), time),
-               log_level_name(level), event);
+    buf_printf(&line, "time=%s level=%s event=%s", clock_format_iso(clock_wall_ms(), time), level_name(level),
+               event);
     append_fields(&line, buf_str(&text), fields);
     if (marked.failed || text.failed)
         buf_append_cstr(&line, " cut=true");

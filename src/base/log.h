@@ -31,7 +31,4 @@ void log_event(struct log *log, enum log_level level, const char *event, const c
 /* Logs an error struct: event=… status=unavailable op=… error="…". */
 void log_failure(struct log *log, enum log_level level, const char *event, const pawl_error *err);
 
-const char *log_level_name(enum log_level level);
-PAWL_MUSTCHECK bool log_level_parse(pawl_str text, enum log_level *level);
-
 #endif

@@ -25,16 +25,6 @@ static struct uuid_generator process_generator = {
     .last_ms = -1,
 };
 
-void uuid_generator_init(struct uuid_generator *generator) {
-    *generator = (struct uuid_generator){.now_ms = wall_now_ms, .last_ms = -1};
-    (void)pthread_mutex_init(&generator->lock, NULL); /* cannot fail for a default mutex on Linux */
-}
-
-void uuid_generator_close(struct uuid_generator *generator) {
-    if (generator != NULL)
-        (void)pthread_mutex_destroy(&generator->lock);
-}
-
 pawl_status random_bytes(void *ptr, size_t len, pawl_error *err) {
     size_t done = 0;
     while (done < len) {

@@ -20,9 +20,6 @@ struct uuid_generator {
     uint64_t rand_b; /* 62 bits */
 };
 
-void uuid_generator_init(struct uuid_generator *generator);
-void uuid_generator_close(struct uuid_generator *generator);
-
 /* The next id of a generator; thread-safe. Fails only when the system has no randomness to give. */
 PAWL_MUSTCHECK pawl_status uuid_generator_next(struct uuid_generator *generator, pawl_uuid *id,
                                                pawl_error *err);

@@ -253,21 +253,6 @@ static void append_regex(struct buf *buf, const struct event_pattern *pattern) {
     }
 }
 
-pawl_status event_pattern_regex(struct arena *arena, const struct event_pattern *pattern, pawl_str *regex,
-                                pawl_error *err) {
-    struct buf buf;
-    pawl_status status = check(pattern, err);
-    if (status != PAWL_OK)
-        return status;
-    buf_init(&buf, 0);
-    append_regex(&buf, pattern);
-    status = buf_status(&buf, OP, err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&buf), regex, err);
-    buf_free(&buf);
-    return status;
-}
-
 static pawl_status run(const struct buf *regex, const struct buf *subject, bool *matches, pawl_error *err) {
     int workspace[WORKSPACE];
     int code = 0;

@@ -11,13 +11,9 @@ struct event_pattern {
     pawl_str text;
 };
 
-/* The regular expression for a pattern, in small letters and in the arena, as pawl.pattern_regex makes it in
- * SQL. PAWL_INVALID says what is wrong with the pattern and where. */
-PAWL_MUSTCHECK pawl_status event_pattern_regex(struct arena *arena, const struct event_pattern *pattern,
-                                               pawl_str *regex, pawl_error *err);
-
-/* Whether the pattern matches the whole type, letters of any case (ASCII). The cost grows with the length of
- * the type, never with its powers. */
+/* Whether the pattern matches the whole type, letters of any case (ASCII), as pawl.pattern_matches says in
+ * SQL. PAWL_INVALID says what is wrong with the pattern and where. The cost grows with the length of the
+ * type, never with its powers. */
 PAWL_MUSTCHECK pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str type,
                                                  bool *matches, pawl_error *err);
 

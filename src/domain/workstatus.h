@@ -16,8 +16,4 @@ enum work_status {
  * anything. */
 bool work_status_ends(int status);
 
-/* "stored published", "failed", "none"; unknown bits are left out. Returns text. */
-enum { WORK_STATUS_TEXT_BYTES = 40 };
-char *work_status_format(int status, char text[static WORK_STATUS_TEXT_BYTES]);
-
 #endif

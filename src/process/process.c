@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/utf8.h"
-#include "domain/failure/errclass.h"
 
 enum { READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
 
@@ -202,8 +201,20 @@ void process_reap(struct process *process, struct process_end *end) {
 void process_free(struct process *process) { buf_free(&process->out); }
 
 bool process_permanent(const struct process_end *end) {
-    return end->outcome == PROCESS_EXITED && end->status != 0 &&
-           errclass_from_exit(end->status) == ERRCLASS_PERMANENT;
+    if (end->outcome != PROCESS_EXITED)
+        return false;
+    switch (end->status) { /* of sysexits.h */
+    case 64:               /* usage */
+    case 65:               /* data */
+    case 66:               /* no input */
+    case 67:               /* no user */
+    case 68:               /* no host */
+    case 77:               /* no permission */
+    case 78:               /* configuration */
+        return true;
+    default: /* also 126 and 127, a missing program: that is this machine's fault and not the work's */
+        return false;
+    }
 }
 
 void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size) {

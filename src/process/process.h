@@ -85,7 +85,8 @@ static inline bool process_done(const struct process_end *end) {
     return end->outcome == PROCESS_EXITED && end->status == 0;
 }
 
-/* Its exit code says that trying again is no use. */
+/* Its exit code says that trying again is no use. A signal never does: the limit of attempts catches what
+ * always crashes. */
 bool process_permanent(const struct process_end *end);
 
 /* What happened to it, in words, with its complaint; timeout_ms as it was meant, 0 = not known. */

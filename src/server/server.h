@@ -86,7 +86,5 @@ PAWL_MUSTCHECK pawl_status http_start(struct server *server, pawl_error *err);
 void http_stop(struct server *server);
 /* Ends what takes too long; once a second or so. */
 void http_tick(struct server *server, int64_t now_ms);
-/* A request whose handler has ended. */
-void http_done(struct pool_task *pool_task);
 
 #endif

@@ -17,7 +17,7 @@ struct stats {
     int64_t buckets[STATS_BUCKETS];  /* of durations, not cumulated */
     int64_t duration_us, count;
     int64_t refused; /* 401, 403, 421 */
-    int64_t streams_open, streams_dropped;
+    int64_t streams_dropped;
 };
 
 void stats_init(struct stats *stats);

@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 
-bool run_keyed(const struct run_row *run) { return run->paced; }
+static bool run_keyed(const struct run_row *run) { return run->paced; }
 
 bool run_ended(enum run_state state) {
     return state == RUN_IS_COMPLETED || state == RUN_IS_FAILED || state == RUN_IS_CANCELLED;

@@ -34,7 +34,6 @@ struct run_job_name {
 };
 bool run_job_name(pawl_str unique_key, struct run_job_name *out);
 
-bool run_keyed(const struct run_row *run);
 /* "run:7" */
 PAWL_MUSTCHECK pawl_status run_key_text(int64_t run, struct arena *arena, pawl_str *out, pawl_error *err);
 bool run_ended(enum run_state state);

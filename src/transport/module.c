@@ -63,7 +63,7 @@ static bool build_dir(char dir[static TRANSPORT_DIR_BYTES]) {
     return true;
 }
 
-size_t transport_dirs(char dirs[static TRANSPORT_DIRS_MAX][TRANSPORT_DIR_BYTES]) {
+static size_t transport_dirs(char dirs[static TRANSPORT_DIRS_MAX][TRANSPORT_DIR_BYTES]) {
     size_t count = 0;
     const char *chosen = secure_getenv("PAWL_TRANSPORT_DIR");
     if (chosen != NULL && chosen[0] != '\0')

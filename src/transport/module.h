@@ -28,6 +28,5 @@ PAWL_MUSTCHECK pawl_status transport_load(const char *name, const struct transpo
 
 /* Where modules are looked for, first to last; for messages. Returns the number. */
 enum { TRANSPORT_DIRS_MAX = 3, TRANSPORT_DIR_BYTES = 4096 };
-size_t transport_dirs(char dirs[static TRANSPORT_DIRS_MAX][TRANSPORT_DIR_BYTES]);
 
 #endif

@@ -15,7 +15,7 @@ const char *run_state_name(enum run_state state) {
     return names[state <= RUN_IS_CANCELLED ? state : 0];
 }
 
-const char *part_state_name(enum part_state state) {
+static const char *part_state_name(enum part_state state) {
     static const char *const names[] = {"", "active", "done", "failed", "cancelled"};
     return names[state <= PART_CANCELLED ? state : 0];
 }

@@ -17,7 +17,6 @@ PAWL_MUSTCHECK pawl_status run_view_partition(struct store *store, const struct 
 
 bool run_view_ended(const struct run_row *run);
 const char *run_state_name(enum run_state state);
-const char *part_state_name(enum part_state state);
 
 /* before (may be NULL): the same run so long ago, for the rate of late. */
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,

@@ -10,7 +10,8 @@ const char *job_state_name(enum job_state state) {
     return names[state];
 }
 
-const char *job_reason_name(const struct job_row *row) {
+/* Why it is dead; NULL unless it is. */
+static const char *job_reason_name(const struct job_row *row) {
     static const char *const names[] = {NULL, "attempts", "permanent", "killed", "deadline", "refused"};
     return row->state == JOB_DEAD ? names[row->reason] : NULL;
 }

@@ -17,7 +17,6 @@ enum {
 };
 
 const char *job_state_name(enum job_state state);
-const char *job_reason_name(const struct job_row *row); /* why it is dead; NULL unless it is */
 
 extern const struct column job_columns[JOB_COLUMNS];
 void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS]);

@@ -11,7 +11,7 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "agent", "out of memory");
 }
 
-pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *err) {
+static pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *err) {
     for (size_t i = 0; i < needs->count; i++) {
         if (str_equal(needs->scopes[i], scope))
             return PAWL_OK;
@@ -30,7 +30,7 @@ pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *err) {
     return PAWL_OK;
 }
 
-pawl_status needs_named(struct needs *needs, const char *kind, pawl_str name, pawl_error *err) {
+static pawl_status needs_named(struct needs *needs, const char *kind, pawl_str name, pawl_error *err) {
     const char *scope = arena_printf(needs->arena, "%s:%.*s", kind, STR_ARG(name));
     return scope != NULL ? needs_scope(needs, str_from(scope), err) : no_memory(err);
 }
@@ -106,8 +106,9 @@ static pawl_status needs_task(struct needs *needs, const struct task *task, pawl
     return str_absent(task->agent) ? needs_named(needs, "job", task->type, err) : PAWL_OK;
 }
 
-pawl_status needs_job(struct needs *needs, const struct task *task, pawl_str type, const struct tree *payload,
-                      pawl_error *err) {
+/* A job of a task (NULL: none), or of a type with a payload (may be NULL). */
+static pawl_status needs_job(struct needs *needs, const struct task *task, pawl_str type,
+                             const struct tree *payload, pawl_error *err) {
     if (task != NULL)
         return needs_task(needs, task, err);
     const struct tree *document = tree_get_cstr(payload, "pipeline");

@@ -15,18 +15,13 @@ struct needs {
     size_t count, capacity;
 };
 
-PAWL_MUSTCHECK pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *err);
 /* "job:TYPE", "statement:NAME": a handler of that type, a registered statement. */
-PAWL_MUSTCHECK pawl_status needs_named(struct needs *needs, const char *kind, pawl_str name, pawl_error *err);
 /* Those of its registration, else "tool:" and its name. PAWL_NOT_FOUND: there is no such tool. */
 PAWL_MUSTCHECK pawl_status needs_tool(struct needs *needs, pawl_str uses, pawl_error *err);
 PAWL_MUSTCHECK pawl_status needs_pipeline(struct needs *needs, const struct pipeline *pipeline,
                                           pawl_error *err);
 /* Everything the run can do: planning, fetching, storing, announcing, consolidating. */
 PAWL_MUSTCHECK pawl_status needs_run(struct needs *needs, const struct run_doc *doc, pawl_error *err);
-/* A job of a task (NULL: none), or of a type with a payload (may be NULL). */
-PAWL_MUSTCHECK pawl_status needs_job(struct needs *needs, const struct task *task, pawl_str type,
-                                     const struct tree *payload, pawl_error *err);
 
 /* For the work of a job, whose agent may be absent: then everything is allowed. PAWL_INVALID: the agent is
  * gone, disabled, or lacks a scope, which is named; in->refused says so too. */

@@ -113,7 +113,8 @@ pawl_status schedule_first(const struct job_schedule *in, int64_t now_ms, int64_
                      now, rule.end_ms > 0 ? clock_format_iso(rule.end_ms, last) : "none");
 }
 
-pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err) {
+/* The id that a schedule's jitter is drawn from. */
+static pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err) {
     uint8_t digest[SHA256_BYTES];
     pawl_status status = sha256(name, digest, err);
     if (status == PAWL_OK)

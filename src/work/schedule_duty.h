@@ -33,9 +33,6 @@ PAWL_MUSTCHECK pawl_status schedule_rule_of(const struct job_schedule *in, struc
 PAWL_MUSTCHECK pawl_status schedule_first(const struct job_schedule *in, int64_t now_ms, int64_t *first_ms,
                                           pawl_error *err);
 
-/* The id that a schedule's jitter is drawn from. */
-PAWL_MUSTCHECK pawl_status schedule_id_of(pawl_str name, pawl_uuid *id, pawl_error *err);
-
 /* 2026-01-02T03:04:05Z, with or without milliseconds and offset, or milliseconds since 1970. */
 PAWL_MUSTCHECK bool schedule_parse_instant(pawl_str text, int64_t *instant_ms);
 

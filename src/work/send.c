@@ -104,7 +104,9 @@ pawl_status send_put(struct arena *arena, const pawl_send_config *config, const 
     return PAWL_OK;
 }
 
-pawl_status send_answers(const struct put_result *result, size_t count, pawl_uuid *ids, pawl_error *err) {
+/* ids may be NULL. PAWL_CONFLICT when an inbox message was known with another payload. */
+static pawl_status send_answers(const struct put_result *result, size_t count, pawl_uuid *ids,
+                                pawl_error *err) {
     size_t conflicts = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
         if (result->answers[i] == ANSWER_CONFLICT && conflicts++ == 0)

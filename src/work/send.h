@@ -14,8 +14,4 @@ PAWL_MUSTCHECK pawl_status send_put(struct arena *arena, const pawl_send_config 
                                     const pawl_outgoing *messages, size_t count, struct messages_put *put,
                                     pawl_error *err);
 
-/* ids may be NULL. PAWL_CONFLICT when an inbox message was known with another payload. */
-PAWL_MUSTCHECK pawl_status send_answers(const struct put_result *result, size_t count, pawl_uuid *ids,
-                                        pawl_error *err);
-
 #endif

@@ -99,7 +99,7 @@ int main(void) {
         else if (strcmp(word, "next") == 0)
             answer_next(zone, a, b, line + text);
         else if (strcmp(word, "offset") == 0)
-            printf("%d\n", (int)zone_offset_at(zone, a));
+            printf("%d\n", (int)zone_span_at(zone, a).offset_s);
         else
             return 2;
     }

@@ -161,6 +161,18 @@ TEST(a_server_may_ask_for_patience) {
     close_world(&world);
 }
 
+/* covers: J11 */
+TEST(a_status_says_whether_to_try_again) {
+    static const int again[] = {100, 408, 409, 425, 429, 500, 503, 599};
+    static const int never[] = {300, 302, 400, 401, 404, 422};
+    for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++)
+        assert_int_equal(http_judge(again[i]), HTTP_RETRY);
+    for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+        assert_int_equal(http_judge(never[i]), HTTP_PERMANENT);
+    assert_int_equal(http_judge(204), HTTP_DONE);
+    assert_int_equal(http_judge(410), HTTP_GONE);
+}
+
 TEST(redirects_are_not_followed) {
     struct world world;
     open_world(&world);
@@ -329,6 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_comes_back),
         cmocka_unit_test(a_server_may_ask_for_patience),
+        cmocka_unit_test(a_status_says_whether_to_try_again),
         cmocka_unit_test(redirects_are_not_followed),
         cmocka_unit_test(private_addresses_are_refused_at_the_connection),
         cmocka_unit_test(which_addresses_are_private),

@@ -134,6 +134,20 @@ TEST(test_its_complaint_is_clean) {
     assert_string_equal(text, "exit code 65: no such order");
 }
 
+/* covers: J11 */
+TEST(test_an_exit_code_says_whether_to_try_again) {
+    static const int never[] = {64, 65, 66, 67, 68, 77, 78};
+    size_t found = 0;
+    for (int code = 0; code < 256; code++) {
+        struct process_end end = {.outcome = PROCESS_EXITED, .status = code};
+        bool expected = found < sizeof(never) / sizeof(*never) && never[found] == code;
+        assert_int_equal(process_permanent(&end), expected);
+        found += expected ? 1 : 0;
+        end.outcome = PROCESS_SIGNALLED;
+        assert_false(process_permanent(&end));
+    }
+}
+
 TEST(test_a_missing_program_was_not_started) {
     char name[] = "/nowhere/handle.sh", *argv[] = {name, NULL};
     struct keeper *keeper = NULL;
@@ -162,6 +176,7 @@ int main(void) {
         cmocka_unit_test(test_a_flood_is_killed),
         cmocka_unit_test(test_the_last_line_needs_no_line_end),
         cmocka_unit_test(test_its_complaint_is_clean),
+        cmocka_unit_test(test_an_exit_code_says_whether_to_try_again),
         cmocka_unit_test(test_a_missing_program_was_not_started),
     };
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);

@@ -301,20 +301,6 @@ pawl_status options_parse(struct arena *arena, const struct options_input *input
     return status;
 }
 
-int options_command_index(int argc, char **argv) {
-    struct options_input input = {.argc = argc, .argv = argv};
-    struct parser parser = {.input = &input};
-    for (int at = 1; at < argc; at++) {
-        if (!looks_like_flag(argv[at]) || strcmp(argv[at], "--") == 0)
-            return looks_like_flag(argv[at]) ? 0 : at;
-        const char *attached = NULL;
-        size_t index = find_flag(&parser, argv[at], &attached);
-        if (index < OPTION_COUNT && attached == NULL && option_rows[index].type != OPTION_BOOL)
-            at++;
-    }
-    return 0;
-}
-
 pawl_str options_text(const struct options *options, enum option_id id) { return options->values[id].text; }
 
 int64_t options_number(const struct options *options, enum option_id id) {

@@ -123,9 +123,6 @@ struct options {
 PAWL_MUSTCHECK pawl_status options_parse(struct arena *arena, const struct options_input *input,
                                          struct options *options, pawl_error *err);
 
-/* Where in argv the command stands, judged by the global options alone; 0: there is none. */
-int options_command_index(int argc, char **argv);
-
 pawl_str options_text(const struct options *options, enum option_id id);
 int64_t options_number(const struct options *options, enum option_id id);
 bool options_bool(const struct options *options, enum option_id id);
@@ -141,9 +138,6 @@ bool options_variable_unknown(const char *name, const char **meant);
 
 /* Appends one paragraph per row: flag, text, environment, default, range. */
 void options_help(struct buf *buf, const struct option_row *rows, size_t count);
-
-/* Appends a configuration file in which every option stands as a comment with its default. */
-void options_sample(struct buf *buf);
 
 /* The flag of a row, "--dedupe-window". Returns text. */
 enum { OPTION_FLAG_BYTES = 64 };

@@ -62,15 +62,3 @@ void options_help(struct buf *buf, const struct option_row *rows, size_t count) 
         append_facts(buf, row);
     }
 }
-
-void options_sample(struct buf *buf) {
-    buf_append_cstr(
-        buf, "# Options of pawl. Flags and environment variables are stronger than this file.\n[pawl]\n");
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const struct option_row *row = &option_rows[i];
-        if (row->flag_only)
-            continue;
-        buf_printf(buf, "\n# %s\n", row->help);
-        buf_printf(buf, "#%s = %s\n", row->name, row->fallback != NULL ? row->fallback : "");
-    }
-}

@@ -1,4 +1,4 @@
-/* Time: monotonic for durations, wall only for people, virtual for tests. */
+/* Time: monotonic for durations, wall only for people. */
 #include "base/time/clock.h"
 
 #include <assert.h>
@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/civil.h"
 #include "base/uuid.h"
 
 static int64_t read_us(clockid_t id) {
@@ -33,23 +34,6 @@ int64_t clock_wall_ms(void) { return read_us(CLOCK_REALTIME) / 1000; }
 
 int64_t clock_wall_us(void) { return read_us(CLOCK_REALTIME); }
 
-static int64_t real_now_ms(void *self) {
-    (void)self;
-    return clock_boot_ms();
-}
-
-struct clock clock_real(void) {
-    return (struct clock){real_now_ms, NULL};
-}
-
-static int64_t virtual_now_ms(void *self) { return ((struct clock_virtual *)self)->now_ms; }
-
-struct clock clock_virtual(struct clock_virtual *state) {
-    return (struct clock){virtual_now_ms, state};
-}
-
-void clock_virtual_advance(struct clock_virtual *state, int64_t by_ms) { state->now_ms += by_ms; }
-
 pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err) {
     const char *path = "/proc/sys/kernel/random/boot_id";
     char text[64] = "";
@@ -64,19 +48,6 @@ pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err) {
     return PAWL_OK;
 }
 
-/* Days since 1970 to a date of the proleptic Gregorian calendar, with years that begin in March. */
-static void civil_from_days(int64_t days, int64_t *year, int *month, int *day) {
-    int64_t shifted = days + 719468;
-    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    int64_t day_of_era = shifted - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t march_month = (5 * day_of_year + 2) / 153;
-    *day = (int)(day_of_year - (153 * march_month + 2) / 5 + 1);
-    *month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-    *year = year_of_era + era * 400 + (*month <= 2 ? 1 : 0);
-}
-
 char *clock_format_iso(int64_t wall_ms, char text[static CLOCK_ISO_BYTES]) {
     const int64_t first_ms = -62167219200000; /* 0000-01-01T00:00:00.000Z */
     const int64_t last_ms = 253402300799999;  /* 9999-12-31T23:59:59.999Z */
@@ -85,18 +56,11 @@ char *clock_format_iso(int64_t wall_ms, char text[static CLOCK_ISO_BYTES]) {
         wall_ms = first_ms;
     if (wall_ms > last_ms)
         wall_ms = last_ms;
-    int64_t days = wall_ms / day_ms;
-    int64_t rest = wall_ms % day_ms;
-    if (rest < 0) {
-        rest += day_ms;
-        days--;
-    }
-    int64_t year = 0;
-    int month = 0;
-    int day = 0;
-    civil_from_days(days, &year, &month, &day);
-    snprintf(text, CLOCK_ISO_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)year % 10000,
-             (unsigned)month % 100, (unsigned)day % 100, (unsigned)(rest / 3600000) % 100,
+    int64_t days = civil_floor_div(wall_ms, day_ms);
+    int64_t rest = wall_ms - days * day_ms;
+    struct civil date = civil_from_days(days);
+    snprintf(text, CLOCK_ISO_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)date.year % 10000,
+             (unsigned)date.month % 100, (unsigned)date.day % 100, (unsigned)(rest / 3600000) % 100,
              (unsigned)(rest / 60000 % 60), (unsigned)(rest / 1000 % 60), (unsigned)(rest % 1000));
     return text;
 }

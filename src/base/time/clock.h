@@ -1,4 +1,4 @@
-/* Time: monotonic for durations, wall only for people, virtual for tests. */
+/* Time: monotonic for durations, wall only for people. */
 #ifndef BASE_TIME_CLOCK_H
 #define BASE_TIME_CLOCK_H
 
@@ -16,25 +16,6 @@ struct timespec clock_monotonic_after(int64_t wait_ms);
 /* Since 1970 UTC; may jump. For display and logs, never for a decision. */
 int64_t clock_wall_ms(void);
 int64_t clock_wall_us(void);
-
-/* A clock that can be replaced. self is passed back to now_ms. */
-struct clock {
-    int64_t (*now_ms)(void *self);
-    void *self;
-};
-
-/* The boot-time clock as a struct clock. */
-struct clock clock_real(void);
-
-static inline int64_t clock_now_ms(const struct clock *clock) { return clock->now_ms(clock->self); }
-
-/* A clock that stands still until it is told to move; not thread-safe. */
-struct clock_virtual {
-    int64_t now_ms;
-};
-
-struct clock clock_virtual(struct clock_virtual *state);
-void clock_virtual_advance(struct clock_virtual *state, int64_t by_ms);
 
 /* The id of this boot of the machine: boot-time values of another boot mean nothing. */
 PAWL_MUSTCHECK pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err);

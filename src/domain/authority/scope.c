@@ -32,24 +32,3 @@ bool scope_covers(pawl_str granted, pawl_str required) {
         return str_starts_with(required, (pawl_str){granted.ptr, granted.len - 1});
     return granted.len > 0 && str_equal(granted, required);
 }
-
-pawl_status scope_require(const pawl_str *granted, size_t granted_count, const pawl_str *required,
-                          size_t required_count, pawl_error *err) {
-    for (size_t i = 0; i < required_count; i++) {
-        bool covered = false;
-        for (size_t j = 0; j < granted_count && !covered; j++)
-            covered = scope_covers(granted[j], required[i]);
-        if (!covered)
-            return error_set(err, PAWL_INVALID, "scope_require", "the scope '%.*s' is missing",
-                             STR_ARG(required[i]));
-    }
-    return PAWL_OK;
-}
-
-pawl_status scope_of_tool(struct arena *arena, pawl_str uses, pawl_str *scope, pawl_error *err) {
-    const char *text = arena_printf(arena, "tool:%.*s", STR_ARG(uses));
-    if (text == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "scope_of_tool", "no memory for a scope");
-    *scope = str_from(text);
-    return PAWL_OK;
-}

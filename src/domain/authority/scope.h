@@ -11,13 +11,4 @@ PAWL_MUSTCHECK pawl_status scope_check_name(pawl_str scope, bool granted, pawl_e
 /* Whether one granted scope covers a required one: equal, or "tool:fs.*" for "tool:fs.read", "*" for all. */
 bool scope_covers(pawl_str granted, pawl_str required);
 
-/* The first required scope that no granted one covers: PAWL_INVALID names it; PAWL_OK when all are covered.
- */
-PAWL_MUSTCHECK pawl_status scope_require(const pawl_str *granted, size_t granted_count,
-                                         const pawl_str *required, size_t required_count, pawl_error *err);
-
-/* The scope a tool needs when its registration names none: "tool:" and its name. */
-PAWL_MUSTCHECK pawl_status scope_of_tool(struct arena *arena, pawl_str uses, pawl_str *scope,
-                                         pawl_error *err);
-
 #endif

@@ -105,7 +105,7 @@ bool marks_has(const struct marks *marks, size_t index) {
     return index / 64 < marks->count && (marks->words[index / 64] >> index % 64 & 1) != 0;
 }
 
-void marks_add(struct marks *marks, const struct marks *more) {
+static void marks_add(struct marks *marks, const struct marks *more) {
     for (size_t i = 0; i < marks->count && i < more->count; i++)
         marks->words[i] |= more->words[i];
 }

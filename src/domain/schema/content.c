@@ -14,7 +14,8 @@ static int base64_digit(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-bool schema_base64_decode(pawl_str text, struct buf *out) {
+/* Appends what base64 text stands for; false when it is none. */
+static bool schema_base64_decode(pawl_str text, struct buf *out) {
     size_t length = text.len;
     if (length % 4 != 0)
         return false;

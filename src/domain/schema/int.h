@@ -184,7 +184,6 @@ void marks_init(struct check *check, struct marks *marks, size_t count);
 void marks_free(struct marks *marks);
 void marks_set(struct marks *marks, size_t index); /* takes NULL */
 bool marks_has(const struct marks *marks, size_t index);
-void marks_add(struct marks *marks, const struct marks *more);
 
 /* The judgements, by what they look at. */
 typedef bool schema_judge(struct check *check, const struct schema_rule *rule, const struct frame *frame);
@@ -200,8 +199,5 @@ schema_judge judge_all_of, judge_any_of, judge_one_of, judge_not, judge_if, judg
 
 /* Whether text has a format; true for formats that are not known. */
 bool schema_format_ok(pawl_str format, pawl_str text);
-
-/* Appends what base64 text stands for; false when it is none. */
-PAWL_MUSTCHECK bool schema_base64_decode(pawl_str text, struct buf *out);
 
 #endif

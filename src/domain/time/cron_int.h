@@ -4,9 +4,6 @@
 
 #include "domain/time/cron.h"
 
-/* The days of a month that match: bit 1..31. */
-uint32_t cron_days(const struct cron *cron, int64_t year, int month);
-
 /* Whether any day of the calendar's 400 years matches. */
 bool cron_matches_ever(const struct cron *cron);
 

@@ -48,7 +48,8 @@ static uint32_t month_weekdays(const struct cron *cron, int first_weekday, int l
     return found;
 }
 
-uint32_t cron_days(const struct cron *cron, int64_t year, int month) {
+/* The days of a month that match: bit 1..31. */
+static uint32_t cron_days(const struct cron *cron, int64_t year, int month) {
     if ((cron->months >> month & 1) == 0)
         return 0;
     int length = civil_month_days(year, month);

@@ -112,8 +112,6 @@ void schedule_free(struct schedule *schedule) {
 
 const struct schedule_rule *schedule_rule(const struct schedule *schedule) { return &schedule->rule; }
 
-const struct zone *schedule_zone(const struct schedule *schedule) { return schedule->zone; }
-
 /* The first tick at or after a time, without regard to start and end. */
 static bool tick_from(const struct schedule *schedule, int64_t from_ms, int64_t *tick_ms) {
     const struct schedule_rule *rule = &schedule->rule;
@@ -235,35 +233,4 @@ void schedule_fires(const struct schedule *schedule, int64_t after_ms, int64_t n
         fires->ticks_ms[i] = newest_ms[found - 1 - i];
     fires->ended = !schedule_next(schedule, now_ms > after_ms ? now_ms : after_ms, &tick_ms);
     fires->next_ms = fires->ended ? 0 : tick_ms;
-}
-
-static const char *const kind_names[] = {NULL, "once", "interval", "cron"};
-static const char *const missed_names[] = {"one", "skip", "all"};
-
-const char *schedule_kind_name(enum schedule_kind kind) {
-    return kind >= SCHEDULE_ONCE && kind <= SCHEDULE_CRON ? kind_names[kind] : NULL;
-}
-
-bool schedule_kind_parse(pawl_str text, enum schedule_kind *kind) {
-    for (int i = SCHEDULE_ONCE; i <= SCHEDULE_CRON; i++) {
-        if (str_equal_cstr(text, kind_names[i])) {
-            *kind = (enum schedule_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *schedule_missed_name(enum schedule_missed missed) {
-    return missed <= SCHEDULE_MISSED_ALL ? missed_names[missed] : NULL;
-}
-
-bool schedule_missed_parse(pawl_str text, enum schedule_missed *missed) {
-    for (int i = SCHEDULE_MISSED_ONE; i <= SCHEDULE_MISSED_ALL; i++) {
-        if (str_equal_cstr(text, missed_names[i])) {
-            *missed = (enum schedule_missed)i;
-            return true;
-        }
-    }
-    return false;
 }

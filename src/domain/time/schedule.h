@@ -42,7 +42,6 @@ PAWL_MUSTCHECK pawl_status schedule_compile(const struct schedule_rule *rule, co
 void schedule_free(struct schedule *schedule); /* takes NULL */
 
 const struct schedule_rule *schedule_rule(const struct schedule *schedule);
-const struct zone *schedule_zone(const struct schedule *schedule);
 
 /* The first tick after after_ms / the last tick before before_ms, inside start and end; false when there is
  * none. A tick is an instant without jitter: (schedule, tick) is unique. */
@@ -71,11 +70,5 @@ struct schedule_fires {
  * late_ms old fires under every policy. */
 void schedule_fires(const struct schedule *schedule, int64_t after_ms, int64_t now_ms,
                     struct schedule_fires *fires);
-
-/* "once", "interval", "cron" / "one", "skip", "all", and back; NULL and false for what is none. */
-const char *schedule_kind_name(enum schedule_kind kind);
-PAWL_MUSTCHECK bool schedule_kind_parse(pawl_str text, enum schedule_kind *kind);
-const char *schedule_missed_name(enum schedule_missed missed);
-PAWL_MUSTCHECK bool schedule_missed_parse(pawl_str text, enum schedule_missed *missed);
 
 #endif

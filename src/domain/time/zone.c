@@ -133,8 +133,6 @@ struct zone_span zone_span_at(const struct zone *zone, int64_t utc_s) {
     };
 }
 
-int32_t zone_offset_at(const struct zone *zone, int64_t utc_s) { return zone_span_at(zone, utc_s).offset_s; }
-
 int64_t zone_wall_before(const struct zone *zone, const struct zone_span *span) {
     int64_t highest_s = SPAN_FIRST_S;
     struct zone_span earlier = *span;
@@ -146,12 +144,4 @@ int64_t zone_wall_before(const struct zone *zone, const struct zone_span *span) 
             highest_s = until_s + earlier.offset_s;
     }
     return highest_s;
-}
-
-int64_t zone_instant(const struct zone *zone, int64_t wall_s) {
-    struct zone_span span = zone_span_at(zone, wall_s - ZONE_OFFSET_S_MAX - 1);
-    while (span.until_s < SPAN_LAST_S && span.until_s + span.offset_s <= wall_s)
-        span = zone_span_at(zone, span.until_s);
-    int64_t instant_s = wall_s - span.offset_s;
-    return instant_s > span.from_s ? instant_s : span.from_s;
 }

@@ -1,4 +1,4 @@
-/* A time zone of tzdata: which offset holds at an instant, and which instant a wall time means. */
+/* A time zone of tzdata: which offset holds at an instant. */
 #ifndef DOMAIN_TIME_ZONE_H
 #define DOMAIN_TIME_ZONE_H
 
@@ -23,14 +23,11 @@ void zone_free(struct zone *zone); /* takes NULL */
 
 pawl_str zone_name(const struct zone *zone);
 
-/* Seconds east of UTC at an instant. */
-int32_t zone_offset_at(const struct zone *zone, int64_t utc_s);
-
 /* A stretch of time with one offset: from from_s, before until_s. The first starts at INT64_MIN / 2, the last
  * ends at INT64_MAX / 2. */
 struct zone_span {
     int64_t from_s, until_s;
-    int32_t offset_s;
+    int32_t offset_s; /* east of UTC */
 };
 
 /* The span that an instant lies in. */
@@ -39,21 +36,5 @@ struct zone_span zone_span_at(const struct zone *zone, int64_t utc_s);
 /* The highest wall time that the zone's clock showed before the span began (exclusive); below span.from_s +
  * span.offset_s when the clock jumped over some, above it when it was put back. */
 int64_t zone_wall_before(const struct zone *zone, const struct zone_span *span);
-
-/* The instant that a wall time means: the earliest at which the clock shows it, or the end of the gap when it
- * never does. */
-int64_t zone_instant(const struct zone *zone, int64_t wall_s);
-
-/*
- * Reads "2026-03-29T02:30", "2026-03-29 02:30:15.250" (wall time of the zone), or the same with Z or an
- * offset
- * (+02:00) behind it, or a date alone (midnight). Milliseconds since 1970 UTC.
- */
-PAWL_MUSTCHECK pawl_status zone_parse_time(const struct zone *zone, pawl_str text, int64_t *at_ms,
-                                           pawl_error *err);
-
-/* "2026-03-29T03:00:00+02:00"; years 0000 to 9999, anything else is clamped. Returns text. */
-enum { ZONE_TIME_BYTES = 40 };
-char *zone_format_time(const struct zone *zone, int64_t at_ms, char text[static ZONE_TIME_BYTES]);
 
 #endif

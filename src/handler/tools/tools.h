@@ -17,8 +17,7 @@ enum {
     TOOLS_OUTPUT_BYTES_MAX = 1048576,
     TOOLS_FILE_BYTES_MAX = 1048576,
     TOOLS_SCOPES_MAX = 16,
-    TOOLS_LIST_MS = 10000, /* for asking a server what it has, when nobody says how long */
-    TOOLS_TERM_MS = 500    /* from closing a program's stdin to killing it */
+    TOOLS_LIST_MS = 10000 /* for asking a server what it has, when nobody says how long */
 };
 
 enum tool_kind { TOOL_PROCESS = 1, TOOL_HTTP, TOOL_FUNCTION, TOOL_MCP };

@@ -12,7 +12,7 @@
 #include "base/uuid.h"
 #include "server/access/auth.h"
 
-enum { TOKEN_FILE_BYTES_MAX = 4096, TOKEN_CHARACTERS_MIN = 32, PATH_PARTS_MAX = 64 };
+enum { TOKEN_FILE_BYTES_MAX = 4096, TOKEN_CHARACTERS_MIN = 32 };
 
 pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err) {
     uint8_t bytes[TOKEN_BYTES];

@@ -81,6 +81,8 @@ static const char *header(struct exchange *exchange, const char *name) {
     return MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name);
 }
 
+static void http_done(struct pool_task *pool_task);
+
 static struct exchange *exchange_new(struct server *server, struct MHD_Connection *connection) {
     struct exchange *exchange = calloc(1, sizeof *exchange);
     struct arena *arena = arena_create(PAWL_HTTP_ARENA_BYTES_MAX);
@@ -316,7 +318,8 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
     return exchange->state == EXCHANGE_BODY ? dispatch(exchange) : MHD_YES;
 }
 
-void http_done(struct pool_task *pool_task) {
+/* A request whose handler has ended. */
+static void http_done(struct pool_task *pool_task) {
     struct exchange *exchange = (struct exchange *)pool_task;
     exchange->state = EXCHANGE_ANSWER;
     keys_finish(exchange->server->keys, exchange);

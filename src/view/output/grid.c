@@ -34,7 +34,8 @@ static int code_width(uint32_t code) {
     return width < 0 ? 1 : width;
 }
 
-int grid_text_width(pawl_str text) {
+/* Columns of the terminal that text takes. */
+static int grid_text_width(pawl_str text) {
     int width = 0;
     for (size_t at = 0; at < text.len;) {
         uint32_t code = 0;

@@ -39,7 +39,4 @@ PAWL_MUSTCHECK pawl_status grid_print(struct grid *grid, FILE *file, int width, 
  */
 void grid_escape(struct buf *buf, pawl_str text);
 
-/* Columns of the terminal that text takes. */
-int grid_text_width(pawl_str text);
-
 #endif

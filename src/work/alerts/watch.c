@@ -103,7 +103,8 @@ struct keeper *alert_watch_keeper(struct alert_watch *watch) {
     return watch->sender.world.keeper;
 }
 
-pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err) {
+/* One look in the caller's thread: the turn, if it is due, and what is to be delivered. */
+static pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err) {
     struct alert_round round = {.next_in_ms = watch->config.interval_ms};
     struct arena *arena = arena_create(0);
     if (arena == NULL)

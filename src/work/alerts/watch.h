@@ -27,7 +27,4 @@ PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_err
 /* Who starts its programs; NULL when it has none. */
 struct keeper *alert_watch_keeper(struct alert_watch *watch);
 
-/* One look in the caller's thread: the turn, if it is due, and what is to be delivered. */
-PAWL_MUSTCHECK pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err);
-
 #endif

@@ -13,7 +13,9 @@
 #include "domain/trace.h"
 #include "domain/trace_state.h"
 
-pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err) {
+/* The id of a foreign event: its own when that is a UUID, else one made from source and id, always the same.
+ */
+static pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err) {
     if (uuid_parse(event->id, id))
         return PAWL_OK;
     struct buf text;

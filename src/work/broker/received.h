@@ -17,8 +17,4 @@ PAWL_MUSTCHECK pawl_status received_sort(struct arena *arena, pawl_str topic,
                                          const struct transport_delivery *deliveries, size_t count,
                                          struct received *out, pawl_error *err);
 
-/* The id of a foreign event: its own when that is a UUID, else one made from source and id, always the same.
- */
-PAWL_MUSTCHECK pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err);
-
 #endif

@@ -129,8 +129,9 @@ static pawl_status read_rules(const struct reader *reader, const struct tree *do
     return clear != NULL ? read_sql(reader, clear, &out->clear) : PAWL_OK;
 }
 
-pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_str text, const char *dialect,
-                                   struct perspective_new *out, pawl_error *err) {
+/* Reads one definition; path is for messages. PAWL_INVALID tells "PATH:LINE: reason". */
+static pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_str text,
+                                          const char *dialect, struct perspective_new *out, pawl_error *err) {
     struct reader reader = {arena, path, dialect, err};
     const struct tree *doc = NULL;
     pawl_error inner = {0};
@@ -174,9 +175,10 @@ static pawl_status check_sql(struct store *store, const struct perspective_new *
                            STR_ARG(in->name), in->version, why.text);
 }
 
-pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
-                                     struct arena *arena, struct perspective_registered *out,
-                                     pawl_error *err) {
+/* Registers and backfills; may be called again after it was cut off. */
+static pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
+                                            struct arena *arena, struct perspective_registered *out,
+                                            pawl_error *err) {
     pawl_str key;
     pawl_status status = check_sql(store, in, err);
     if (status == PAWL_OK)

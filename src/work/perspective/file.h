@@ -5,16 +5,6 @@
 #include "base/arena.h"
 #include "store/store.h"
 
-/* Reads one definition; path is for messages. PAWL_INVALID tells "PATH:LINE: reason". */
-PAWL_MUSTCHECK pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_str text,
-                                                  const char *dialect, struct perspective_new *out,
-                                                  pawl_error *err);
-
-/* Registers and backfills; may be called again after it was cut off. */
-PAWL_MUSTCHECK pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
-                                                    struct arena *arena, struct perspective_registered *out,
-                                                    pawl_error *err);
-
 typedef void (*perspective_told)(void *self, const struct perspective_new *in,
                                  const struct perspective_registered *out);
 

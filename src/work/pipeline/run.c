@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "domain/failure/errclass.h"
 #include "work/pipeline/job.h"
 #include "work/pipeline/nested.h"
 #include "work/pipeline/task.h"

@@ -381,15 +381,14 @@ static void patterns_agree_in_sql_and_c(void **state) {
                                         "a b",           "a-b",
                                         "abc_.",         "ab"};
     store_close(store_made(f, "pawl"));
-    struct arena *arena = arena_create(0);
     for (int mode = 1; mode <= 4; mode++) {
         for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
             struct event_pattern pattern = {(enum pattern_mode)mode, str_from(texts[t])};
             char number[8];
             snprintf(number, sizeof number, "%d", mode);
-            pawl_str regex = {NULL, 0};
+            bool matches = false;
             pawl_error err;
-            pawl_status status = event_pattern_regex(arena, &pattern, &regex, &err);
+            pawl_status status = event_pattern_matches(&pattern, STR("x"), &matches, &err);
             const char *values[3] = {number, texts[t], NULL};
             PGresult *made = PQexecParams(f->conn, "SELECT pawl.pattern_regex($1::smallint, $2)", 2, NULL,
                                           values, NULL, NULL, 0);
@@ -402,12 +401,9 @@ static void patterns_agree_in_sql_and_c(void **state) {
                 PQclear(made);
                 continue;
             }
-            assert_string_equal(PQgetvalue(made, 0, 0), regex.ptr);
-            PQclear(made);
             for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-                bool matches = false;
                 must(event_pattern_matches(&pattern, str_from(types[i]), &matches, &err), &err);
-                const char *pair[2] = {regex.ptr, types[i]};
+                const char *pair[2] = {PQgetvalue(made, 0, 0), types[i]};
                 PGresult *matched = PQexecParams(f->conn, "SELECT pawl.pattern_matches($1, $2)", 2, NULL,
                                                  pair, NULL, NULL, 0);
                 if ((PQgetvalue(matched, 0, 0)[0] == 't') != matches)
@@ -415,9 +411,9 @@ static void patterns_agree_in_sql_and_c(void **state) {
                              PQgetvalue(matched, 0, 0));
                 PQclear(matched);
             }
+            PQclear(made);
         }
     }
-    arena_free(arena);
 }
 
 /* A worker may run a perspective with its own rights only; a producer may append and nothing more. */

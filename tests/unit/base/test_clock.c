@@ -13,16 +13,6 @@ TEST(boot_time_goes_forward) {
     assert_true(now_ms >= before_us / 1000);
     assert_true(clock_boot_us() >= before_us);
     assert_true(clock_wall_ms() > INT64_C(1700000000000));
-    struct clock real = clock_real();
-    assert_true(clock_now_ms(&real) >= now_ms);
-}
-
-TEST(virtual_time_stands_still) {
-    struct clock_virtual state = {.now_ms = 1000};
-    struct clock clock = clock_virtual(&state);
-    assert_int_equal(clock_now_ms(&clock), 1000);
-    clock_virtual_advance(&state, 250);
-    assert_int_equal(clock_now_ms(&clock), 1250);
 }
 
 TEST(boot_id_is_stable) {
@@ -99,7 +89,6 @@ TEST(durations_read_back) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boot_time_goes_forward),
-        cmocka_unit_test(virtual_time_stands_still),
         cmocka_unit_test(boot_id_is_stable),
         cmocka_unit_test(iso_8601),
         cmocka_unit_test(durations),

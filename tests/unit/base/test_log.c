@@ -72,11 +72,6 @@ TEST(levels_filter) {
     log.level = LOG_LEVEL_OFF;
     log_event(&log, LOG_LEVEL_ERROR, "x", "a=%d", 1);
     assert_int_equal(capture.count, 0);
-    enum log_level level = LOG_LEVEL_OFF;
-    assert_true(log_level_parse(STR("warn"), &level));
-    assert_int_equal(level, LOG_LEVEL_WARN);
-    assert_false(log_level_parse(STR("loud"), &level));
-    assert_string_equal(log_level_name(LOG_LEVEL_ERROR), "error");
 }
 
 TEST(long_lines_are_cut) {

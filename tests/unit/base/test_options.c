@@ -304,14 +304,6 @@ static void a_command_brings_its_own(void **fixture) {
     assert_string_equal(s->err.text, "unknown option --stale-minuets; did you mean --stale-minutes?");
 }
 
-TEST(the_command_is_found_behind_global_options) {
-    char *argv[] = {(char[]){"pawl"},    (char[]){"--schema"}, (char[]){"x"},
-                    (char[]){"--debug"}, (char[]){"-ojson"},   (char[]){"status"}};
-    assert_int_equal(options_command_index(6, argv), 5);
-    assert_int_equal(options_command_index(5, argv), 0);
-    assert_int_equal(options_command_index(1, argv), 0);
-}
-
 TEST(suggestions) {
     static const char *const names[] = {"status", "workers", "cleanup"};
     assert_string_equal(options_suggest("statsu", names, 3), "status");
@@ -322,18 +314,14 @@ TEST(suggestions) {
 
 TEST(the_table_is_complete) {
     struct buf help;
-    struct buf sample;
     buf_init(&help, 0);
-    buf_init(&sample, 0);
     options_help(&help, option_rows, OPTION_COUNT);
-    options_sample(&sample);
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_row *row = &option_rows[id];
         char flag[OPTION_FLAG_BYTES];
         assert_non_null(row->name);
         assert_non_null(row->help);
         assert_non_null(strstr(help.ptr, options_flag(row, flag)));
-        assert_true(row->flag_only || strstr(sample.ptr, row->name) != NULL);
         assert_true(row->environment == NULL || strstr(help.ptr, row->environment) != NULL);
         assert_true((row->type == OPTION_CHOICE) == (row->choices != NULL));
         for (int other = 0; other < id; other++)
@@ -342,7 +330,6 @@ TEST(the_table_is_complete) {
     assert_non_null(strstr(help.ptr, "default 5m, 100ms to 1d, PAWL_LEASE\n"));
     assert_non_null(strstr(help.ptr, "WORKER_LEASE_SECONDS (seconds)"));
     buf_free(&help);
-    buf_free(&sample);
 }
 
 #define WITH_SETUP(test) cmocka_unit_test_setup_teardown(test, open_setup, close_setup)
@@ -358,7 +345,6 @@ int main(void) {
         WITH_SETUP(wrong_files_are_refused),
         WITH_SETUP(help_works_when_the_configuration_is_wrong),
         WITH_SETUP(a_command_brings_its_own),
-        cmocka_unit_test(the_command_is_found_behind_global_options),
         cmocka_unit_test(suggestions),
         cmocka_unit_test(the_table_is_complete),
     };

@@ -25,11 +25,9 @@ TEST(is_version_7_and_carries_the_time) {
 static int64_t fixed_now_ms(void *self) { return *(int64_t *)self; }
 
 TEST(increases_when_the_clock_stands_still_or_goes_back) {
-    struct uuid_generator generator;
     int64_t now_ms = 1767323045678;
-    uuid_generator_init(&generator);
-    generator.now_ms = fixed_now_ms;
-    generator.self = &now_ms;
+    struct uuid_generator generator = {
+        .lock = PTHREAD_MUTEX_INITIALIZER, .now_ms = fixed_now_ms, .self = &now_ms, .last_ms = -1};
     pawl_uuid last = uuid_nil();
     for (int i = 0; i < 20000; i++) {
         pawl_uuid id;
@@ -42,15 +40,12 @@ TEST(increases_when_the_clock_stands_still_or_goes_back) {
         last = id;
     }
     assert_int_equal(uuid_time_ms(last), now_ms);
-    uuid_generator_close(&generator);
 }
 
 TEST(a_full_millisecond_borrows_the_next) {
-    struct uuid_generator generator;
     int64_t now_ms = 1000;
-    uuid_generator_init(&generator);
-    generator.now_ms = fixed_now_ms;
-    generator.self = &now_ms;
+    struct uuid_generator generator = {
+        .lock = PTHREAD_MUTEX_INITIALIZER, .now_ms = fixed_now_ms, .self = &now_ms, .last_ms = -1};
     pawl_uuid first;
     pawl_uuid second;
     assert_int_equal(uuid_generator_next(&generator, &first, NULL), PAWL_OK);
@@ -59,7 +54,6 @@ TEST(a_full_millisecond_borrows_the_next) {
     assert_int_equal(uuid_generator_next(&generator, &second, NULL), PAWL_OK);
     assert_true(uuid_compare(first, second) < 0);
     assert_int_equal(uuid_time_ms(second), 1001);
-    uuid_generator_close(&generator);
 }
 
 enum { THREADS = 4, PER_THREAD = 5000 };

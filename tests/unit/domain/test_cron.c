@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/time/civil.h"
 #include "domain/time/cron.h"
+#include "support/zone_time.h"
 
 static struct cron parsed(const char *text) {
     struct cron cron;

@@ -66,11 +66,8 @@ TEST(start_and_end_bound_cron) {
     int64_t ticks_ms[10];
     /* 2026-03-28T00:00+01:00 is a millisecond too early, 2026-03-31T00:00+02:00 is the end itself. */
     assert_int_equal(schedule_preview(daily, 0, ticks_ms, 10), 2);
-    char text[ZONE_TIME_BYTES];
-    assert_string_equal(zone_format_time(schedule_zone(daily), ticks_ms[0], text),
-                        "2026-03-29T00:00:00+01:00");
-    assert_string_equal(zone_format_time(schedule_zone(daily), ticks_ms[1], text),
-                        "2026-03-30T00:00:00+02:00");
+    assert_int_equal(ticks_ms[0], INT64_C(1774738800000)); /* 2026-03-29T00:00+01:00 */
+    assert_int_equal(ticks_ms[1], INT64_C(1774821600000)); /* 2026-03-30T00:00+02:00 */
     assert_string_equal(schedule_rule(daily)->zone.ptr, "Europe/Berlin");
     assert_string_equal(schedule_rule(daily)->cron.ptr, "@daily");
     schedule_free(daily);
@@ -166,17 +163,6 @@ TEST(rules_that_make_no_sense_are_refused) {
                    "lateness");
 }
 
-TEST(names_go_both_ways) {
-    enum schedule_kind kind = SCHEDULE_ONCE;
-    enum schedule_missed missed = SCHEDULE_MISSED_ONE;
-    assert_true(schedule_kind_parse(STR("cron"), &kind) && kind == SCHEDULE_CRON);
-    assert_true(schedule_missed_parse(STR("all"), &missed) && missed == SCHEDULE_MISSED_ALL);
-    assert_false(schedule_kind_parse(STR("often"), &kind) || schedule_missed_parse(STR(""), &missed));
-    assert_string_equal(schedule_kind_name(SCHEDULE_INTERVAL), "interval");
-    assert_string_equal(schedule_missed_name(SCHEDULE_MISSED_SKIP), "skip");
-    assert_null(schedule_kind_name((enum schedule_kind)9));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(once_fires_once),
@@ -186,7 +172,6 @@ int main(void) {
         cmocka_unit_test(a_year_of_seconds_is_no_storm),
         cmocka_unit_test(jitter_is_the_same_for_everybody_and_spreads),
         cmocka_unit_test(rules_that_make_no_sense_are_refused),
-        cmocka_unit_test(names_go_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,19 +21,10 @@ TEST(only_published_or_completed_end_a_message) {
     assert_false(work_status_ends(0));
 }
 
-TEST(text) {
-    char text[WORK_STATUS_TEXT_BYTES];
-    assert_string_equal(work_status_format(0, text), "none");
-    assert_string_equal(work_status_format(1, text), "stored");
-    assert_string_equal(work_status_format(15, text), "stored published completed failed");
-    assert_string_equal(work_status_format(8 | 64, text), "failed");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
         cmocka_unit_test(only_published_or_completed_end_a_message),
-        cmocka_unit_test(text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/tzdata.h"
-#include "domain/time/zone.h"
+#include "support/zone_time.h"
 
 static struct zone *loaded(const char *name) {
     struct zone *zone = NULL;
@@ -127,7 +127,7 @@ TEST(broken_files_are_refused) {
         pawl_status status = zone_parse(STR("X/Y"), (pawl_str){copy, bytes.len}, &zone, &err);
         refused += status == PAWL_INVALID ? 1 : 0;
         if (status == PAWL_OK)
-            (void)zone_instant(zone, 1800000000);
+            (void)zone_span_at(zone, 1800000000);
         zone_free(zone);
     }
     assert_true(refused > 40);

@@ -17,8 +17,10 @@ void pg_brief_end(struct brief *brief) {
     arena_free(brief->arena);
 }
 
-pawl_status pg_job_answers_run(struct store *store, struct statement *statement, const char *op, size_t count,
-                               struct arena *arena, struct job_answers *out, pawl_error *err) {
+/* One answer per item from an array in the first column. */
+static pawl_status pg_job_answers_run(struct store *store, struct statement *statement, const char *op,
+                                      size_t count, struct arena *arena, struct job_answers *out,
+                                      pawl_error *err) {
     struct answer_list list = {0};
     pawl_status status =
         pg_answers_run(store, statement, &(struct answers_wanted){op, count, arena, &list}, err);

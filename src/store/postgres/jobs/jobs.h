@@ -16,11 +16,6 @@ PAWL_MUSTCHECK pawl_status pg_brief_begin(struct brief *brief, enum postgres_que
                                           pawl_error *err);
 void pg_brief_end(struct brief *brief);
 
-/* One answer per item from an array in the first column. */
-PAWL_MUSTCHECK pawl_status pg_job_answers_run(struct store *store, struct statement *statement,
-                                              const char *op, size_t count, struct arena *arena,
-                                              struct job_answers *out, pawl_error *err);
-
 /* Enqueueing in two halves, so that a caller's own connection can do what is between them. */
 PAWL_MUSTCHECK pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *arena,
                                               struct statement *statement, struct enqueue_result *result,

@@ -32,7 +32,8 @@ static const struct {
         {"57P", PAWL_UNAVAILABLE},   {"58", PAWL_UNAVAILABLE}, /* the server's own I/O */
 };
 
-pawl_status pg_status_from_sqlstate(const char *sqlstate) {
+/* The status of an SQLSTATE; NULL or empty (no answer from a server) is PAWL_UNAVAILABLE. */
+static pawl_status pg_status_from_sqlstate(const char *sqlstate) {
     if (sqlstate == NULL || sqlstate[0] == '\0')
         return PAWL_UNAVAILABLE;
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {

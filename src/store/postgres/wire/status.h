@@ -6,9 +6,6 @@
 
 #include "pawl.h"
 
-/* The status of an SQLSTATE; NULL or empty (no answer from a server) is PAWL_UNAVAILABLE. */
-pawl_status pg_status_from_sqlstate(const char *sqlstate);
-
 /* Two transactions got in each other's way and nothing happened: the same call may be made again at once. */
 bool pg_status_is_collision(const char *sqlstate);
 

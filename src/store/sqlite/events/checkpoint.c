@@ -17,7 +17,8 @@ static void free_lease(struct checkpoint_state *c) {
     c->view.lease_until_ms = 0;
 }
 
-void checkpoint_clear(const struct operation *op, struct checkpoint_state *c) {
+/* Pending, due now, without error and attempts. */
+static void checkpoint_clear(const struct operation *op, struct checkpoint_state *c) {
     c->view.status = CHECKPOINT_PENDING;
     c->due_ms = op->now_ms;
     c->view.stopped = false;

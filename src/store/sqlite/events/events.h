@@ -130,7 +130,4 @@ PAWL_MUSTCHECK pawl_status events_apply(struct operation *op, const struct persp
                                         const struct stored_event *events, struct apply_cut *cuts,
                                         struct arena *arena);
 
-/* Pending, due now, without error and attempts. */
-void checkpoint_clear(const struct operation *op, struct checkpoint_state *c);
-
 #endif

@@ -14,9 +14,6 @@ PAWL_MUSTCHECK pawl_status user_sql_run(struct operation *op, pawl_str sql, pawl
 PAWL_MUSTCHECK pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event_batch *rows,
                                          pawl_error *err);
 
-/* Whether the statements could run; none is executed. Behind one that creates something nothing is known. */
-PAWL_MUSTCHECK pawl_status user_sql_check(struct operation *op, pawl_str sql, bool writes, pawl_error *err);
-
 /* The first column of the first row as text in the arena; absent when there is none or it is NULL. */
 PAWL_MUSTCHECK pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena,
                                          pawl_str *text, pawl_error *err);

@@ -24,7 +24,7 @@
 #define OP "sqlite_open"
 
 /* A log that grew over this is cut when it is reset. */
-enum { JOURNAL_BYTES_MAX = 64 * 1024 * 1024, DAMAGE_BYTES = 200 };
+enum { DAMAGE_BYTES = 200 };
 enum {
     BUSY_WAIT_US_MIN = 100,
     BUSY_WAIT_US_MAX = 4000,

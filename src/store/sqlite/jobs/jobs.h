@@ -73,8 +73,6 @@ PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, 
                                      size_t count, size_t size);
 
 /* Whether an agent lacks a scope; *missing is absent when not. */
-PAWL_MUSTCHECK pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl_str scopes,
-                                              pawl_str *missing);
 /* The same for a job of a task that an agent's work enqueues (absent: a person): of another agent's task it
  * lacks that agent. */
 PAWL_MUSTCHECK pawl_status jobs_task_missing(struct operation *op, const struct task *task, pawl_str agent,

@@ -4,7 +4,8 @@
 #include "domain/authority/scope_list.h"
 #include "store/sqlite/jobs/jobs.h"
 
-pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl_str scopes, pawl_str *missing) {
+static pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl_str scopes,
+                                      pawl_str *missing) {
     *missing = (pawl_str){NULL, 0};
     if (str_absent(agent))
         return PAWL_OK;

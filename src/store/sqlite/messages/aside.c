@@ -49,7 +49,11 @@ pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq
     return statement_run(&s);
 }
 
-pawl_status aside_put_behind(struct operation *op, struct part *part, struct part_item *item) {
+/*
+ * An open item leaves its claim: a message goes aside, a row that is aside already stays as it is. Its mark
+ * is MARK_LEFT, its hold is not settled.
+ */
+static pawl_status aside_put_behind(struct operation *op, struct part *part, struct part_item *item) {
     part_mark(part, item, MARK_LEFT);
     if (part->source == SOURCE_ASIDE)
         return PAWL_OK;

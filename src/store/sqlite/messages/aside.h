@@ -27,12 +27,6 @@ PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind ki
 
 PAWL_MUSTCHECK pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq);
 
-/*
- * An open item leaves its claim: a message goes aside, a row that is aside already stays as it is. Its mark
- * is MARK_LEFT, its hold is not settled.
- */
-PAWL_MUSTCHECK pawl_status aside_put_behind(struct operation *op, struct part *part, struct part_item *item);
-
 struct stream_ref {
     enum store_kind kind;
     int lane;

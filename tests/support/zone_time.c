@@ -1,10 +1,11 @@
 /* Times as people write them, in a zone. */
+#include "support/zone_time.h"
+
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/civil.h"
-#include "domain/time/zone.h"
 
 struct reader {
     pawl_str text;
@@ -95,6 +96,16 @@ static bool take_parts(struct reader *reader, struct parts *parts) {
     return take_offset(reader, parts);
 }
 
+/* The instant that a wall time means: the earliest at which the clock shows it, or the end of the gap when it
+ * never does. */
+static int64_t instant(const struct zone *zone, int64_t wall_s) {
+    struct zone_span span = zone_span_at(zone, wall_s - 2 * CIVIL_DAY_S);
+    while (span.until_s < INT64_MAX / 2 && span.until_s + span.offset_s <= wall_s)
+        span = zone_span_at(zone, span.until_s);
+    int64_t instant_s = wall_s - span.offset_s;
+    return instant_s > span.from_s ? instant_s : span.from_s;
+}
+
 pawl_status zone_parse_time(const struct zone *zone, pawl_str text, int64_t *at_ms, pawl_error *err) {
     struct reader reader = {.text = str_trim(text)};
     struct parts parts = {0};
@@ -106,14 +117,14 @@ pawl_status zone_parse_time(const struct zone *zone, pawl_str text, int64_t *at_
             STR_ARG(text), reader.at + 1);
     int64_t wall_s = civil_to_days(parts.year, parts.month, parts.day) * CIVIL_DAY_S + parts.hour * 3600 +
                      parts.minute * 60 + parts.second;
-    int64_t utc_s = parts.has_offset ? wall_s - parts.offset_s : zone_instant(zone, wall_s);
+    int64_t utc_s = parts.has_offset ? wall_s - parts.offset_s : instant(zone, wall_s);
     *at_ms = utc_s * 1000 + parts.milliseconds;
     return PAWL_OK;
 }
 
 char *zone_format_time(const struct zone *zone, int64_t at_ms, char text[static ZONE_TIME_BYTES]) {
     int64_t utc_s = civil_floor_div(at_ms, 1000);
-    int offset_s = zone_offset_at(zone, utc_s);
+    int offset_s = zone_span_at(zone, utc_s).offset_s;
     int64_t wall_s = utc_s + offset_s;
     int64_t min_s = civil_to_days(0, 1, 1) * CIVIL_DAY_S;
     int64_t max_s = civil_to_days(10000, 1, 1) * CIVIL_DAY_S - 1;
