@@ -131,7 +131,7 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_perspectives_register(pawl_store *store
 
 /* A receptor on events: for each event of its types one inbox message that is its alone (docs/receptors.md).
  * A worker's handler gets them with the pattern "event:…" and the receptor's name; it registers the receptor
- * by itself when there is something behind the colon. */
+ * by itself when there is something after the colon. */
 typedef struct pawl_receptor {
     const char *name; /* letters, digits, _ - . */
     const char *const

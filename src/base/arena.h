@@ -24,7 +24,7 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* An array of count zeroed members; NULL also when count * size overflows. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 
-/* Copies of bytes and text, with a NUL byte behind them that is not part of len. NULL when out of memory. */
+/* Copies of bytes and text, with a NUL byte after them that is not part of len. NULL when out of memory. */
 void *arena_copy(struct arena *arena, const void *ptr, size_t len);
 char *arena_strdup(struct arena *arena, const char *text);
 

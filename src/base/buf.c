@@ -35,7 +35,7 @@ void buf_reset(struct buf *buf) {
         buf->ptr[0] = '\0';
 }
 
-/* Makes room for more bytes and the NUL byte behind them. Sums cannot overflow: both are at most bytes_max.
+/* Makes room for more bytes and the NUL byte after them. Sums cannot overflow: both are at most bytes_max.
  */
 static bool reserve(struct buf *buf, size_t more) {
     if (buf->failed)

@@ -13,7 +13,7 @@
 pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The same with ": " and the meaning of an errno value behind the text. */
+/* The same with ": " and the meaning of an errno value after the text. */
 pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 

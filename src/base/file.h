@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-/* Its bytes in the arena, with a NUL behind them. PAWL_NOT_FOUND, or PAWL_INVALID: it is a directory, too
+/* Its bytes in the arena, with a NUL after them. PAWL_NOT_FOUND, or PAWL_INVALID: it is a directory, too
  * large or cannot be read. */
 pawl_status file_read(struct arena *arena, const char *path, size_t bytes_max, pawl_str *text,
                       pawl_error *err);

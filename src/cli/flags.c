@@ -207,7 +207,7 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
          .value = "NUMBER",
          .min = 0,
          .max = INT64_MAX,
-         .help = "Only what the list has behind this one: the seq, the id or the number of the last row seen "
+         .help = "Only what the list has after this one: the seq, the id or the number of the last row seen "
                  "gives the next page."},
     [FLAG_ID] = {.name = "id",
                  .type = FLAG_UUID,

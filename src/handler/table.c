@@ -91,7 +91,7 @@ static pawl_status check_name(const struct handler_table *table, pawl_str name, 
     return status;
 }
 
-/* "event:order.*": a receptor on events. No pattern behind it: as it was registered. */
+/* "event:order.*": a receptor on events. No pattern after it: as it was registered. */
 static pawl_status init_event(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
                               struct handler *handler, pawl_error *err) {
     const pawl_str prefix = STR(EVENT_RECEPTOR_PREFIX);

@@ -185,7 +185,7 @@ pawl_status run_job_end_text(const struct job *job, enum run_job_end how, pawl_s
     return failed ? no_memory(err) : PAWL_OK;
 }
 
-/* The text up to the next colon; rest goes behind it. */
+/* The text up to the next colon; rest goes after it. */
 static pawl_str cut(pawl_str *rest) {
     size_t len = 0;
     while (len < rest->len && rest->ptr[len] != ':')

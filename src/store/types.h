@@ -142,7 +142,7 @@ enum error_class_in { CLASS_RETRYABLE = 1, CLASS_PERMANENT, CLASS_CANCELLED };
 struct fail_item {
     struct item_ref ref;
     pawl_str error; /* cut to PAWL_ERROR_BYTES_MAX */
-    pawl_str stack; /* may be absent; kept behind the error text after a newline */
+    pawl_str stack; /* may be absent; kept after the error text and a newline */
     enum error_class_in error_class;
     int64_t delay_ms;        /* -1 = backoff of domain/retry.h with jitter */
     enum dead_policy policy; /* POLICY_DEFAULT = the claim's */

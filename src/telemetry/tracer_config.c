@@ -128,7 +128,7 @@ static void read_sampler(struct log *log, struct tracer_config *config) {
     if (name != NULL &&
         !trace_sampler_parse(str_from(name), str_from(variable("OTEL_TRACES_SAMPLER_ARG")), &config->sampler))
         refuse(log, "OTEL_TRACES_SAMPLER",
-               "it is always_on, always_off, traceidratio or one of these behind parentbased_, with a share "
+               "it is always_on, always_off, traceidratio or one of these after parentbased_, with a share "
                "from 0 to 1 in OTEL_TRACES_SAMPLER_ARG");
 }
 

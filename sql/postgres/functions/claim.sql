@@ -447,7 +447,7 @@ END
 $$;
 
 -- name: lane_start
--- Behind which seq a lane must be read so that no late commit is missed.
+-- After which seq a lane must be read so that no late commit is missed.
 -- params: the lane's low, cut_seqs, cut_xids, open_xids and seen_xmax
 -- returns: bigint: every message of the lane that is visible now, waits and was not read before has a higher seq
 -- tables: none

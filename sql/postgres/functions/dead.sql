@@ -259,7 +259,7 @@ DECLARE
 BEGIN
     aside_delta := 0;
     dead_delta := 0;
-    -- A message without a stream has nobody behind it.
+    -- A message without a stream has nobody after it.
     IF p_policy = 2 OR starts_with(p_key, chr(1)) THEN
         PERFORM pawl.hold_settle(p_kind, p_lane, ARRAY[p_key]);
         RETURN;

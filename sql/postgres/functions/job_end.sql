@@ -281,7 +281,7 @@ $$;
 -- name: jobs_finish
 -- Reports many jobs and claims the next ones, in one call.
 -- params: those of jobs_report, then p_queue, p_max (0: claim nothing), p_lease_ms, p_request of jobs_claim
--- returns: a first row with the answers and results, one row per granted job behind it
+-- returns: a first row with the answers and results, one row per granted job after it
 -- tables: those of both
 -- locks: those of both
 CREATE OR REPLACE FUNCTION pawl.jobs_finish(

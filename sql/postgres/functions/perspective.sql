@@ -419,7 +419,7 @@ $$;
 -- name: perspective_switch
 -- Makes the new version of a perspective the live one when it has applied everything.
 -- params: p_name, p_version, p_wait_ms: how long appends may be held back; p_digest_old, p_digest_new: statements that give one text
--- returns: answer 1 applied, 2 it is live already, 4 behind or different; behind: streams; both digests
+-- returns: answer 1 applied, 2 it is live already, 4 behind or different; after: streams; both digests
 -- raises: PW002 there is no such version; PW005 an append stays open
 -- tables: those of switch_begin and switch_end, and what the digests name
 -- locks: those of switch_begin
@@ -529,7 +529,7 @@ $$;
 -- name: switch_begin
 -- Holds appends back and waits until a perspective's new version has applied everything.
 -- params: p_name text, p_version integer, p_wait_ms integer, p_both boolean: the live version too
--- returns: answer 1 go on, 2 it is live already, 4 behind; behind: streams of the new version; old: key of the live version
+-- returns: answer 1 go on, 2 it is live already, 4 behind; after: streams of the new version; old: key of the live version
 -- raises: PW002 there is no such version; PW005 an append stays open
 -- tables: perspective, those of perspective_behind (read)
 -- locks: the mappings exclusively, the perspectives of the name

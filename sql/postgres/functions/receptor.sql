@@ -309,7 +309,7 @@ $$;
 -- returns: how many of the names are registered, events looked at, messages put, whether there is more
 -- tables: event_receptor (updated), pattern, position, event, stamper (read); those of put
 -- locks: the receptors' rows: one caller at a time feeds a receptor, who finds one taken passes it over
--- Positions have no gaps and none is given behind the last (docs/decisions/0004-positions.md), so nothing is skipped; the
+-- Positions have no gaps and none is given after the last (docs/decisions/0004-positions.md), so nothing is skipped; the
 -- messages and the position are one transaction, so nothing is put twice.
 CREATE OR REPLACE FUNCTION pawl.receptors_feed(
     p_names text[], p_limit integer, OUT known integer, OUT events bigint, OUT fed bigint, OUT more boolean)

@@ -64,7 +64,7 @@ SELECT 'hold of ' || key || ' (kind ' || kind || ', state ' || state || ') waits
     OR (state <> 1 AND NOT EXISTS (SELECT 1 FROM pawl_dead WHERE pawl_dead.kind = pawl_hold.kind AND pawl_dead.seq = pawl_hold.by_seq))
 
 -- name: in_flight_prefix
--- No earlier message of a stream in flight waits unclaimed behind the cursor.
+-- No earlier message of a stream in flight waits unclaimed after the cursor.
 WITH flying (kind, lane, seq) AS MATERIALIZED (SELECT kind, lane, seq FROM pawl_claim_item WHERE source = 1)
 SELECT 'seq ' || waits.seq || ' (kind ' || waits.kind || ', stream ' || waits.stream || ') is not claimed, a later one is'
            AS detail

@@ -18,9 +18,9 @@ struct scanner {
 /* What may come next. */
 enum expect {
     EXPECT_VALUE,
-    EXPECT_VALUE_OR_END, /* behind [ */
-    EXPECT_KEY,          /* behind , in an object */
-    EXPECT_KEY_OR_END,   /* behind { */
+    EXPECT_VALUE_OR_END, /* after [ */
+    EXPECT_KEY,          /* after , in an object */
+    EXPECT_KEY_OR_END,   /* after { */
     EXPECT_COLON,
     EXPECT_COMMA_OR_END,
     EXPECT_NOTHING
@@ -128,7 +128,7 @@ static size_t scan_digits(struct scanner *scan) {
     return count;
 }
 
-/* The part behind e or E. */
+/* The part after e or E. */
 static bool scan_exponent(struct scanner *scan) {
     scan->at++;
     if (peek(scan, 0) == '+' || peek(scan, 0) == '-')
@@ -284,7 +284,7 @@ static bool step(struct scanner *scan, struct nesting *nest, enum expect *expect
     case EXPECT_NOTHING:
         break;
     }
-    return fail(scan, "text behind the end of the value");
+    return fail(scan, "text after the end of the value");
 }
 
 bool json_valid(pawl_str text, unsigned depth_max, struct json_fault *fault) {

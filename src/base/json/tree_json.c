@@ -77,7 +77,7 @@ static size_t encode_utf8(uint32_t code, char *out) {
     return 4;
 }
 
-/* Behind \u; a pair of surrogates is one character. */
+/* After \u; a pair of surrogates is one character. */
 static pawl_status read_unicode_escape(struct reader *reader, char *out, size_t *length) {
     uint32_t code = 0;
     size_t start = reader->at - 2;
@@ -180,7 +180,7 @@ static pawl_status read_number(struct reader *reader, pawl_str *number) {
     if (peek(reader) == '.') {
         reader->at++;
         if (skip_digits(reader) == 0)
-            return wrong(reader, "digits are missing behind the point");
+            return wrong(reader, "digits are missing after the point");
     }
     if (peek(reader) == 'e' || peek(reader) == 'E') {
         pawl_status status = check_exponent(reader);
@@ -206,7 +206,7 @@ static pawl_status read_member(struct reader *reader, size_t depth) {
         return status;
     skip_blanks(reader);
     if (peek(reader) != ':')
-        return wrong(reader, "':' is expected behind the key");
+        return wrong(reader, "':' is expected after the key");
     reader->at++;
     skip_blanks(reader);
     status = read_value(reader, depth, &value);

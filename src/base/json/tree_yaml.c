@@ -128,7 +128,7 @@ static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pa
     return PAWL_OK;
 }
 
-/* Reads the value behind a key that was just read. */
+/* Reads the value after a key that was just read. */
 static pawl_status read_member(struct reader *reader, const yaml_event_t *key_event, size_t depth) {
     pawl_str key = {NULL, 0};
     struct tree *value = NULL;

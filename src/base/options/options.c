@@ -193,7 +193,7 @@ static pawl_status refuse_flag(const struct parser *parser, const char *argument
                      typed);
 }
 
-/* Takes the flag at argv[*at] and, when it needs one, the value behind it. */
+/* Takes the flag at argv[*at] and, when it needs one, the value after it. */
 static pawl_status take_flag(const struct parser *parser, int *at) {
     const char *argument = parser->input->argv[*at];
     const char *text = NULL;
@@ -207,7 +207,7 @@ static pawl_status take_flag(const struct parser *parser, int *at) {
         text = "true";
     if (text == NULL) {
         if (*at + 1 >= parser->input->argc)
-            return error_set(parser->err, PAWL_INVALID, "options", "%s needs a value behind it", label);
+            return error_set(parser->err, PAWL_INVALID, "options", "%s needs a value after it", label);
         text = parser->input->argv[++*at];
     }
     struct option_value *value = value_at(parser, index);

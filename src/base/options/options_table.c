@@ -157,7 +157,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
                            .fallback = "1s",
                            .min = 1,
                            .max = PAWL_RETRY_MS_MAX,
-                           .help = "Delay behind the first failed attempt; doubled with each one."},
+                           .help = "Delay after the first failed attempt; doubled with each one."},
     [OPTION_RETRY_MAX] = {.name = "retry_max",
                           .environment = "PAWL_RETRY_MAX",
                           .alias = "WORKER_BACKOFF_MAX_DELAY",

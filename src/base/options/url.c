@@ -26,7 +26,7 @@ static size_t span_until(pawl_str text, const char *stops) {
 
 static pawl_str rest_of(pawl_str text, size_t from) { return (pawl_str){text.ptr + from, text.len - from}; }
 
-/* Parameters behind the question mark: name=value&name=value */
+/* Parameters after the question mark: name=value&name=value */
 static void redact_query(struct buf *buf, pawl_str query) {
     while (query.len > 0) {
         size_t len = span_until(query, "&");

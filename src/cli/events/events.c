@@ -122,7 +122,7 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
         return status;
     if (result.answer == ANSWER_CONFLICT) {
         if (!result.id_known)
-            cli->hint = "Read what is new, decide again, and append behind it.";
+            cli->hint = "Read what is new, decide again, and append after it.";
         return append_refused("append", &in, &result, err);
     }
     struct cell cells[] = {cell_text(in.stream), cell_cstr(answer_name(result.answer)),
@@ -198,7 +198,7 @@ static void print_event(struct cli *cli, const struct stored_event *event) {
     buf_free(&line);
 }
 
-/* The next events, printed; *from moves behind them. */
+/* The next events, printed; *from moves after them. */
 static pawl_status tail_some(struct cli *cli, struct events_query *query, size_t *count, pawl_error *err) {
     struct event_list list;
     struct arena *arena = arena_create(0);
@@ -281,7 +281,7 @@ const struct command command_events_all = {
     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT),
     .database = DATABASE_OPEN,
     .writes = true,
-    .details = "Who remembers the last position and goes on behind it skips nothing, whatever commits late.",
+    .details = "Who remembers the last position and goes on after it skips nothing, whatever commits late.",
     .run = read_all,
 };
 

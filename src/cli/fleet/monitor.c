@@ -136,7 +136,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return error_errno(err, PAWL_UNAVAILABLE, "monitor", errno, "cannot wait for signals");
     measure(&monitor);
     bool terminal = monitor.screen;
-    if (terminal) /* another screen, without a cursor: what was there comes back behind it */
+    if (terminal) /* another screen, without a cursor: what was there comes back after it */
         fputs("\033[?1049h\033[?25l\033[2J", monitor.file);
     pawl_status status = watch(&monitor, err);
     if (terminal)

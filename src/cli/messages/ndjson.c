@@ -27,7 +27,7 @@ static size_t skip_string(pawl_str text, size_t at) {
     return at + 1;
 }
 
-/* Behind the value that starts at `at`. */
+/* After the value that starts at `at`. */
 static size_t skip_value(pawl_str text, size_t at) {
     int depth = 0;
     do {
@@ -73,7 +73,7 @@ static void append_code(struct buf *buf, uint32_t code) {
     buf_append_char(buf, (char)(0x80 | (code & 0x3f)));
 }
 
-/* The escape behind a backslash at `at`; where it ends. Surrogates come in pairs: json_valid refuses lone
+/* The escape after a backslash at `at`; where it ends. Surrogates come in pairs: json_valid refuses lone
  * ones. */
 static size_t append_escape(struct buf *buf, pawl_str value, size_t at) {
     static const char names[] = "bfnrt";

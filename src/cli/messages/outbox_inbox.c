@@ -141,7 +141,7 @@ static pawl_status skip_inbox(struct cli *cli, pawl_error *err) { return skip(cl
      FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER))
 #define REPLAY_DETAILS                                                                                       \
     "Takes ids of finished messages, which are kept only with pawl settings set history=7d or by a worker "  \
-    "with --debug. The message is handled again behind what its stream has now. From the outbox it goes "    \
+    "with --debug. The message is handled again after what its stream has now. From the outbox it goes "     \
     "out "                                                                                                   \
     "with the same id, so that readers can filter it; in the inbox it gets a new id and names the old one "  \
     "as "                                                                                                    \

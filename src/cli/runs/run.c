@@ -149,7 +149,7 @@ const struct command command_run_list = {
     .summary = "List runs, the newest first",
     .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
     .database = DATABASE_OPEN,
-    .details = "--after N goes on behind the run N, with older ones.",
+    .details = "--after N goes on after the run N, with older ones.",
     .example = "pawl run list --open\n"
                "pawl run list --run-state failed",
     .run = list,

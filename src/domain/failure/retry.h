@@ -5,7 +5,7 @@
 #include "pawl.h"
 
 struct retry_policy {
-    int64_t base_ms; /* delay behind the first attempt */
+    int64_t base_ms; /* delay after the first attempt */
     int64_t max_ms;  /* no delay is longer */
     bool jitter;
 };

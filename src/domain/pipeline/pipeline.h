@@ -37,7 +37,7 @@ struct pipeline {
     const struct tree *output;   /* a template for the run's output; NULL = the object of all outputs */
     const struct pipeline_step *steps;
     size_t steps_count;
-    const size_t *order; /* of the steps: each behind those it waits for */
+    const size_t *order; /* of the steps: each after those it waits for */
 };
 
 enum pipeline_format { PIPELINE_JSON = 1, PIPELINE_YAML = 2 };

@@ -34,7 +34,7 @@ static bool find_root(pawl_str name, enum template_root *root) {
     return false;
 }
 
-/* Behind '[': a number or a key in quotes, and ']'. */
+/* After '[': a number or a key in quotes, and ']'. */
 static const char *read_bracket(pawl_str text, size_t *at, pawl_str *segment) {
     char quote = peek(text, *at);
     if (quote == '"' || quote == '\'') {

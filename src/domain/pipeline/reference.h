@@ -12,7 +12,7 @@ struct reference {
     pawl_str text; /* as it is written */
 };
 
-/* Reads a path from *at on and moves *at behind it. NULL, or what is wrong at *at. */
+/* Reads a path from *at on and moves *at after it. NULL, or what is wrong at *at. */
 const char *reference_read(pawl_str text, size_t *at, struct reference *reference);
 
 /* The value, or NULL when there is none; *missing (may be NULL) is then the number of the segment that is not
@@ -20,7 +20,7 @@ const char *reference_read(pawl_str text, size_t *at, struct reference *referenc
 const struct tree *reference_follow(const struct reference *reference, const struct template_scope *scope,
                                     size_t *missing);
 
-/* A literal: a JSON number, true, false, null, or text in "…" or '…' without escapes. Moves *at behind it.
+/* A literal: a JSON number, true, false, null, or text in "…" or '…' without escapes. Moves *at after it.
  * NULL with *wrong set, or NULL alone when there is no memory. */
 const struct tree *reference_literal(struct arena *arena, pawl_str text, size_t *at, const char **wrong);
 

@@ -14,7 +14,7 @@ struct piece {
     bool is_reference;
     pawl_str plain; /* without its escape */
     struct reference reference;
-    const struct tree *fallback; /* behind ??; NULL = none */
+    const struct tree *fallback; /* after ??; NULL = none */
 };
 
 static pawl_status wrong(const struct tree *place, pawl_error *err, const char *fmt, ...)

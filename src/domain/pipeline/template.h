@@ -41,7 +41,7 @@ enum template_root {
 /* One path as it stands: ${steps.fetch.body[0]} has root STEPS and name "fetch". */
 struct template_use {
     enum template_root root;
-    pawl_str name; /* the first segment behind the root; absent for the root alone */
+    pawl_str name; /* the first segment after the root; absent for the root alone */
     pawl_str path; /* all of it, as it is written */
     bool optional; /* it has a ?? or stands in a condition: it may be missing */
     bool alone;    /* it is the whole text, or stands in a condition: any kind of value will do */

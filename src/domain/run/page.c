@@ -142,12 +142,11 @@ static pawl_status go_by_offset(const struct tree *next, int said, const struct 
     int64_t at = ask->offset + (int64_t)page->count, given = at;
     bool none = next == NULL || next->kind == TREE_NULL;
     if (!none && (!tree_to_i64(next, &given) || given != at))
-        return error_set(
-            err, PAWL_INVALID, "page",
-            "by offset the next page begins behind the items of this one, at %lld, but next says "
-            "%.*s; write by: cursor when the source decides where it goes on",
-            (long long)at, next->kind == TREE_NUMBER ? str_precision(next->text) : 9,
-            next->kind == TREE_NUMBER ? next->text.ptr : "otherwise");
+        return error_set(err, PAWL_INVALID, "page",
+                         "by offset the next page begins after the items of this one, at %lld, but next says "
+                         "%.*s; write by: cursor when the source decides where it goes on",
+                         (long long)at, next->kind == TREE_NUMBER ? str_precision(next->text) : 9,
+                         next->kind == TREE_NUMBER ? next->text.ptr : "otherwise");
     if (ask->end_rule == RUN_END_SHORT)
         page->end = said == 1 || page->count < (size_t)ask->limit;
     else if (said != -1)

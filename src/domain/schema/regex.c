@@ -45,7 +45,7 @@ static const struct {
                   {"Alphabetic", "L"},
                   {"Other", "C"}};
 
-/* Behind \p or \P: the long names of ECMA-262 become the short ones of PCRE2. Returns what was read. */
+/* After \p or \P: the long names of ECMA-262 become the short ones of PCRE2. Returns what was read. */
 static size_t translate_property(pawl_str rest, struct buf *out) {
     const char *end = rest.len > 0 && rest.ptr[0] == '{' ? memchr(rest.ptr, '}', rest.len) : NULL;
     if (end == NULL)

@@ -180,7 +180,7 @@ static pawl_status add_last_day(struct parser *parser) {
     return PAWL_OK;
 }
 
-/* Behind a weekday: #2, #L, L. */
+/* After a weekday: #2, #L, L. */
 static pawl_status add_nth_weekday(struct parser *parser, int weekday) {
     int nth = 0;
     if (take(parser, '#') && !take(parser, 'L')) {

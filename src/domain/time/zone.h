@@ -11,7 +11,7 @@
  */
 struct zone;
 
-/* The zone of a TZif file's bytes (version 2 or later: 64-bit times and a rule for the years behind them).
+/* The zone of a TZif file's bytes (version 2 or later: 64-bit times and a rule for the years after them).
  * The bytes may come from anywhere: what is malformed is PAWL_INVALID and says at which byte. */
 PAWL_MUSTCHECK pawl_status zone_parse(pawl_str name, pawl_str bytes, struct zone **zone, pawl_error *err);
 

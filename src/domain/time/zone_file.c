@@ -115,7 +115,7 @@ static void add_rule_change(struct zone *zone, int64_t behind_s, int64_t at_s, i
         add_change(zone, at_s, offset_s);
 }
 
-/* Behind the last change, the rule makes two a year. */
+/* After the last change, the rule makes two a year. */
 static void expand_rule(struct zone *zone, const struct zone_rule *rule, int64_t last_s) {
     if (!rule->has_daylight) {
         add_change(zone, last_s + 1, rule->standard_s);

@@ -1,4 +1,4 @@
-/* What was claimed: entries, their tokens, and the memory behind them. */
+/* What was claimed: entries, their tokens, and the memory after them. */
 #include <stdlib.h>
 #include <string.h>
 

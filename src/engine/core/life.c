@@ -197,7 +197,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
         core->next_look_ms = again_ms < core->next_look_ms ? again_ms : core->next_look_ms;
         look_for(core, LOOK_BEHIND_MS);
     }
-    /* A beat takes the lanes that became free; the poll behind it takes their work. */
+    /* A beat takes the lanes that became free; the poll after it takes their work. */
     if (event->look->evicted > 0 || event->look->rebalance_wanted) {
         int64_t soonest_ms = core->beat_sent_ms + REBALANCE_MS_MIN;
         core->next_beat_ms = soonest_ms < core->next_beat_ms ? soonest_ms : core->next_beat_ms;

@@ -260,7 +260,7 @@ void core_report_answer(struct engine_core *core, const struct engine_event *eve
     enum report_type type = report.failed ? REPORT_FAIL : REPORT_COMPLETE;
     bool answered = event->status == PAWL_OK;
     bool conflict = answered && type == REPORT_COMPLETE && event->answers[0] == ANSWER_CONFLICT;
-    /* Whether it overtook an earlier result of its stream or got lost: it goes behind that one. */
+    /* Whether it overtook an earlier result of its stream or got lost: it goes after that one. */
     bool again = conflict || (!answered && type == REPORT_COMPLETE);
     if (again && entry != NULL && report_ahead(core, &report)) {
         core->reports[at].held = true;

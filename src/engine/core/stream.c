@@ -73,7 +73,7 @@ struct stream *core_stream_get(struct engine_core *core, enum store_kind kind, p
     return stream;
 }
 
-/* Takes a stream out of the table; the cells behind it move up, so that no search stops too early. */
+/* Takes a stream out of the table; the cells after it move up, so that no search stops too early. */
 static void stream_remove(struct stream_table *table, struct stream *stream) {
     size_t mask = table->cell_count - 1;
     size_t hole = cell_of(table, stream->hash);

@@ -7,7 +7,7 @@
 
 enum { MAINTAIN_DONE = 50000 };
 
-/* Housekeeping goes behind a beat, whose answer must not wait for it. A fleet that was started together does
+/* Housekeeping goes after a beat, whose answer must not wait for it. A fleet that was started together does
  * not do it all at once. */
 static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
     int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;

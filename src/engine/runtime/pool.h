@@ -23,7 +23,7 @@ struct bundle {
     struct run_handle handle;
     atomic_bool asked[ENGINE_BUNDLE_MAX]; /* by message: a person wants it to end */
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
-    char *errors[ENGINE_BUNDLE_MAX]; /* owned; behind the outcomes' texts */
+    char *errors[ENGINE_BUNDLE_MAX]; /* owned; after the outcomes' texts */
     int64_t elapsed_us;
     struct bundle *next;
 };

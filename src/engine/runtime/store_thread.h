@@ -41,7 +41,7 @@ struct call {
     /* out */
     pawl_status status;
     pawl_error error;
-    struct arena *arena; /* behind result */
+    struct arena *arena; /* after result */
     struct work_batch_result result;
     struct instance_grant grant;
     struct settings settings;

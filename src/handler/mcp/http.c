@@ -157,7 +157,7 @@ static pawl_status pause_ms(const struct mcp_exchange *exchange, int64_t wait_ms
     return PAWL_OK;
 }
 
-/* A stream that broke off is taken up again behind the last event, as long as the server named it. */
+/* A stream that broke off is taken up again after the last event, as long as the server named it. */
 static pawl_status resume(struct stream *stream, struct http_request request, struct http_header *headers,
                           size_t count, struct http_response *response, pawl_error *err) {
     struct mcp_session *session = stream->session;

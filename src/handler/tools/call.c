@@ -134,7 +134,7 @@ static void append_encoded(struct buf *buf, pawl_str text) {
     }
 }
 
-/* The address with the arguments behind it: texts as they are, what is null is left out, the rest as JSON. */
+/* The address with the arguments after it: texts as they are, what is null is left out, the rest as JSON. */
 static pawl_status query_url(const struct tool *tool, const struct tree *arguments, struct arena *arena,
                              const char **url, pawl_error *err) {
     struct buf text, value;

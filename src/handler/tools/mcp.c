@@ -300,7 +300,7 @@ pawl_status tools_mcp_ping(struct tool_server *server, const struct tool_wait *w
     return status;
 }
 
-/* All its text, one piece behind the other. */
+/* All its text, one piece after the other. */
 static pawl_str text_of(struct arena *arena, const struct tree *content) {
     struct buf text;
     pawl_str copy = {NULL, 0};

@@ -11,7 +11,7 @@
 
 enum { STAMP_MAX = 1000 };
 
-/* The next page begins behind the last row, or before it when reading backward. */
+/* The next page begins after the last row, or before it when reading backward. */
 static pawl_status answer(struct call *call, const struct event_list *found, int limit, bool all,
                           pawl_error *err) {
     call_list(call);

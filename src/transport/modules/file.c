@@ -31,7 +31,7 @@ struct transport {
     /* reading */
     char read_path[PATH_BYTES], place_path[PATH_BYTES];
     char from[PAWL_TOPIC_BYTES_MAX + 1];
-    int64_t place, ends[TRANSPORT_RECEIVE_MAX]; /* ends: behind the lines of the last receive */
+    int64_t place, ends[TRANSPORT_RECEIVE_MAX]; /* ends: after the lines of the last receive */
     size_t end_count;
 };
 

@@ -20,7 +20,7 @@ struct transport {
     pawl_str from;
     int partitions;
     int64_t looked_ms;
-    rd_kafka_topic_partition_list_t *ends; /* behind the last receive, per partition */
+    rd_kafka_topic_partition_list_t *ends; /* after the last receive, per partition */
 };
 
 /* A session whose producer has heard of the brokers; deliveries are reported to on_report. */

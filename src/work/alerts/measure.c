@@ -61,7 +61,7 @@ static void measure_jobs(const struct fleet_facts *facts, int kinds, int64_t val
     }
 }
 
-/* A number behind a word at the beginning of a line, such as MemTotal; -1 when it is not there. */
+/* A number after a word at the beginning of a line, such as MemTotal; -1 when it is not there. */
 static int64_t file_number(const char *path, const char *word) {
     char line[128];
     long long found = -1;

@@ -1,5 +1,5 @@
 /* Watching over the alert rules. Every process that watches asks once per interval; the store gives the turn
- * to one of them. The connection is opened for a look and closed behind it: a fleet would hold many that do
+ * to one of them. The connection is opened for a look and closed after it: a fleet would hold many that do
  * nothing. */
 #include "work/alerts/watch.h"
 
@@ -129,7 +129,7 @@ static void look(struct alert_watch *watch) {
     watch->failing = status != PAWL_OK;
 }
 
-/* A little behind the next turn, everybody by another amount: so the turns are not all the same process's,
+/* A little after the next turn, everybody by another amount: so the turns are not all the same process's,
  * and not everybody asks at once. */
 static int64_t pause_ms(struct alert_watch *watch) {
     int64_t interval_ms = watch->config.interval_ms;

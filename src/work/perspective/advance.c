@@ -172,7 +172,7 @@ static int name_compare(const void *a, const void *b) {
     return str_compare(*(const pawl_str *)a, *(const pawl_str *)b);
 }
 
-/* What was taken is the beginning of the names, in order: those with more, and all behind the last, are left.
+/* What was taken is the beginning of the names, in order: those with more, and all after the last, are left.
  */
 static void names_left(struct names *names, const struct advance_result *result) {
     size_t left = 0, at = 0;
@@ -268,7 +268,7 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
     return PAWL_OK;
 }
 
-/* Behind the first turn every wake-up is written down, if any of them is still fed: what is left then is due.
+/* After the first turn every wake-up is written down, if any of them is still fed: what is left then is due.
  */
 pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
                                        struct names *busy, bool *written, pawl_error *err) {

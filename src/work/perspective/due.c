@@ -52,7 +52,7 @@ static pawl_status backfill(struct projector *projector, bool *more, pawl_error 
     return status;
 }
 
-/* Each perspective in turn, for a while: one that cannot be applied does not hold up those behind it. The
+/* Each perspective in turn, for a while: one that cannot be applied does not hold up those after it. The
  * first trouble is told when all had their turn. */
 static pawl_status advance_all(const struct work *work, bool *found, pawl_error *err) {
     const struct projector *projector = work->projector;

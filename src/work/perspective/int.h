@@ -70,7 +70,7 @@ struct sums {
 };
 
 struct owed {
-    char *text; /* stream and key behind one another; owned */
+    char *text; /* stream and key after one another; owned */
     size_t stream_len, key_len;
     pawl_uuid instance;
     int64_t version, token;

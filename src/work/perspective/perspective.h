@@ -35,7 +35,7 @@ bool perspectives_busy(void *self);
 /* Looks once more, and at what others are at: busy until nothing that can be run here is behind. */
 void perspectives_ask(void *self);
 /* Whether every perspective that is fed has a backlog that the thread is at: messages of appends could only
- * write down behind it what they themselves say. True for a while at most. */
+ * write down after it what they themselves say. True for a while at most. */
 bool perspectives_all_behind(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 

@@ -1,5 +1,5 @@
 /* A job that is a pipeline: its steps call tools, each finished one is recorded, and a retried job goes on
- * behind the last of them. */
+ * after the last of them. */
 #ifndef WORK_PIPELINE_RUN_H
 #define WORK_PIPELINE_RUN_H
 

@@ -144,7 +144,7 @@ static pawl_status message_of(struct spine *spine, const struct spine_event *eve
     return status;
 }
 
-/* Removes what the broker has, up to the first that it has not: what comes behind goes again, in order. */
+/* Removes what the broker has, up to the first that it has not: what comes after goes again, in order. */
 static pawl_status remove_confirmed(struct spine *spine, const struct load *load, size_t *confirmed,
                                     pawl_error *err) {
     int64_t ids[EVENTS_MAX], removed;

@@ -120,7 +120,7 @@ static pawl_status page_of_rows(const struct page_fetch *in, const struct stored
     return status;
 }
 
-/* A statement goes on behind the last key it gave, and ends with a page that is not full. */
+/* A statement goes on after the last key it gave, and ends with a page that is not full. */
 static pawl_status by_sql(const struct page_fetch *in, struct arena *arena, struct run_page *out,
                           pawl_error *err) {
     const struct tree *about = NULL;

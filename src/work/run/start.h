@@ -7,7 +7,7 @@
 #include "store/store.h"
 
 #define RUN_PAGE_TYPE "pawl.page"               /* jobs that are pages */
-#define RUN_CONSOLIDATE_TYPE "pawl.consolidate" /* the job behind the last partition */
+#define RUN_CONSOLIDATE_TYPE "pawl.consolidate" /* the job after the last partition */
 #define RUN_PLAN_TYPE "pawl.plan"               /* asks a tool for the partitions, then starts the run */
 
 struct run_begin {

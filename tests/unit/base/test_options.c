@@ -197,7 +197,7 @@ static void wrong_values_are_refused_with_advice(void **fixture) {
     refused(s, "--leese 5m", "unknown option --leese; did you mean --lease?");
     refused(s, "--frobnicate", "unknown option --frobnicate; --help lists the options");
     refused(s, "-q", "unknown option -q; --help lists the options");
-    refused(s, "--lease", "--lease needs a value behind it");
+    refused(s, "--lease", "--lease needs a value after it");
     refused(s, "--lease 5",
             "--lease cannot be '5': write a number with a unit, as in 500ms, 30s, 5m, 2h or 7d");
     refused(s, "--lease 50ms", "--lease is out of range with '50ms': choose from 100ms to 1d");

@@ -139,7 +139,7 @@ static pawl_status turn_take(struct store *store, int64_t interval_ms, struct ar
             status = pg_answer_no_memory("alert_turn_take", err);
     }
     pg_statement_clear(&statement);
-    /* Rules that are changed behind this are noticed at the end of the turn. */
+    /* Rules that are changed after this are noticed at the end of the turn. */
     if (status == PAWL_OK && turn.taken)
         status = rules(store, (pawl_str){NULL, 0}, arena, &turn.rules, err);
     if (status == PAWL_OK)

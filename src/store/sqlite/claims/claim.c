@@ -135,7 +135,7 @@ static pawl_status know_instance(struct claiming *c) {
     return statement_end(&s);
 }
 
-/* What one lane's held streams give: the granted rows stand behind c->items[c->count], the suspect apart. */
+/* What one lane's held streams give: the granted rows stand after c->items[c->count], the suspect apart. */
 struct held {
     struct item suspect;
     bool has_suspect;
@@ -231,7 +231,7 @@ static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     return status;
 }
 
-/* A message that may not run now goes behind what holds its stream. */
+/* A message that may not run now goes after what holds its stream. */
 static pawl_status put_off(struct claiming *c, const struct item *item, const struct hold *hold) {
     struct operation *op = c->op;
     if (hold != NULL && hold->state == HOLD_PARKED)

@@ -14,7 +14,8 @@ struct held_item {
     int attempts, deaths;
 };
 
-/* The item behind a reference; held->part NULL when it is not held (then *answer says why). Keys are loaded.
+/* The item that a reference names; held->part NULL when it is not held (then *answer says why). Keys are
+ * loaded.
  */
 static pawl_status find_held(struct operation *op, const struct reporter *by, const struct item_ref *ref,
                              struct held_item *held, enum store_answer *answer) {

@@ -187,7 +187,7 @@ int event_table_install(sqlite3 *db) {
     return sqlite3_create_module(db, "event_rows", &module, NULL);
 }
 
-/* Behind event_rows(?1), in whatever white space, at text.ptr[at]; 0: that is not what stands there. */
+/* After event_rows(?1), in whatever white space, at text.ptr[at]; 0: that is not what stands there. */
 static size_t behind_call(pawl_str text, size_t at) {
     static const char *const parts[] = {"event_rows", "(", "?1", ")"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

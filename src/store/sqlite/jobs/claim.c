@@ -119,7 +119,7 @@ static pawl_status ready_of(struct grant *grant, pawl_str key, int max, struct i
     return jobs_ids(&s, grant->call->op->scratch, list);
 }
 
-/* The next key behind one; *key absent when there is none. */
+/* The next key after one; *key absent when there is none. */
 static pawl_status next_key(struct grant *grant, pawl_str *key) {
     struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_KEY_NEXT);
     bind_text(&s, grant->queue);

@@ -68,7 +68,7 @@ struct id_list {
 };
 PAWL_MUSTCHECK pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list);
 
-/* Room for one more member behind count of them; zeroed. */
+/* Room for one more member after count of them; zeroed. */
 PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap,
                                      size_t count, size_t size);
 

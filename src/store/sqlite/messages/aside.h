@@ -39,7 +39,7 @@ struct stream_ref stream_of(const struct part *part, const struct part_item *ite
 /* Whether the item belongs to the stream and comes after stream.seq. */
 bool stream_follows(const struct stream_ref *stream, const struct part_item *item);
 
-/* The later items of the stream that are in flight on the lane are put behind it. */
+/* The later items of the stream that are in flight on the lane are put after it. */
 PAWL_MUSTCHECK pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream);
 
 struct hold {
