@@ -29,8 +29,9 @@ struct driver {
     struct engine_config config;
     struct engine_handler handlers[4];
     int64_t now_ms, timer_ms;
-    const struct work_batch *batch; /* on its way */
-    const struct work_batch *claim; /* the same, of a claim beside it */
+    const struct work_batch *batch;    /* on its way */
+    const struct work_batch *claim;    /* the same, of a claim beside it */
+    const struct grants_settle *known; /* what the last beat said is held */
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
@@ -67,6 +68,7 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         break;
     case ACTION_BEAT:
         d->beats++;
+        d->known = a->known;
         break;
     case ACTION_LOOK:
         d->looks++;

@@ -216,6 +216,28 @@ static void test_evicted_drops_everything_and_comes_back_as_new(void **state) {
     driver_free(&d);
 }
 
+/* The claim was made for the instance that is no more: nothing of it begins under the new one. */
+/* covers: J53 */
+static void test_what_was_claimed_before_an_eviction_does_not_run(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    driver_up(&d);
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .status = PAWL_STALE});
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a");
+    driver_item(&d, grant, NULL, "a");
+    driver_answer(&d, grant);
+    assert_int_equal(d.freed, 1);
+    driver_ready(&d);
+    driver_registered(&d);
+    driver_ready(&d);
+    assert_int_equal(d.starts, 0);
+    assert_int_equal(d.batch->instance.id.b[0], 2);
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
 static void test_a_chosen_id_that_is_taken_ends_the_worker(void **state) {
     (void)state;
     struct driver d;
@@ -510,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_idle_and_started_are_told_once),
         cmocka_unit_test(test_instance_is_passed_through),
         cmocka_unit_test(test_evicted_drops_everything_and_comes_back_as_new),
+        cmocka_unit_test(test_what_was_claimed_before_an_eviction_does_not_run),
         cmocka_unit_test(test_a_chosen_id_that_is_taken_ends_the_worker),
         cmocka_unit_test(test_stop_drains_releases_and_leaves),
         cmocka_unit_test(test_drain_has_a_deadline_and_a_second_stop_is_at_once),

@@ -114,6 +114,22 @@ static void test_who_is_told_where_looks_only_there(void **state) {
     driver_free(&d);
 }
 
+/* A claim of one lane says nothing of the instance, whose lease may be over when its answer comes. */
+/* covers: B4.14 */
+static void test_nothing_begins_when_the_lease_of_the_instance_is_over(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    wake_at(&d, 7);
+    d.now_ms += 15000;
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a");
+    driver_answer(&d, grant);
+    assert_int_equal(d.starts, 0);
+    driver_free(&d);
+}
+
 static void test_a_second_place_means_everywhere(void **state) {
     (void)state;
     struct driver d;
@@ -269,6 +285,7 @@ int main(void) {
         cmocka_unit_test(test_poll_interval_and_wake),
         cmocka_unit_test(test_a_wake_up_during_a_batch_is_not_lost),
         cmocka_unit_test(test_who_is_told_where_looks_only_there),
+        cmocka_unit_test(test_nothing_begins_when_the_lease_of_the_instance_is_over),
         cmocka_unit_test(test_a_second_place_means_everywhere),
         cmocka_unit_test(test_a_claim_of_a_lane_goes_out_again_as_a_whole),
         cmocka_unit_test(test_one_message_costs_two_batches),
