@@ -337,6 +337,7 @@ static void who_is_evicted_in_part_is_told_and_a_later_beat_takes_the_rest(void 
     run(s, s->observer, "UPDATE pawl.settings SET stale_ms = 1");
     run(s, s->observer, "SELECT instances_removed FROM pawl.maintain(NULL, 1000)");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.instance WHERE state = 2"), "1");
+    run(s, s->b, sql_beat(s, 2)); /* this one cannot take it either, and leaves it to the next */
     run(s, s->a, "COMMIT");
     run(s, s->b, sql_beat(s, 2));
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "0");

@@ -99,6 +99,20 @@ static void skip_is_the_default_and_the_stream_goes_on(void **state) {
     assert_int_equal(counted(c, KIND_OUTBOX).done, 4);
 }
 
+static void a_redriven_message_does_not_take_a_delayed_one_along(void **state) {
+    struct conf *c = *state;
+    struct item_list held = first_one_dies(c, STR("a"), 2, POLICY_SKIP);
+    assert_int_equal(release_item(c, 1, &held.items[1], 60000), ANSWER_APPLIED);
+    assert_int_equal(redrive(c, KIND_OUTBOX, 1), ANSWER_APPLIED);
+    struct item_list list = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, list), "1");
+    complete_all(c, 1, list);
+    advance(c, 59999);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    advance(c, 1);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "2");
+}
+
 static void block_stops_the_stream_until_a_redrive(void **state) {
     struct conf *c = *state;
     struct item_list held = first_one_dies(c, STR("a"), 3, POLICY_BLOCK);
@@ -308,6 +322,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(the_limit_of_the_call_goes_before_the_claim_s_and_the_claim_s_before_the_schema_s),
     CONF_TEST(a_permanent_error_dies_at_once),
     CONF_TEST(skip_is_the_default_and_the_stream_goes_on),
+    CONF_TEST(a_redriven_message_does_not_take_a_delayed_one_along),
     CONF_TEST(block_stops_the_stream_until_a_redrive),
     CONF_TEST(block_goes_on_without_it_after_a_discard),
     CONF_TEST(a_blocked_stream_with_nothing_behind_it_stays_blocked),

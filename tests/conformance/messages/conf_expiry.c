@@ -424,6 +424,22 @@ static void what_was_done_before_the_claim_expired_stays_a_duplicate(void **stat
     assert_int_equal(complete(c, 1, item_of(c, held, 2)), ANSWER_STALE);
 }
 
+/* A claim that ended whole forgets its lists and answers duplicate to whatever it had: one that lost a part
+ * must not. */
+static void what_was_split_off_and_lost_is_stale_after_the_rest_is_done(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
+    put(c, KIND_OUTBOX, 2, stream_on(c, 0, 1));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(renew_item(c, 1, item_of(c, held, 2), 1000), ANSWER_APPLIED);
+    assert_int_equal(complete(c, 1, item_of(c, held, 1)), ANSWER_APPLIED);
+    advance(c, 1000);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "2");
+    assert_int_equal(complete(c, 1, item_of(c, held, 2)), ANSWER_STALE);
+    assert_int_equal(complete(c, 1, item_of(c, held, 1)), ANSWER_DUPLICATE);
+}
+
 static void eviction_ends_claims_like_expiry_but_at_once(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -435,6 +451,7 @@ static void eviction_ends_claims_like_expiry_but_at_once(void **state) {
         assert_int_equal(renew_item(c, 1, &held.items[i], LEASE_MS), ANSWER_STALE);
         assert_int_equal(row_of(c, id_number(held.items[i].id)).item.deaths, 0);
     }
+    assert_int_equal(renew_token(c, 1, &held.items[0], LEASE_MS), ANSWER_STALE);
     join(c, 2, OUTBOX_BIT);
     static const char *const turns[] = {"1", "2", "3"};
     for (int i = 0; i < 3; i++) {
@@ -522,6 +539,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(successors_in_another_part_go_with_the_one_before_them),
     CONF_TEST(eviction_takes_every_part_of_a_stream_back),
     CONF_TEST(what_was_done_before_the_claim_expired_stays_a_duplicate),
+    CONF_TEST(what_was_split_off_and_lost_is_stale_after_the_rest_is_done),
     CONF_TEST(eviction_ends_claims_like_expiry_but_at_once),
     CONF_TEST(a_suspect_in_the_middle_of_a_stream_stops_the_grant_before_it),
     CONF_TEST(the_policy_holds_for_a_suspect_that_dies),

@@ -16,6 +16,7 @@ struct world {
     enum store_answer answers[JOBS_MAX];
     enum job_result results[JOBS_MAX];
     int64_t now_ms;
+    int max_attempts;  /* of what is granted */
     int grants, freed; /* arenas that were handed over and came back */
 };
 
@@ -25,7 +26,7 @@ static int match(void *self, const struct job *job) {
 }
 
 static void begin(struct world *w, struct job_rule rule) {
-    *w = (struct world){.rules = {rule}, .now_ms = 100000};
+    *w = (struct world){.rules = {rule}, .now_ms = 100000, .max_attempts = 25};
     struct job_core_config config = {.slots = SLOTS,
                                      .batch = BATCH,
                                      .lease_ms = LEASE_MS,
@@ -62,8 +63,11 @@ static void answer(struct world *w, int64_t first, size_t count) {
     for (size_t i = 0; i < JOBS_MAX; i++)
         w->answers[i] = ANSWER_APPLIED;
     for (size_t i = 0; i < count; i++)
-        w->jobs[i] = (struct job){
-            .id = first + (int64_t)i, .token = first, .type = STR("t"), .attempts = 1, .max_attempts = 25};
+        w->jobs[i] = (struct job){.id = first + (int64_t)i,
+                                  .token = first,
+                                  .type = STR("t"),
+                                  .attempts = 1,
+                                  .max_attempts = w->max_attempts};
     w->grants += count > 0;
     job_core_finished_call(w->core, w->now_ms, w->now_ms, PAWL_OK, &result, count > 0 ? w : NULL);
 }
@@ -173,6 +177,27 @@ TEST(a_lease_that_nobody_renews_fences_its_job) {
     finish(&w);
 }
 
+/* covers: B4.14 */
+TEST(a_job_that_another_worker_has_is_stopped_at_once) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, SLOTS);
+    expect(&w, JOB_ACT_START);
+    expect(&w, JOB_ACT_START);
+    w.now_ms += JOB_CORE_RENEW_MS;
+    expect(&w, JOB_ACT_RENEW);
+    enum store_answer answers[SLOTS] = {ANSWER_STALE, ANSWER_APPLIED};
+    bool cancel[SLOTS] = {false};
+    job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_OK, &(struct renew_result){answers, cancel, SLOTS});
+    struct job_action told = expect(&w, JOB_ACT_CANCEL);
+    assert_int_equal(told.reason, STOP_FENCED);
+    end_slot(&w, told.slot, JOB_END_DONE, 1);
+    assert_int_equal(job_core_metrics(w.core).fenced, 1);
+    assert_int_equal(job_core_metrics(w.core).pending, 0);
+    finish(&w);
+}
+
 /* covers: J17 */
 TEST(a_lost_answer_is_asked_for_again_under_the_same_key) {
     struct world w;
@@ -251,6 +276,10 @@ TEST(only_what_takes_microseconds_is_claimed_ahead) {
     assert_int_equal(asked_ahead(&w, JOB_CORE_QUICK_US + 1), 0);
     finish(&w);
     begin(&w, (struct job_rule){.bundled = false}); /* a program, however quick */
+    assert_int_equal(asked_ahead(&w, 20), 0);
+    finish(&w);
+    begin(&w, (struct job_rule){.bundled = true}); /* a last attempt must not be lost by waiting */
+    w.max_attempts = 1;
     assert_int_equal(asked_ahead(&w, 20), 0);
     finish(&w);
 }
@@ -498,6 +527,7 @@ int main(void) {
         cmocka_unit_test(an_empty_claim_waits_for_the_poll_or_a_wake_up),
         cmocka_unit_test(a_running_job_is_renewed_and_hears_of_a_cancellation),
         cmocka_unit_test(a_lease_that_nobody_renews_fences_its_job),
+        cmocka_unit_test(a_job_that_another_worker_has_is_stopped_at_once),
         cmocka_unit_test(a_lost_answer_is_asked_for_again_under_the_same_key),
         cmocka_unit_test(a_job_without_a_handler_is_left_to_others),
         cmocka_unit_test(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not),
