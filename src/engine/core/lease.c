@@ -207,11 +207,8 @@ void core_lease_answers(struct engine_core *core, const struct work_batch_result
 
 void core_lease_unpin(struct engine_core *core) {
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
-        for (size_t i = 0; i < core->batch.renewal_count[kind]; i++) {
-            struct claim *claim = core->renewals[kind][i].claim;
-            claim->renewing = false;
-            core_grant_unpin(core, claim->grant);
-        }
+        for (size_t i = 0; i < core->batch.renewal_count[kind]; i++)
+            core_grant_unpin(core, core->renewals[kind][i].claim->grant);
         core->batch.renewal_count[kind] = 0;
     }
 }
