@@ -8,78 +8,53 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "view/names.h"
+#include "view/output/row.h"
 
 /* Small enough that a page of big payloads fits into an arena, and halved when it does not. */
 enum { PAGE_ROWS = 200 };
 
+#define ROW struct message_row
 const struct column message_columns[MESSAGE_COLUMNS] = {
-    {.key = "seq", .type = CELL_INT, .drop = 5},
-    {.key = "id", .type = CELL_UUID},
-    {.key = "kind", .type = CELL_TEXT, .drop = 3},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "stream", .type = CELL_TEXT, .cut = true},
-    {.key = "type", .type = CELL_TEXT, .cut = true, .drop = 1},
-    {.key = "topic", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "attempts", .type = CELL_INT, .drop = 2},
-    {.key = "deaths", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "put", .type = CELL_TIME, .drop = 4},
-    {.key = "scheduled", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
+    {.key = "seq", INT_OF(item.seq), .drop = 5},
+    {.key = "id", UUID_OF(item.id)},
+    {.key = "kind", WORD_OF(item.kind, kind_names), .drop = 3},
+    {.key = "state", WORD_OF(state, state_names)},
+    {.key = "stream", TEXT_OF(item.stream), .cut = true},
+    {.key = "type", TEXT_OF(item.type), .cut = true, .drop = 1},
+    {.key = "topic", TEXT_OF(item.topic), .show = SHOW_WIDE},
+    {.key = "attempts", INT_OF(attempts), .drop = 2},
+    {.key = "deaths", INT_OF(item.deaths), .show = SHOW_WIDE},
+    {.key = "put", TIME_OF(item.put_ms), .drop = 4},
+    {.key = "scheduled", TIME_OF(scheduled_ms), .show = SHOW_WIDE},
+    {.key = "ended", TIME_OF(ended_ms), .show = SHOW_WIDE},
     {.key = "reason", .type = CELL_TEXT, .drop = 6},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 7, .least = ERROR_LEAST},
-    {.key = "fingerprint", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "partition", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "lane", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "claimed_by", .type = CELL_UUID, .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 7, .least = ERROR_LEAST},
+    {.key = "fingerprint", TEXT_OF(fingerprint), .show = SHOW_WIDE},
+    {.key = "partition", INT_OF(item.partition), .show = SHOW_WIDE},
+    {.key = "lane", INT_OF(item.lane), .show = SHOW_WIDE},
+    {.key = "claimed_by", UUID_OF(claimed_by), .show = SHOW_WIDE},
     {.key = "token", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "attempt", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "out_of_order", .type = CELL_BOOL, .show = SHOW_JSON},
-    {.key = "consumer", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "correlation_id", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "causation_id", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "traceparent", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "headers", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
+    {.key = "attempt", INT_OF(item.attempt), .show = SHOW_JSON},
+    {.key = "out_of_order", BOOL_OF(item.out_of_order), .show = SHOW_JSON},
+    {.key = "consumer", TEXT_OF(item.consumer), .show = SHOW_WIDE},
+    {.key = "correlation_id", UUID_OF(item.correlation_id), .show = SHOW_WIDE},
+    {.key = "causation_id", UUID_OF(item.causation_id), .show = SHOW_WIDE},
+    {.key = "traceparent", TEXT_OF(item.traceparent), .show = SHOW_WIDE},
+    {.key = "headers", JSON_OF(item.headers), .content = true, .show = SHOW_WIDE},
     {.key = "payload_bytes", .type = CELL_INT, .content = true, .show = SHOW_JSON},
-    {.key = "payload", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
+    {.key = "payload", JSON_OF(item.payload), .content = true, .show = SHOW_WIDE},
 };
+#undef ROW
 
 void message_cells(const struct message_row *row, struct cell cells[static MESSAGE_COLUMNS]) {
     const struct item *item = &row->item;
     bool leased = row->state == STATE_LEASED;
-    const struct cell values[MESSAGE_COLUMNS] = {
-        cell_int(item->seq),
-        cell_uuid(item->id),
-        cell_cstr(kind_name(item->kind)),
-        cell_cstr(state_name(row->state)),
-        cell_text(item->stream),
-        cell_text(item->type),
-        cell_text(item->topic),
-        cell_int(row->attempts),
-        cell_int(item->deaths),
-        cell_time(item->put_ms),
-        cell_time(row->scheduled_ms),
-        cell_time(row->ended_ms),
-        cell_cstr(reason_name(row->state, row->reason)),
-        cell_text(row->error),
-        cell_text(row->fingerprint),
-        cell_int(item->partition),
-        cell_int(item->lane),
-        cell_uuid(row->claimed_by),
-        leased ? cell_int(item->token) : cell_none(),
+    const struct cell made[] = {
+        cell_cstr(reason_name(row->state, row->reason)), leased ? cell_int(item->token) : cell_none(),
         cell_time(leased ? item->lease_until_ms : 0),
-        cell_int(item->attempt),
-        cell_bool(item->out_of_order),
-        cell_text(item->consumer),
-        cell_uuid(item->correlation_id),
-        cell_uuid(item->causation_id),
-        cell_text(item->traceparent),
-        cell_text(item->headers),
-        str_absent(item->payload) ? cell_none() : cell_int((int64_t)item->payload.len),
-        cell_text(item->payload),
-    };
-    for (size_t i = 0; i < MESSAGE_COLUMNS; i++)
-        cells[i] = values[i];
+        str_absent(item->payload) ? cell_none() : cell_int((int64_t)item->payload.len)};
+    row_cells(message_columns, MESSAGE_COLUMNS, row, made, cells);
 }
 
 pawl_status messages_visit(struct store *store, struct message_filter filter, int64_t limit,

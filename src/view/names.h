@@ -4,10 +4,15 @@
 
 #include "store/store.h"
 
+extern const char *const kind_names[KIND_COUNT + 1];
+extern const char *const state_names[STATE_DONE + 1];
+extern const char *const policy_names[POLICY_PARK + 1];
+extern const char *const epoch_causes[EPOCH_CAUSE_LAST + 1];
+extern const char *const cause_names[WHY_CANCELLED + 1];
+
 const char *kind_name(enum store_kind kind);
 const char *state_name(enum message_state state);
 const char *answer_name(enum store_answer answer);
-const char *policy_name(int policy);
 const char *epoch_cause_name(int cause); /* of enum epoch_cause */
 const char *cause_name(enum why_cause cause);
 

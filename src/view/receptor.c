@@ -3,28 +3,26 @@
 
 #include "domain/workstatus.h"
 #include "view/event.h"
+#include "view/output/row.h"
 
+#define ROW struct fleet_receptor
 const struct column receptor_columns[RECEPTOR_COLUMNS] = {
-    {.key = "receptor", .type = CELL_TEXT},
+    {.key = "receptor", TEXT_OF(kept.name)},
     {.key = "on", .type = CELL_TEXT, .cut = true},
-    {.key = "paused", .type = CELL_BOOL},
-    {.key = "position", .type = CELL_INT, .drop = 4},
-    {.key = "behind", .type = CELL_INT},
-    {.key = "messages", .type = CELL_INT},
-    {.key = "topic", .type = CELL_TEXT, .drop = 2},
-    {.key = "registered", .type = CELL_TIME, .drop = 3}};
+    {.key = "paused", BOOL_OF(paused)},
+    {.key = "position", INT_OF(kept.position), .drop = 4},
+    {.key = "behind", INT_OF(behind)},
+    {.key = "messages", INT_OF(kept.fed)},
+    {.key = "topic", TEXT_OF(topic), .drop = 2},
+    {.key = "registered", TIME_OF(kept.registered_ms), .drop = 3},
+};
+#undef ROW
 
 void receptor_cells(struct arena *arena, const struct fleet_receptor *row,
                     struct cell cells[static RECEPTOR_COLUMNS]) {
     const struct event_receptor *kept = &row->kept;
-    cells[0] = cell_text(kept->name);
-    cells[1] = cell_text(patterns_text(arena, kept->patterns, kept->pattern_count));
-    cells[2] = cell_bool(row->paused);
-    cells[3] = cell_int(kept->position);
-    cells[4] = cell_int(row->behind);
-    cells[5] = cell_int(kept->fed);
-    cells[6] = cell_text(row->topic);
-    cells[7] = cell_time(kept->registered_ms);
+    const struct cell on = cell_text(patterns_text(arena, kept->patterns, kept->pattern_count));
+    row_cells(receptor_columns, RECEPTOR_COLUMNS, row, &on, cells);
 }
 
 static const char *note_state(const struct receptor_row *row) {
@@ -35,19 +33,18 @@ static const char *note_state(const struct receptor_row *row) {
     return (row->status & WORK_STORED) != 0 ? "failed, tried again" : "failed for good";
 }
 
+#define ROW struct receptor_row
 const struct column receptor_note_columns[RECEPTOR_NOTE_COLUMNS] = {
-    {.key = "receptor", .type = CELL_TEXT},
+    {.key = "receptor", TEXT_OF(receptor)},
     {.key = "state", .type = CELL_TEXT},
-    {.key = "attempts", .type = CELL_INT},
-    {.key = "updated", .type = CELL_TIME},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true},
-    {.key = "status", .type = CELL_INT, .show = SHOW_JSON}};
+    {.key = "attempts", INT_OF(attempts)},
+    {.key = "updated", TIME_OF(updated_ms)},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true},
+    {.key = "status", INT_OF(status), .show = SHOW_JSON},
+};
+#undef ROW
 
 void receptor_note_cells(const struct receptor_row *row, struct cell cells[static RECEPTOR_NOTE_COLUMNS]) {
-    cells[0] = cell_text(row->receptor);
-    cells[1] = cell_cstr(note_state(row));
-    cells[2] = cell_int(row->attempts);
-    cells[3] = cell_time(row->updated_ms);
-    cells[4] = cell_text(row->error);
-    cells[5] = cell_int(row->status);
+    const struct cell state = cell_cstr(note_state(row));
+    row_cells(receptor_note_columns, RECEPTOR_NOTE_COLUMNS, row, &state, cells);
 }

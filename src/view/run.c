@@ -6,19 +6,15 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "view/output/row.h"
 
 enum { BAR_WIDTH = 24 };
 
-const char *run_state_name(enum run_state state) {
-    static const char *const names[] = {"",          "running",   "consolidating", "nested",
-                                        "in repair", "completed", "failed",        "cancelled"};
-    return names[state <= RUN_IS_CANCELLED ? state : 0];
-}
+static const char *const run_states[] = {"",          "running",   "consolidating", "nested",
+                                         "in repair", "completed", "failed",        "cancelled"};
+static const char *const part_states[] = {"", "active", "done", "failed", "cancelled"};
 
-static const char *part_state_name(enum part_state state) {
-    static const char *const names[] = {"", "active", "done", "failed", "cancelled"};
-    return names[state <= PART_CANCELLED ? state : 0];
-}
+const char *run_state_name(enum run_state state) { return run_states[state <= RUN_IS_CANCELLED ? state : 0]; }
 
 bool run_view_ended(const struct run_row *run) {
     return run->state == RUN_IS_COMPLETED || run->state == RUN_IS_FAILED || run->state == RUN_IS_CANCELLED;
@@ -96,151 +92,97 @@ pawl_status run_view_line(struct arena *arena, const struct run_row *run, const 
     return PAWL_OK;
 }
 
+#define ROW struct run_row
 const struct column run_columns[RUN_COLUMNS] = {
-    {.key = "id", .type = CELL_INT},
-    {.key = "name", .type = CELL_TEXT, .cut = true},
-    {.key = "key", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "paused", .type = CELL_BOOL, .show = SHOW_WIDE},
+    {.key = "id", INT_OF(id)},
+    {.key = "name", TEXT_OF(name), .cut = true},
+    {.key = "key", TEXT_OF(key), .show = SHOW_WIDE},
+    {.key = "state", WORD_OF(state, run_states)},
+    {.key = "paused", BOOL_OF(paused), .show = SHOW_WIDE},
     {.key = "progress", .type = CELL_TEXT},
     {.key = "permille", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "partitions", .type = CELL_INT, .drop = 3},
-    {.key = "remaining", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "done", .type = CELL_INT, .drop = 2},
-    {.key = "failed", .type = CELL_INT},
-    {.key = "items", .type = CELL_INT},
-    {.key = "total", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "repeats", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "pages", .type = CELL_INT, .drop = 6},
-    {.key = "skipped", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "partitions", INT_OF(partitions), .drop = 3},
+    {.key = "remaining", INT_OF(remaining), .show = SHOW_WIDE},
+    {.key = "done", INT_OF(done), .drop = 2},
+    {.key = "failed", INT_OF(failed)},
+    {.key = "items", INT_OF(items)},
+    {.key = "total", INT_OF(total), .absent = ABSENT_BELOW_ZERO, .show = SHOW_WIDE},
+    {.key = "repeats", INT_OF(repeats), .show = SHOW_WIDE},
+    {.key = "pages", INT_OF(pages), .drop = 6},
+    {.key = "skipped", INT_OF(skipped), .show = SHOW_WIDE},
     {.key = "items_per_1000s", .type = CELL_INT, .show = SHOW_WIDE},
     {.key = "eta", .type = CELL_DURATION, .drop = 4},
     {.key = "page_mean", .type = CELL_DURATION, .show = SHOW_WIDE},
     {.key = "page_max", .type = CELL_DURATION, .show = SHOW_WIDE},
-    {.key = "slow_pages", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "started", .type = CELL_TIME, .drop = 5},
-    {.key = "updated", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "parent", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "children_open", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "page_size", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "concurrency", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "rate", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "slow_pages", INT_OF(slow), .show = SHOW_WIDE},
+    {.key = "started", TIME_OF(started_ms), .drop = 5},
+    {.key = "updated", TIME_OF(updated_ms), .show = SHOW_WIDE},
+    {.key = "ended", TIME_OF(ended_ms), .show = SHOW_WIDE},
+    {.key = "parent", INT_OF(parent), .absent = ABSENT_ZERO, .show = SHOW_WIDE},
+    {.key = "children_open", INT_OF(children_open), .show = SHOW_WIDE},
+    {.key = "page_size", INT_OF(page_size), .show = SHOW_WIDE},
+    {.key = "concurrency", INT_OF(concurrency), .absent = ABSENT_ZERO, .show = SHOW_WIDE},
+    {.key = "rate", INT_OF(rate), .absent = ABSENT_ZERO, .show = SHOW_WIDE},
     {.key = "rate_per", .type = CELL_DURATION, .show = SHOW_WIDE},
-    {.key = "target", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "agent", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "queue", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "round", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
+    {.key = "target", TEXT_OF(target), .show = SHOW_WIDE},
+    {.key = "agent", TEXT_OF(agent), .show = SHOW_WIDE},
+    {.key = "queue", TEXT_OF(queue), .show = SHOW_WIDE},
+    {.key = "round", INT_OF(round), .show = SHOW_WIDE},
+    {.key = "job", INT_OF(job), .absent = ABSENT_ZERO, .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "params", JSON_OF(params), .content = true, .show = SHOW_JSON},
 };
-
-static struct cell number_or_none(int64_t number, int64_t none) {
-    return number == none ? cell_none() : cell_int(number);
-}
+#undef ROW
 
 void run_view_cells(struct arena *arena, const struct run_row *run, const struct run_gauge *gauge,
                     struct cell cells[static RUN_COLUMNS]) {
     char bar[RUN_BAR_BYTES];
     const char *progress = arena_printf(arena, "%s %d.%d %%", run_bar(gauge->permille, 10, bar),
                                         gauge->permille / 10, gauge->permille % 10);
-    struct cell made[RUN_COLUMNS] = {
-        cell_int(run->id),
-        cell_text(run->name),
-        cell_text(run->key),
-        cell_cstr(run_state_name(run->state)),
-        cell_bool(run->paused),
+    const struct cell made[] = {
         cell_cstr(progress != NULL ? progress : ""),
         cell_int(gauge->permille),
-        cell_int(run->partitions),
-        cell_int(run->remaining),
-        cell_int(run->done),
-        cell_int(run->failed),
-        cell_int(run->items),
-        number_or_none(run->total, -1),
-        cell_int(run->repeats),
-        cell_int(run->pages),
-        cell_int(run->skipped),
         cell_int(gauge->per_1000s),
         gauge->eta_ms < 0 ? cell_none() : cell_duration(gauge->eta_ms),
         run->pages > 0 ? cell_duration(run->fetch_ms / run->pages) : cell_none(),
         run->pages > 0 ? cell_duration(run->fetch_ms_max) : cell_none(),
-        cell_int(run->slow),
-        cell_time(run->started_ms),
-        cell_time(run->updated_ms),
-        cell_time(run->ended_ms),
-        number_or_none(run->parent, 0),
-        cell_int(run->children_open),
-        cell_int(run->page_size),
-        number_or_none(run->concurrency, 0),
-        number_or_none(run->rate, 0),
         run->rate > 0 ? cell_duration(run->rate_ms) : cell_none(),
-        cell_text(run->target),
-        cell_text(run->agent),
-        cell_text(run->queue),
-        cell_int(run->round),
-        number_or_none(run->job, 0),
-        cell_text(run->error),
-        cell_text(run->params),
     };
-    for (int i = 0; i < RUN_COLUMNS; i++)
-        cells[i] = made[i];
+    row_cells(run_columns, RUN_COLUMNS, run, made, cells);
 }
 
+#define ROW struct partition_row
 const struct column run_partition_columns[PARTITION_COLUMNS] = {
-    {.key = "run", .type = CELL_INT},
-    {.key = "partition", .type = CELL_TEXT, .cut = true},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "paused", .type = CELL_BOOL, .show = SHOW_WIDE},
-    {.key = "generation", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "next_page", .type = CELL_INT, .drop = 3},
-    {.key = "next_offset", .type = CELL_INT},
-    {.key = "cursor", .type = CELL_JSON, .content = true, .cut = true, .drop = 4},
-    {.key = "items", .type = CELL_INT},
-    {.key = "total", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "repeats", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "pages", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "skipped", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "run", INT_OF(run)},
+    {.key = "partition", TEXT_OF(name), .cut = true},
+    {.key = "state", WORD_OF(state, part_states)},
+    {.key = "paused", BOOL_OF(paused), .show = SHOW_WIDE},
+    {.key = "generation", INT_OF(generation), .show = SHOW_WIDE},
+    {.key = "next_page", INT_OF(page), .drop = 3},
+    {.key = "next_offset", INT_OF(offset)},
+    {.key = "cursor", JSON_OF(cursor), .content = true, .cut = true, .drop = 4},
+    {.key = "items", INT_OF(items)},
+    {.key = "total", INT_OF(total), .absent = ABSENT_BELOW_ZERO, .show = SHOW_WIDE},
+    {.key = "repeats", INT_OF(repeats), .show = SHOW_WIDE},
+    {.key = "pages", INT_OF(pages), .show = SHOW_WIDE},
+    {.key = "skipped", INT_OF(skipped), .show = SHOW_WIDE},
     {.key = "page_last", .type = CELL_DURATION, .drop = 5},
     {.key = "page_mean", .type = CELL_DURATION, .show = SHOW_WIDE},
     {.key = "page_max", .type = CELL_DURATION, .drop = 6},
-    {.key = "slow_pages", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "updated", .type = CELL_TIME, .drop = 2},
-    {.key = "ended", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "job", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
+    {.key = "slow_pages", INT_OF(slow), .show = SHOW_WIDE},
+    {.key = "started", TIME_OF(started_ms), .show = SHOW_WIDE},
+    {.key = "updated", TIME_OF(updated_ms), .drop = 2},
+    {.key = "ended", TIME_OF(ended_ms), .show = SHOW_WIDE},
+    {.key = "job", INT_OF(job), .absent = ABSENT_ZERO, .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "params", JSON_OF(params), .content = true, .show = SHOW_JSON},
 };
+#undef ROW
 
 void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]) {
     bool fetched = row->pages > 0;
-    struct cell made[PARTITION_COLUMNS] = {
-        cell_int(row->run),
-        cell_text(row->name),
-        cell_cstr(part_state_name(row->state)),
-        cell_bool(row->paused),
-        cell_int(row->generation),
-        cell_int(row->page),
-        cell_int(row->offset),
-        cell_text(row->cursor),
-        cell_int(row->items),
-        row->total < 0 ? cell_none() : cell_int(row->total),
-        cell_int(row->repeats),
-        cell_int(row->pages),
-        cell_int(row->skipped),
-        fetched ? cell_duration(row->fetch_ms_last) : cell_none(),
-        fetched ? cell_duration(row->fetch_ms / row->pages) : cell_none(),
-        fetched ? cell_duration(row->fetch_ms_max) : cell_none(),
-        cell_int(row->slow),
-        cell_time(row->started_ms),
-        cell_time(row->updated_ms),
-        cell_time(row->ended_ms),
-        row->job > 0 ? cell_int(row->job) : cell_none(),
-        cell_text(row->error),
-        cell_text(row->params),
-    };
-    for (int i = 0; i < PARTITION_COLUMNS; i++)
-        cells[i] = made[i];
+    const struct cell made[] = {fetched ? cell_duration(row->fetch_ms_last) : cell_none(),
+                                fetched ? cell_duration(row->fetch_ms / row->pages) : cell_none(),
+                                fetched ? cell_duration(row->fetch_ms_max) : cell_none()};
+    row_cells(run_partition_columns, PARTITION_COLUMNS, row, made, cells);
 }

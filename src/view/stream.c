@@ -8,38 +8,27 @@
 #include "base/str.h"
 #include "view/message.h"
 #include "view/names.h"
+#include "view/output/row.h"
 
+#define ROW struct stream_row
 const struct column stream_columns[STREAM_COLUMNS] = {
-    {.key = "stream", .type = CELL_TEXT},
-    {.key = "kind", .type = CELL_TEXT},
-    {.key = "blocked", .type = CELL_INT},
-    {.key = "dead", .type = CELL_INT},
-    {.key = "ready", .type = CELL_INT},
-    {.key = "leased", .type = CELL_INT},
-    {.key = "scheduled", .type = CELL_INT},
-    {.key = "complete", .type = CELL_BOOL, .show = SHOW_JSON},
-    {.key = "first_state", .type = CELL_TEXT},
-    {.key = "first_type", .type = CELL_TEXT, .cut = true, .drop = 2},
-    {.key = "first_put", .type = CELL_TIME, .drop = 1},
-    {.key = "first_id", .type = CELL_UUID, .drop = 3},
+    {.key = "stream", TEXT_OF(stream)},
+    {.key = "kind", WORD_OF(kind, kind_names)},
+    {.key = "blocked", INT_OF(counts[STATE_BLOCKED])},
+    {.key = "dead", INT_OF(counts[STATE_DEAD])},
+    {.key = "ready", INT_OF(counts[STATE_READY])},
+    {.key = "leased", INT_OF(counts[STATE_LEASED])},
+    {.key = "scheduled", INT_OF(counts[STATE_SCHEDULED])},
+    {.key = "complete", BOOL_OF(complete), .show = SHOW_JSON},
+    {.key = "first_state", WORD_OF(first_state, state_names)},
+    {.key = "first_type", TEXT_OF(first_type), .cut = true, .drop = 2},
+    {.key = "first_put", TIME_OF(first_put_ms), .drop = 1},
+    {.key = "first_id", UUID_OF(first_id), .drop = 3},
 };
+#undef ROW
 
 void stream_cells(const struct stream_row *row, struct cell cells[static STREAM_COLUMNS]) {
-    const struct cell made[STREAM_COLUMNS] = {
-        cell_text(row->stream),
-        cell_cstr(kind_name(row->kind)),
-        cell_int(row->counts[STATE_BLOCKED]),
-        cell_int(row->counts[STATE_DEAD]),
-        cell_int(row->counts[STATE_READY]),
-        cell_int(row->counts[STATE_LEASED]),
-        cell_int(row->counts[STATE_SCHEDULED]),
-        cell_bool(row->complete),
-        cell_cstr(state_name(row->first_state)),
-        cell_text(row->first_type),
-        cell_time(row->first_put_ms),
-        cell_uuid(row->first_id),
-    };
-    memcpy(cells, made, sizeof made);
+    row_cells(stream_columns, STREAM_COLUMNS, row, NULL, cells);
 }
 
 struct gather {

@@ -4,11 +4,16 @@
 #include <string.h>
 
 #include "domain/authority/scope.h"
+#include "view/output/row.h"
 
-const char *job_state_name(enum job_state state) {
-    static const char *const names[] = {"", "ready", "running", "later", "waiting", "dead"};
-    return names[state];
-}
+static const char *const job_states[] = {"", "ready", "running", "later", "waiting", "dead"};
+static const char *const step_states[] = {"", "done", "failed", "skipped", "waiting"};
+static const char *const kinds[] = {"", "once", "at", "every", "cron"};
+static const char *const missed[] = {"", "skip", "one", "all"};
+static const char *const overlaps[] = {"", "allow", "skip", "queue"};
+static const char *const outcomes[] = {"", "succeeded", "failed", "dead", "cancelled", "lost"};
+
+const char *job_state_name(enum job_state state) { return job_states[state]; }
 
 /* Why it is dead; NULL unless it is. */
 static const char *job_reason_name(const struct job_row *row) {
@@ -16,164 +21,133 @@ static const char *job_reason_name(const struct job_row *row) {
     return row->state == JOB_DEAD ? names[row->reason] : NULL;
 }
 
-static const char *const step_names[] = {"", "done", "failed", "skipped", "waiting"};
-static const char *const kinds[] = {"", "once", "at", "every", "cron"};
-static const char *const missed[] = {"", "skip", "one", "all"};
-static const char *const overlaps[] = {"", "allow", "skip", "queue"};
-static const char *const outcomes[] = {"", "succeeded", "failed", "dead", "cancelled", "lost"};
-
+#define ROW struct job_row
 const struct column job_columns[JOB_COLUMNS] = {
-    {.key = "id", .type = CELL_INT},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "type", .type = CELL_TEXT, .cut = true},
-    {.key = "task", .type = CELL_TEXT, .drop = 4},
-    {.key = "queue", .type = CELL_TEXT, .drop = 5},
-    {.key = "key", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "priority", .type = CELL_INT, .drop = 6},
-    {.key = "attempts", .type = CELL_INT, .drop = 3},
-    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "due", .type = CELL_TIME, .drop = 2},
-    {.key = "deadline", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "instance", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "lease_until", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "wait_key", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "schedule", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "agent", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "progress", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
+    {.key = "id", INT_OF(job.id)},
+    {.key = "state", WORD_OF(state, job_states)},
+    {.key = "type", TEXT_OF(job.type), .cut = true},
+    {.key = "task", TEXT_OF(job.task), .drop = 4},
+    {.key = "queue", TEXT_OF(job.queue), .drop = 5},
+    {.key = "key", TEXT_OF(job.key), .show = SHOW_WIDE},
+    {.key = "priority", INT_OF(job.priority), .drop = 6},
+    {.key = "attempts", INT_OF(job.attempts), .drop = 3},
+    {.key = "max_attempts", INT_OF(job.max_attempts), .show = SHOW_WIDE},
+    {.key = "due", TIME_OF(job.due_ms), .drop = 2},
+    {.key = "deadline", TIME_OF(job.deadline_ms), .show = SHOW_WIDE},
+    {.key = "instance", UUID_OF(instance), .show = SHOW_WIDE},
+    {.key = "token", INT_OF(job.token), .show = SHOW_JSON},
+    {.key = "lease_until", TIME_OF(job.lease_until_ms), .show = SHOW_WIDE},
+    {.key = "wait_key", TEXT_OF(wait_key), .show = SHOW_WIDE},
+    {.key = "schedule", TEXT_OF(job.schedule), .show = SHOW_WIDE},
+    {.key = "agent", TEXT_OF(job.agent), .show = SHOW_WIDE},
+    {.key = "progress", JSON_OF(job.progress), .content = true, .show = SHOW_WIDE},
     {.key = "reason", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "died", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "payload", .type = CELL_JSON, .content = true, .show = SHOW_JSON}};
+    {.key = "died", TIME_OF(died_ms), .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "payload", JSON_OF(job.payload), .content = true, .show = SHOW_JSON},
+};
+#undef ROW
 
 void job_cells(const struct job_row *row, struct cell cells[static JOB_COLUMNS]) {
-    const struct job *job = &row->job;
-    const struct cell made[JOB_COLUMNS] = {cell_int(job->id),
-                                           cell_cstr(job_state_name(row->state)),
-                                           cell_text(job->type),
-                                           cell_text(job->task),
-                                           cell_text(job->queue),
-                                           cell_text(job->key),
-                                           cell_int(job->priority),
-                                           cell_int(job->attempts),
-                                           cell_int(job->max_attempts),
-                                           cell_time(job->due_ms),
-                                           cell_time(job->deadline_ms),
-                                           cell_uuid(row->instance),
-                                           cell_int(job->token),
-                                           cell_time(job->lease_until_ms),
-                                           cell_text(row->wait_key),
-                                           cell_text(job->schedule),
-                                           cell_text(job->agent),
-                                           cell_text(job->progress),
-                                           cell_cstr(job_reason_name(row)),
-                                           cell_time(row->died_ms),
-                                           cell_text(row->error),
-                                           cell_text(job->payload)};
-    memcpy(cells, made, sizeof made);
+    const struct cell reason = cell_cstr(job_reason_name(row));
+    row_cells(job_columns, JOB_COLUMNS, row, &reason, cells);
 }
 
+#define ROW struct job_step
 const struct column step_columns[STEP_COLUMNS] = {
-    {.key = "step", .type = CELL_TEXT},
-    {.key = "index", .type = CELL_INT},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "attempt", .type = CELL_INT},
+    {.key = "step", TEXT_OF(step)},
+    {.key = "index", INT_OF(index)},
+    {.key = "state", WORD_OF(state, step_states)},
+    {.key = "attempt", INT_OF(attempt)},
     {.key = "finished", .type = CELL_TIME},
     {.key = "duration", .type = CELL_DURATION},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true},
-    {.key = "output", .type = CELL_JSON, .content = true, .show = SHOW_WIDE}};
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true},
+    {.key = "output", JSON_OF(output), .content = true, .show = SHOW_WIDE},
+};
+#undef ROW
 
 void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]) {
     bool waits = step->state == JOB_STEP_WAITING; /* written down, but not at its end */
-    const struct cell made[STEP_COLUMNS] = {cell_text(step->step),
-                                            cell_int(step->index),
-                                            cell_cstr(step_names[step->state]),
-                                            cell_int(step->attempt),
-                                            waits ? cell_none() : cell_time(step->finished_ms),
-                                            waits ? cell_none()
-                                                  : cell_duration(step->finished_ms - step->started_ms),
-                                            cell_text(step->error),
-                                            cell_text(step->output)};
-    memcpy(cells, made, sizeof made);
+    const struct cell made[] = {waits ? cell_none() : cell_time(step->finished_ms),
+                                waits ? cell_none() : cell_duration(step->finished_ms - step->started_ms)};
+    row_cells(step_columns, STEP_COLUMNS, step, made, cells);
 }
 
+#define ROW struct task
 const struct column task_columns[TASK_COLUMNS] = {
-    {.key = "name", .type = CELL_TEXT},
-    {.key = "agent", .type = CELL_TEXT, .drop = 3},
-    {.key = "queue", .type = CELL_TEXT, .drop = 4},
-    {.key = "priority", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "max_attempts", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "version", .type = CELL_INT, .drop = 2},
-    {.key = "updated", .type = CELL_TIME, .drop = 1},
-    {.key = "scopes", .type = CELL_JSON, .show = SHOW_WIDE},
-    {.key = "params", .type = CELL_JSON, .content = true, .show = SHOW_WIDE},
-    {.key = "spec", .type = CELL_JSON, .content = true, .show = SHOW_WIDE}};
+    {.key = "name", TEXT_OF(name)},
+    {.key = "agent", TEXT_OF(agent), .drop = 3},
+    {.key = "queue", TEXT_OF(queue), .drop = 4},
+    {.key = "priority", INT_OF(priority), .show = SHOW_WIDE},
+    {.key = "max_attempts", INT_OF(max_attempts), .show = SHOW_WIDE},
+    {.key = "version", INT_OF(version), .drop = 2},
+    {.key = "updated", TIME_OF(updated_ms), .drop = 1},
+    {.key = "scopes", JSON_OF(scopes), .show = SHOW_WIDE},
+    {.key = "params", JSON_OF(params), .content = true, .show = SHOW_WIDE},
+    {.key = "spec", JSON_OF(spec), .content = true, .show = SHOW_WIDE},
+};
+#undef ROW
 
 void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]) {
-    const struct cell made[TASK_COLUMNS] = {cell_text(task->name),        cell_text(task->agent),
-                                            cell_text(task->queue),       cell_int(task->priority),
-                                            cell_int(task->max_attempts), cell_int(task->version),
-                                            cell_time(task->updated_ms),  cell_text(task->scopes),
-                                            cell_text(task->params),      cell_text(task->spec)};
-    memcpy(cells, made, sizeof made);
+    row_cells(task_columns, TASK_COLUMNS, task, NULL, cells);
 }
 
+#define ROW struct job_schedule
 const struct column schedule_columns[SCHEDULE_COLUMNS] = {
-    {.key = "name", .type = CELL_TEXT},
-    {.key = "task", .type = CELL_TEXT, .drop = 3},
-    {.key = "kind", .type = CELL_TEXT},
-    {.key = "expr", .type = CELL_TEXT},
-    {.key = "zone", .type = CELL_TEXT, .drop = 4},
-    {.key = "paused", .type = CELL_BOOL, .drop = 2},
-    {.key = "next", .type = CELL_TIME},
-    {.key = "last", .type = CELL_TIME, .drop = 1},
-    {.key = "missed", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "overlap", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "jitter", .type = CELL_DURATION, .show = SHOW_WIDE}};
+    {.key = "name", TEXT_OF(name)},
+    {.key = "task", TEXT_OF(task), .drop = 3},
+    {.key = "kind", WORD_OF(kind, kinds)},
+    {.key = "expr", TEXT_OF(expr)},
+    {.key = "zone", TEXT_OF(zone), .drop = 4},
+    {.key = "paused", BOOL_OF(paused), .drop = 2},
+    {.key = "next", TIME_OF(next_ms)},
+    {.key = "last", TIME_OF(last_ms), .drop = 1},
+    {.key = "missed", WORD_OF(missed, missed), .show = SHOW_WIDE},
+    {.key = "overlap", WORD_OF(overlap, overlaps), .show = SHOW_WIDE},
+    {.key = "jitter", DURATION_OF(jitter_ms), .show = SHOW_WIDE},
+};
+#undef ROW
 
 void schedule_cells(const struct job_schedule *one, struct cell cells[static SCHEDULE_COLUMNS]) {
-    const struct cell made[SCHEDULE_COLUMNS] = {
-        cell_text(one->name),           cell_text(one->task),
-        cell_cstr(kinds[one->kind]),    cell_text(one->expr),
-        cell_text(one->zone),           cell_bool(one->paused),
-        cell_time(one->next_ms),        cell_time(one->last_ms),
-        cell_cstr(missed[one->missed]), cell_cstr(overlaps[one->overlap]),
-        cell_duration(one->jitter_ms)};
-    memcpy(cells, made, sizeof made);
+    row_cells(schedule_columns, SCHEDULE_COLUMNS, one, NULL, cells);
 }
 
-const struct column agent_columns[AGENT_COLUMNS] = {{.key = "name", .type = CELL_TEXT},
-                                                    {.key = "disabled", .type = CELL_BOOL},
-                                                    {.key = "scopes", .type = CELL_JSON},
-                                                    {.key = "updated", .type = CELL_TIME, .drop = 1}};
+#define ROW struct agent
+const struct column agent_columns[AGENT_COLUMNS] = {
+    {.key = "name", TEXT_OF(name)},
+    {.key = "disabled", BOOL_OF(disabled)},
+    {.key = "scopes", JSON_OF(scopes)},
+    {.key = "updated", TIME_OF(updated_ms), .drop = 1},
+};
+#undef ROW
 
 void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]) {
-    const struct cell made[AGENT_COLUMNS] = {cell_text(agent->name), cell_bool(agent->disabled),
-                                             cell_text(agent->scopes), cell_time(agent->updated_ms)};
-    memcpy(cells, made, sizeof made);
+    row_cells(agent_columns, AGENT_COLUMNS, agent, NULL, cells);
 }
 
-const struct column limit_columns[LIMIT_COLUMNS] = {{.key = "key", .type = CELL_TEXT},
-                                                    {.key = "concurrency", .type = CELL_INT},
-                                                    {.key = "rate", .type = CELL_INT},
-                                                    {.key = "rate_window", .type = CELL_DURATION},
-                                                    {.key = "weight", .type = CELL_INT}};
+#define ROW struct job_limit
+const struct column limit_columns[LIMIT_COLUMNS] = {
+    {.key = "key", TEXT_OF(key)},      {.key = "concurrency", INT_OF(concurrency)},
+    {.key = "rate", INT_OF(rate)},     {.key = "rate_window", DURATION_OF(rate_ms)},
+    {.key = "weight", INT_OF(weight)},
+};
+#undef ROW
 
 void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]) {
-    const struct cell made[LIMIT_COLUMNS] = {cell_text(limit->key), cell_int(limit->concurrency),
-                                             cell_int(limit->rate), cell_duration(limit->rate_ms),
-                                             cell_int(limit->weight)};
-    memcpy(cells, made, sizeof made);
+    row_cells(limit_columns, LIMIT_COLUMNS, limit, NULL, cells);
 }
 
+#define ROW struct refusal
 const struct column refusal_columns[REFUSAL_COLUMNS] = {
-    {.key = "id", .type = CELL_INT},
-    {.key = "agent", .type = CELL_TEXT},
-    {.key = "task", .type = CELL_TEXT},
-    {.key = "job", .type = CELL_INT},
+    {.key = "id", INT_OF(id)},
+    {.key = "agent", TEXT_OF(agent)},
+    {.key = "task", TEXT_OF(task)},
+    {.key = "job", INT_OF(job_id), .absent = ABSENT_ZERO},
     {.key = "missing", .type = CELL_TEXT},
-    {.key = "made", .type = CELL_TIME, .drop = 1},
-    {.key = "reason", .type = CELL_TEXT, .cut = true, .drop = 2}};
+    {.key = "made", TIME_OF(made_ms), .drop = 1},
+    {.key = "reason", .type = CELL_TEXT, .cut = true, .drop = 2},
+};
+#undef ROW
 
 /* What was refused before it ran names the scope alone, what was refused while it ran says it in a sentence;
  * absent: no scope was missing, but the agent is disabled or gone, or what it wanted is another's. */
@@ -191,53 +165,34 @@ static pawl_str missing_scope(pawl_str said) {
 
 void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]) {
     pawl_str scope = missing_scope(one->missing);
-    const struct cell made[REFUSAL_COLUMNS] = {cell_int(one->id),
-                                               cell_text(one->agent),
-                                               cell_text(one->task),
-                                               one->job_id != 0 ? cell_int(one->job_id) : cell_none(),
-                                               cell_text(scope),
-                                               cell_time(one->made_ms),
-                                               scope.ptr == one->missing.ptr ? cell_none()
-                                                                             : cell_text(one->missing)};
-    memcpy(cells, made, sizeof made);
+    const struct cell made[] = {cell_text(scope),
+                                scope.ptr == one->missing.ptr ? cell_none() : cell_text(one->missing)};
+    row_cells(refusal_columns, REFUSAL_COLUMNS, one, made, cells);
 }
 
+#define ROW struct task_run
 const struct column execution_columns[EXECUTION_COLUMNS] = {
-    {.key = "id", .type = CELL_INT},
-    {.key = "job_id", .type = CELL_INT},
-    {.key = "task", .type = CELL_TEXT},
-    {.key = "type", .type = CELL_TEXT, .drop = 5},
-    {.key = "attempt", .type = CELL_INT, .drop = 4},
-    {.key = "outcome", .type = CELL_TEXT},
+    {.key = "id", INT_OF(id)},
+    {.key = "job_id", INT_OF(job_id)},
+    {.key = "task", TEXT_OF(task)},
+    {.key = "type", TEXT_OF(type), .drop = 5},
+    {.key = "attempt", INT_OF(attempt), .drop = 4},
+    {.key = "outcome", WORD_OF(outcome, outcomes)},
     {.key = "success", .type = CELL_BOOL, .show = SHOW_JSON},
-    {.key = "started", .type = CELL_TIME, .drop = 3},
-    {.key = "finished", .type = CELL_TIME, .drop = 2},
-    {.key = "lease_owner", .type = CELL_UUID, .show = SHOW_WIDE},
-    {.key = "token", .type = CELL_INT, .show = SHOW_JSON},
-    {.key = "error", .type = CELL_TEXT, .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
-    {.key = "steps", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
-    {.key = "output", .type = CELL_JSON, .content = true, .show = SHOW_JSON},
-    {.key = "input_hash", .type = CELL_TEXT, .show = SHOW_JSON},
-    {.key = "output_hash", .type = CELL_TEXT, .show = SHOW_JSON},
-    {.key = "hash", .type = CELL_TEXT, .show = SHOW_JSON}};
+    {.key = "started", TIME_OF(started_ms), .drop = 3},
+    {.key = "finished", TIME_OF(finished_ms), .drop = 2},
+    {.key = "lease_owner", UUID_OF(instance), .show = SHOW_WIDE},
+    {.key = "token", INT_OF(token), .show = SHOW_JSON},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "steps", JSON_OF(steps), .content = true, .show = SHOW_JSON},
+    {.key = "output", JSON_OF(output), .content = true, .show = SHOW_JSON},
+    {.key = "input_hash", TEXT_OF(input_hash), .show = SHOW_JSON},
+    {.key = "output_hash", TEXT_OF(output_hash), .show = SHOW_JSON},
+    {.key = "hash", TEXT_OF(hash), .show = SHOW_JSON},
+};
+#undef ROW
 
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]) {
-    const struct cell made[EXECUTION_COLUMNS] = {cell_int(run->id),
-                                                 cell_int(run->job_id),
-                                                 cell_text(run->task),
-                                                 cell_text(run->type),
-                                                 cell_int(run->attempt),
-                                                 cell_cstr(outcomes[run->outcome]),
-                                                 cell_bool(run->outcome == RUN_SUCCEEDED),
-                                                 cell_time(run->started_ms),
-                                                 cell_time(run->finished_ms),
-                                                 cell_uuid(run->instance),
-                                                 cell_int(run->token),
-                                                 cell_text(run->error),
-                                                 cell_text(run->steps),
-                                                 cell_text(run->output),
-                                                 cell_text(run->input_hash),
-                                                 cell_text(run->output_hash),
-                                                 cell_text(run->hash)};
-    memcpy(cells, made, sizeof made);
+    const struct cell success = cell_bool(run->outcome == RUN_SUCCEEDED);
+    row_cells(execution_columns, EXECUTION_COLUMNS, run, &success, cells);
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "pawl.h"
+#include "store/row.h"
 #include "view/output/grid.h"
 
 /* In the order of the choices of --output. */
@@ -27,6 +28,9 @@ enum column_show {
     SHOW_JSON  /* in JSON only */
 };
 
+/* Numbers that stand for nothing. */
+enum column_absent { ABSENT_NEVER, ABSENT_ZERO, ABSENT_BELOW_ZERO };
+
 /* So much of an error says what went wrong. */
 enum { ERROR_LEAST = 24 };
 
@@ -38,6 +42,11 @@ struct column {
     bool cut;     /* may be shortened to fit the terminal */
     int drop;     /* 0: never; otherwise left out of a table that is too wide, the highest first */
     int least;    /* with cut: others are left out before it becomes shorter than this */
+    /* What row_cells takes the cell from; without a member it is computed by hand. */
+    struct member member;
+    enum column_absent absent;
+    const char *const *words; /* for the values of an enum */
+    size_t word_count;
 };
 
 /* A value under a column; absent is null in JSON and - in tables. */
