@@ -16,7 +16,6 @@ const char *const policy_names[POLICY_PARK + 1] = {
     [POLICY_DEFAULT] = "default", [POLICY_BLOCK] = "block", [POLICY_SKIP] = "skip", [POLICY_PARK] = "park"};
 
 const char *kind_name(enum store_kind kind) { return NAME(kind_names, kind); }
-const char *state_name(enum message_state state) { return NAME(state_names, state); }
 
 const char *answer_name(enum store_answer answer) {
     static const char *const names[] = {

@@ -11,7 +11,6 @@ extern const char *const epoch_causes[EPOCH_CAUSE_LAST + 1];
 extern const char *const cause_names[WHY_CANCELLED + 1];
 
 const char *kind_name(enum store_kind kind);
-const char *state_name(enum message_state state);
 const char *answer_name(enum store_answer answer);
 const char *epoch_cause_name(int cause); /* of enum epoch_cause */
 const char *cause_name(enum why_cause cause);
