@@ -6,7 +6,7 @@
 
 /* A migration, function or invariant: run as a whole, with its comments. */
 struct sql_file {
-    const char *name; /* of the migration, e.g. 0001_core, or of the statement */
+    const char *name; /* of the migration, e.g. 0001_schema, or of the statement */
     const char *text;
     const char *sha256; /* of the text, 64 hex digits */
 };

@@ -57,7 +57,7 @@ enum alert_metric alert_metric_find(pawl_str name) {
         .clear_threshold = (limit), .for_ms = (wait_ms), .clear_ms = (rest_ms), .enabled = (on)              \
     }
 
-/* sql/DIALECT/migrations/0009_alerts.sql repeats them; a conformance test compares. By name. */
+/* sql/DIALECT/schema/alert.sql repeats them; a conformance test compares. By name. */
 const struct alert_rule alert_defaults[] = {
     RULE("database-limit", "database_used_percent", ALERT_CRITICAL, 90, 60000, 60000, true,
          "The database is near a limit: connections, or the disk of its file."),

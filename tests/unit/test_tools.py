@@ -50,7 +50,7 @@ class EmbedSql(Tree):
 
     def test_output_compiles_and_carries_the_text(self):
         text = '-- core: the "first" tables?\ncreate table a (b text default \'\\\');\n-- ä\n'
-        for name in ("postgres/migrations/0001_core.sql", "sqlite/migrations/0001_core.sql"):
+        for name in ("postgres/schema/core.sql", "sqlite/schema/core.sql"):
             self.put(name, text)
         self.put("sqlite/queries/message.sql", "-- message: of messages.\n\n-- name: message_read\n-- One message.\n-- params: id\n"
                  "select 1\n  from x\n\n-- name: message_count\nselect 2\n")
@@ -66,7 +66,7 @@ class EmbedSql(Tree):
                         self.dir / "out.c", self.dir / "main.c", "-o", self.dir / "main"], check=True)
         out = subprocess.run([self.dir / "main"], stdout=subprocess.PIPE, check=True).stdout.decode()
         digest = hashlib.sha256(text.encode()).hexdigest()
-        self.assertEqual(out, f"0001_core|{text}|{digest}|2|select 1\n  from x\n")
+        self.assertEqual(out, f"0001_schema|{text}|{digest}|2|select 1\n  from x\n")
 
     def test_functions_are_made_after_views_and_before_triggers(self):
         self.put("postgres/functions/a.sql", "-- a: x.\n-- name: a\nCREATE FUNCTION a() RETURNS trigger;\nCREATE TRIGGER t;\n"
@@ -75,7 +75,8 @@ class EmbedSql(Tree):
         self.assertEqual(re.findall(r'\{"(\w)",', (self.dir / "out.c").read_text()), ["c", "b", "a"])
 
     def test_dialects_must_agree(self):
-        self.refused("is not in sqlite/migrations", "postgres/migrations/0001_core.sql", "-- core: x.\n")
+        self.refused("is not in sqlite/schema", "postgres/schema/core.sql", "-- core: x.\n")
+        self.refused("is not in sqlite/migrations", "postgres/migrations/0002_more.sql", "-- more: x.\n")
         self.refused("is not in postgres/invariants", "sqlite/invariants/a.sql", "-- a: x.\n-- name: no_orphans\nselect 1\n")
 
     def test_first_line(self):
@@ -95,7 +96,20 @@ class EmbedSql(Tree):
         self.refused("no stored functions", "sqlite/functions/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
 
     def test_migration_names(self):
-        self.refused("NNNN_name", "sqlite/migrations/1_core.sql", "-- core: x.\n")
+        self.refused("NNNN_name", "sqlite/migrations/2_more.sql", "-- more: x.\n")
+
+    def test_migrations_follow_version_1(self):
+        for number in ("0001", "0003"):
+            self.put(f"postgres/migrations/{number}_more.sql", "-- more: x.\n")
+            self.refused("version 1 is sqlite/schema", f"sqlite/migrations/{number}_more.sql", "-- more: x.\n")
+            (self.dir / f"postgres/migrations/{number}_more.sql").unlink()
+        for dialect in ("postgres", "sqlite"):
+            self.put(f"{dialect}/schema/b.sql", "-- b: x.\n")
+            self.put(f"{dialect}/schema/a.sql", "-- a: x.\n")
+            self.put(f"{dialect}/migrations/0002_more.sql", "-- more: x.\n")
+        self.assertEqual(self.embed().returncode, 0)
+        out = re.sub(r"\s+", " ", (self.dir / "out.c").read_text())
+        self.assertRegex(out, r'\{"0001_schema", "-- a: x\.\\n" "\\n" "-- b: x\.\\n", "\w+"\}, \{"0002_more"')
 
 
 class Tidy(Tree):

@@ -108,7 +108,7 @@ static void another_version_is_refused(void **state) {
     value(f, "delete from later.schema_migration where version = 700");
     value(f, "update later.schema_migration set checksum = 'edited'");
     assert_int_equal(store_migrate(&config, &counts, &made, &f->err), PAWL_CONFLICT);
-    assert_non_null(strstr(f->err.text, "0001_core"));
+    assert_non_null(strstr(f->err.text, "0001_schema"));
 }
 
 static void a_missing_schema_says_what_to_do(void **state) {

@@ -125,7 +125,7 @@ static void a_changed_migration_is_refused(void **fixture) {
     sqlitefile_migrate(file->path);
     sqlitefile_sql(file->path, "UPDATE pawl_schema_migration SET checksum = 'other'", text);
     assert_int_equal(try_open(file->path, &err), PAWL_CONFLICT);
-    assert_non_null(strstr(err.text, "0001_core"));
+    assert_non_null(strstr(err.text, "0001_schema"));
 }
 
 static void a_file_that_is_no_database_is_refused(void **fixture) {

@@ -1,0 +1,47 @@
+-- aside: messages set aside for a retry, and the holds on their streams.
+
+CREATE TABLE pawl.aside (
+    seq bigint NOT NULL,
+    kind smallint NOT NULL,
+    lane integer NOT NULL,
+    partition integer NOT NULL,
+    id uuid NOT NULL,
+    stream text COLLATE "C",
+    topic text COLLATE "C",
+    type text COLLATE "C" NOT NULL,
+    payload json NOT NULL,
+    headers json,
+    correlation_id uuid,
+    causation_id uuid,
+    traceparent text COLLATE "C",
+    consumer text COLLATE "C",
+    put_ms bigint NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    deaths integer NOT NULL DEFAULT 0,
+    losses smallint NOT NULL DEFAULT 0, -- workers that went with it, uncharged; 2: it runs alone
+    reason smallint NOT NULL,
+    error text COLLATE "C",
+    scheduled_ms bigint NOT NULL,
+    out_of_order boolean NOT NULL DEFAULT false,
+    key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (coalesce(stream, chr(1) || seq::text)) STORED,
+    PRIMARY KEY (kind, seq),
+    CONSTRAINT aside_reason_known CHECK (reason BETWEEN 1 AND 5)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX aside_key ON pawl.aside (kind, key, seq);
+CREATE INDEX aside_id ON pawl.aside (id);
+
+-- One row per stream that has anything aside; also the lock of that stream's aside rows.
+CREATE TABLE pawl.hold (
+    kind smallint NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    lane integer NOT NULL,
+    due_ms bigint NOT NULL,
+    state smallint NOT NULL,
+    by_seq bigint,
+    PRIMARY KEY (kind, key),
+    CONSTRAINT hold_state_known CHECK (state BETWEEN 1 AND 3),
+    CONSTRAINT hold_blocked_by_somebody CHECK ((state = 1) = (by_seq IS NULL)),
+    CONSTRAINT hold_due_only_when_waiting CHECK (state = 1 OR due_ms = 0)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
+CREATE INDEX hold_due ON pawl.hold (kind, lane, due_ms) WHERE state = 1;
+CREATE INDEX hold_lane ON pawl.hold (kind, lane);

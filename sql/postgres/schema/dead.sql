@@ -1,0 +1,42 @@
+-- dead: dead letters, and how many share a cause.
+
+CREATE TABLE pawl.dead (
+    seq bigint NOT NULL,
+    kind smallint NOT NULL,
+    lane integer NOT NULL,
+    partition integer NOT NULL,
+    id uuid NOT NULL,
+    stream text COLLATE "C",
+    topic text COLLATE "C",
+    type text COLLATE "C" NOT NULL,
+    payload json NOT NULL,
+    headers json,
+    correlation_id uuid,
+    causation_id uuid,
+    traceparent text COLLATE "C",
+    consumer text COLLATE "C",
+    put_ms bigint NOT NULL,
+    attempts integer NOT NULL,
+    deaths integer NOT NULL,
+    reason smallint NOT NULL,
+    error text COLLATE "C",
+    fingerprint text COLLATE "C",
+    out_of_order boolean NOT NULL DEFAULT false,
+    died_ms bigint NOT NULL,
+    PRIMARY KEY (kind, seq),
+    CONSTRAINT dead_reason_known CHECK (reason BETWEEN 1 AND 5)
+);
+CREATE INDEX dead_id ON pawl.dead (id);
+CREATE INDEX dead_stream ON pawl.dead (kind, stream, seq);
+
+-- The first of a group, and when it began and ended.
+CREATE INDEX dead_fingerprint ON pawl.dead (kind, fingerprint, seq);
+CREATE INDEX dead_died ON pawl.dead (kind, fingerprint, died_ms);
+
+-- Deltas, as in tally: the truth is the sum. kind 4: jobs. A trigger on each table adds them, maintain folds them.
+CREATE TABLE pawl.dead_tally (
+    kind smallint NOT NULL,
+    fingerprint text COLLATE "C" NOT NULL,
+    letters bigint NOT NULL,
+    CONSTRAINT dead_tally_kind_known CHECK (kind BETWEEN 1 AND 4)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);

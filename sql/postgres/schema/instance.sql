@@ -1,0 +1,51 @@
+-- instance: instances, those that were removed, their duties, and who wants to be woken.
+
+CREATE SEQUENCE pawl.lock_seq AS integer CACHE 1 CYCLE;
+
+-- Heartbeats are HOT: no index on a time, room on the page.
+CREATE TABLE pawl.instance (
+    id uuid PRIMARY KEY,
+    service text COLLATE "C" NOT NULL,
+    host text COLLATE "C",
+    pid integer NOT NULL,
+    metadata json,
+    kinds integer NOT NULL,
+    state smallint NOT NULL DEFAULT 1,
+    lock_no integer NOT NULL DEFAULT 0,
+    max_partitions integer NOT NULL DEFAULT 0,
+    slots integer NOT NULL DEFAULT 0, -- messages that it works on at once; 0: it does not say
+    lease_ms bigint NOT NULL,
+    started_ms bigint NOT NULL,
+    beat_ms bigint NOT NULL,
+    lease_until_ms bigint NOT NULL,
+    absent_since_ms bigint NOT NULL DEFAULT 0,
+    evicted_ms bigint NOT NULL DEFAULT 0,
+    leftovers boolean NOT NULL DEFAULT false, -- evicted, but a transaction held something of it, which is taken later
+    processed bigint NOT NULL DEFAULT 0, -- how much it has done, as it says with its heartbeat
+    CONSTRAINT instance_state_known CHECK (state IN (1, 2))
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
+
+CREATE TABLE pawl.tombstone (
+    id uuid PRIMARY KEY,
+    removed_ms bigint NOT NULL
+);
+
+-- Who wants to be woken when work arrives.
+-- Not logged: after a crash nobody waits any more, and every worker asks again.
+CREATE UNLOGGED TABLE pawl.waiter (
+    instance uuid    PRIMARY KEY,
+    kinds    integer NOT NULL, -- bits, as in instance
+    until_ms bigint  NOT NULL  -- a wish that nobody renews ends by itself
+);
+
+-- Until when somebody wants to be woken: one number that a put can look at without opening a table.
+CREATE SEQUENCE pawl.wait_seq AS bigint CACHE 1;
+SELECT pg_catalog.setval('pawl.wait_seq', 1);
+
+-- One row per duty; lease_until_ms in the past: free.
+CREATE TABLE pawl.duty (
+    name text COLLATE "C" PRIMARY KEY,
+    instance uuid,
+    token bigint NOT NULL DEFAULT 0,
+    lease_until_ms bigint NOT NULL DEFAULT 0
+);

@@ -1,0 +1,124 @@
+-- message: messages that are ready or claimed, what is known of those that came before, and what was refused or paused.
+-- Times are bigint milliseconds of the database's clock. Text is compared by its bytes (COLLATE "C").
+
+CREATE SEQUENCE pawl.message_seq AS bigint CACHE 1;
+
+-- One granted message, as claim returns it.
+CREATE TYPE pawl.item AS (
+    token bigint,
+    lease_until_ms bigint,
+    seq bigint,
+    kind smallint,
+    lane integer,
+    partition integer,
+    id uuid,
+    stream text,
+    topic text,
+    type text,
+    payload json,
+    headers json,
+    correlation_id uuid,
+    causation_id uuid,
+    traceparent text,
+    consumer text,
+    put_ms bigint,
+    attempt integer,
+    deaths integer,
+    out_of_order boolean,
+    suspect boolean
+);
+
+-- One message wherever it is. place: 1 message, 2 aside, 3 dead, 4 history; state: enum message_state of store/view.h.
+CREATE TYPE pawl.message_row AS (
+    place integer,
+    token bigint,
+    lease_until_ms bigint,
+    seq bigint,
+    kind smallint,
+    lane integer,
+    partition integer,
+    id uuid,
+    stream text,
+    topic text,
+    type text,
+    payload json,
+    headers json,
+    correlation_id uuid,
+    causation_id uuid,
+    traceparent text,
+    consumer text,
+    put_ms bigint,
+    attempt integer,
+    deaths integer,
+    out_of_order boolean,
+    state integer,
+    claimed_by uuid,
+    attempts integer,
+    scheduled_ms bigint,
+    reason integer,
+    error text,
+    fingerprint text,
+    ended_ms bigint
+);
+
+-- Waiting and claimed messages: inserted and deleted, never updated. No CHECK: see put_check.
+CREATE TABLE pawl.message (
+    seq bigint NOT NULL,
+    kind smallint NOT NULL,
+    lane integer NOT NULL,
+    partition integer NOT NULL,
+    id uuid NOT NULL,
+    stream text COLLATE "C",
+    topic text COLLATE "C",
+    type text COLLATE "C" NOT NULL,
+    payload json NOT NULL,
+    headers json,
+    correlation_id uuid,
+    causation_id uuid,
+    traceparent text COLLATE "C",
+    consumer text COLLATE "C",
+    put_ms bigint NOT NULL,
+    PRIMARY KEY (kind, lane, seq)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
+        autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_threshold = 20000,
+        autovacuum_vacuum_cost_delay = 1);
+CREATE INDEX message_id ON pawl.message (id);
+
+CREATE TABLE pawl.dedupe (
+    consumer text COLLATE "C" NOT NULL,
+    message_id uuid NOT NULL,
+    payload_hash bigint NOT NULL,
+    seen_ms bigint NOT NULL,
+    PRIMARY KEY (consumer, message_id)
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
+CREATE INDEX dedupe_seen ON pawl.dedupe USING brin (seen_ms) WITH (pages_per_range = 16, autosummarize = on);
+
+-- batch_xid: the batch that made the key; its own steps do not count as a repetition.
+CREATE TABLE pawl.request (
+    key uuid PRIMARY KEY,
+    made_ms bigint NOT NULL,
+    batch_xid xid8
+);
+
+-- What a broker delivered and the inbox could not take, once per content.
+CREATE TABLE pawl.refused (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    reason smallint NOT NULL, -- 1 conflict, 2 malformed
+    consumer text COLLATE "C" NOT NULL,
+    topic text COLLATE "C",
+    message_id text COLLATE "C" NOT NULL,
+    detail text,
+    payload text NOT NULL,
+    payload_hash bigint NOT NULL,
+    received_ms bigint NOT NULL,
+    UNIQUE (consumer, message_id, payload_hash)
+);
+
+CREATE TABLE pawl.pause (
+    scope smallint NOT NULL, -- 1 topic, 2 stream, 3 handler
+    name text COLLATE "C" NOT NULL,
+    reason text,
+    actor text NOT NULL,
+    since_ms bigint NOT NULL,
+    PRIMARY KEY (scope, name)
+);

@@ -1,2 +1,0 @@
--- event_row: PostgreSQL has a type for the events that a statement is given; here they are a table that needs no schema
--- (src/store/sqlite/events/event_table.c), so nothing changes.

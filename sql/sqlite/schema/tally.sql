@@ -1,0 +1,27 @@
+-- tally: counters.
+
+-- One writer at a time, so the sums are plain columns: one small update per operation.
+CREATE TABLE pawl_tally (
+    kind      INTEGER PRIMARY KEY CHECK (kind BETWEEN 1 AND 3),
+    put       INTEGER NOT NULL DEFAULT 0,
+    done      INTEGER NOT NULL DEFAULT 0,
+    failed    INTEGER NOT NULL DEFAULT 0,
+    dead      INTEGER NOT NULL DEFAULT 0,
+    aside     INTEGER NOT NULL DEFAULT 0,
+    stale     INTEGER NOT NULL DEFAULT 0,
+    duplicate INTEGER NOT NULL DEFAULT 0,
+    redriven  INTEGER NOT NULL DEFAULT 0,
+    discarded INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO pawl_tally (kind) VALUES (1), (2), (3);
+
+-- How often something took how long, summed up over all workers (src/domain/rollup.h has the numbers).
+CREATE TABLE pawl_rollup (
+    measure INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    result INTEGER NOT NULL,
+    bucket INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (measure, kind, result, bucket)
+) STRICT, WITHOUT ROWID;
