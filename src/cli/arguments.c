@@ -172,13 +172,14 @@ static pawl_status judge(const struct walk *walk, pawl_error *err) {
             return error_set(err, PAWL_INVALID, "arguments",
                              "it does not take %s. pawl help %s shows what it takes",
                              options_flag(&option_rows[id], flag), command->path);
-    if (arguments->word_count < command->arguments_min)
+    struct word_range takes = command_words(command);
+    if (arguments->word_count < takes.min)
         return error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s %s", command->path,
                          command->arguments);
-    if (arguments->word_count > command->arguments_max)
+    if (arguments->word_count > takes.max)
         return error_set(err, PAWL_INVALID, "arguments",
                          "\"%s\" is one word too many. pawl help %s shows what it takes",
-                         arguments->words[command->arguments_max], command->path);
+                         arguments->words[takes.max], command->path);
     return PAWL_OK;
 }
 

@@ -213,6 +213,20 @@ static pawl_status incomplete(const char *group, pawl_error *err) {
                      "pawl %s needs a second word: one of %s. pawl help %s tells more", group, list, group);
 }
 
+struct word_range command_words(const struct command *command) {
+    struct word_range range = {0};
+    int brackets = 0; /* open ones: what is in them may be left out */
+    for (const char *at = command->arguments; at != NULL && *at != '\0'; at++) {
+        range.min += brackets == 0 && *at != '[' && !command->arguments_optional ? 1 : 0;
+        range.max++;
+        for (; *at != ' ' && at[1] != '\0'; at++)
+            brackets += *at == '[' ? 1 : *at == ']' ? -1 : 0;
+    }
+    if (command->arguments != NULL && strstr(command->arguments, "...") != NULL)
+        range.max = command->arguments_max > 0 ? command->arguments_max : PAWL_ARGUMENTS_MAX;
+    return range;
+}
+
 pawl_status command_find(const char *const *words, int count, const struct command **command, int *used,
                          pawl_error *err) {
     if (count == 0) {
@@ -229,7 +243,7 @@ pawl_status command_find(const char *const *words, int count, const struct comma
     found = lookup(words[0], NULL);
     bool group = command_is_group(words[0]);
     /* A group's own command takes no arguments, so a second word can only be a wrong subcommand. */
-    if (group && count > 1 && (found == NULL || found->arguments_max == 0))
+    if (group && count > 1 && (found == NULL || found->arguments == NULL))
         return unknown(words[0], words[1], err);
     if (found != NULL) {
         *command = found;

@@ -18,9 +18,9 @@ struct cli;
 
 /* What a command needs before it runs. */
 enum database_need {
-    DATABASE_NONE, /* the command opens what it needs */
-    DATABASE_OPEN, /* a migrated database */
-    DATABASE_MAKE  /* the same, and a missing SQLite file is made */
+    DATABASE_OPEN, /* a migrated database: what nearly all of them need */
+    DATABASE_MAKE, /* the same, and a missing SQLite file is made */
+    DATABASE_NONE  /* the command opens what it needs */
 };
 
 /* The parser, the help and the reference in docs/cli.md are all made from these. */
@@ -28,8 +28,9 @@ struct command {
     const char *path;      /* "dead redrive" */
     const char *alias;     /* a shorter path for the same command: "dead"; NULL: none */
     const char *summary;   /* one line, no full stop */
-    const char *arguments; /* "TYPE [PAYLOAD]"; NULL: none */
-    int arguments_min, arguments_max;
+    const char *arguments; /* "TYPE [PAYLOAD]", "ID..."; NULL: none; says also how many it takes */
+    int arguments_max;     /* of "ID...", when not PAWL_ARGUMENTS_MAX */
+    bool arguments_optional;
     flag_bits flags;  /* FLAG_BIT()s it takes */
     bool limit_other; /* --limit is not the number of rows of its list */
     uint64_t options; /* OPTION_BIT()s it takes besides OPTION_BITS_COMMON */
@@ -45,6 +46,12 @@ struct command {
 /* All commands in the order of the help. */
 extern const struct command *const commands[];
 extern const size_t commands_count;
+
+/* How many words it takes after its path. */
+struct word_range {
+    int min, max;
+};
+struct word_range command_words(const struct command *command);
 
 /* Whether word is the first of two words of some path. */
 bool command_is_group(const char *word);

@@ -65,8 +65,6 @@ const struct command command_receptors_status = {
     .alias = "receptors",
     .summary = "Show the receptors on events: what they get and how far they are",
     .arguments = "[NAME]",
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "behind: events that were not looked at yet. messages: how many were put for it; they are inbox "
@@ -80,7 +78,6 @@ const struct command command_receptors_register = {
     .path = "receptors register",
     .summary = "Register a receptor: one message for each event of some types",
     .arguments = "NAME PATTERN...",
-    .arguments_min = 2,
     .arguments_max = PAWL_PATTERNS_MAX + 1,
     .flags = FLAG_BIT(FLAG_FROM_START) | FLAG_BIT(FLAG_REPLACE),
     .database = DATABASE_MAKE,
@@ -97,10 +94,7 @@ const struct command command_receptors_remove = {
     .path = "receptors remove",
     .summary = "Give a receptor no more events; its messages stay",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_YES),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = remove_it,
 };

@@ -78,11 +78,8 @@ const struct command command_events_snapshot = {
     .path = "events snapshot",
     .summary = "Keep or show a state folded from a stream",
     .arguments = "STREAM NAME [VERSION [STATE]]",
-    .arguments_min = 2,
-    .arguments_max = 4,
     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
     .check = check_words,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "With STATE (JSON; - is standard input, @FILE a file) the state of the stream through VERSION "
                "is kept; the "

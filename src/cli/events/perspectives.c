@@ -119,9 +119,7 @@ const struct command command_perspectives_list = {
     .alias = "perspectives",
     .summary = "Show the perspectives: checkpoints by status, lag, time left",
     .arguments = "[NAME]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_RATES),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
                "the time until all is applied, at the speed measured.",
@@ -133,7 +131,6 @@ const struct command command_perspectives_register = {
     .path = "perspectives register",
     .summary = "Register perspectives from files or directories",
     .arguments = "FILE...",
-    .arguments_min = 1,
     .arguments_max = 64,
     .database = DATABASE_MAKE,
     .writes = true,
@@ -149,9 +146,7 @@ const struct command command_perspectives_failed = {
     .path = "perspectives failed",
     .summary = "List the streams that a perspective has failed on",
     .arguments = "[NAME@VERSION]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .run = failed,
 };
 
@@ -159,8 +154,6 @@ const struct command command_perspectives_errors = {
     .path = "perspectives errors",
     .summary = "Count failures of perspectives by what went wrong",
     .arguments = "[NAME@VERSION]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .run = errors,
 };

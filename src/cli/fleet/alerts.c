@@ -235,7 +235,6 @@ const struct command command_alerts_list = {
     .alias = "alerts",
     .summary = "List the alert rules with their states",
     .flags = FLAG_BIT(FLAG_FIRING),
-    .database = DATABASE_OPEN,
     .details =
         "ok: the value is right. pending: it is not, but not for long enough yet. firing. silenced: it "
         "fires, and nobody is told. off. Workers and the server evaluate the rules, one of them every 60 "
@@ -248,9 +247,6 @@ const struct command command_alerts_show = {
     .path = "alerts show",
     .summary = "Show one alert rule",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -258,12 +254,9 @@ const struct command command_alerts_set = {
     .path = "alerts set",
     .summary = "Make or change an alert rule; what is left out stays",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_METRIC) | FLAG_BIT(FLAG_ABOVE) | FLAG_BIT(FLAG_BELOW) | FLAG_BIT(FLAG_CLEAR_AT) |
              FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_CLEAR) | FLAG_BIT(FLAG_SEVERITY) | FLAG_BIT(FLAG_TARGETS) |
              FLAG_BIT(FLAG_SUMMARY) | FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .example =
         "pawl alerts set outbox-backlog --above 50000 --for 5m\n"
@@ -275,10 +268,7 @@ const struct command command_alerts_remove = {
     .path = "alerts remove",
     .summary = "Remove an alert rule; its history stays",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = remove_rule,
 };
@@ -287,10 +277,7 @@ const struct command command_alerts_enable = {
     .path = "alerts enable",
     .summary = "Let a rule be evaluated",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = enable,
 };
@@ -299,10 +286,7 @@ const struct command command_alerts_disable = {
     .path = "alerts disable",
     .summary = "Switch a rule off; when it fires, it is over",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = disable,
 };
@@ -311,10 +295,7 @@ const struct command command_alerts_silence = {
     .path = "alerts silence",
     .summary = "Tell nobody of a rule for a while",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_REASON),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "It is evaluated and shown all the same. A rule that still fires when its silence is over is "
                "told then.",
@@ -326,9 +307,6 @@ const struct command command_alerts_unsilence = {
     .path = "alerts unsilence",
     .summary = "End the silence of a rule",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = unsilence,
 };
@@ -337,10 +315,7 @@ const struct command command_alerts_test = {
     .path = "alerts test",
     .summary = "Send a test to the targets of a rule",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "It is delivered as an alert would be, by a process that knows the targets; pawl alerts history "
@@ -352,9 +327,7 @@ const struct command command_alerts_history = {
     .path = "alerts history",
     .summary = "List what fired and what is over, the latest first",
     .arguments = "[NAME]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details = "delivered, waiting and failed count the targets. --after takes the number of the last row of "
                "the page before.",
     .run = history,

@@ -25,7 +25,6 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 const struct command command_check = {
     .path = "check",
     .summary = "Check every invariant of the stored state",
-    .database = DATABASE_OPEN,
     .details = "Exits with 0 when the state is sound, with 1 when it is not and with 72 when the SQLite file "
                "itself is damaged; JSON is the list of violations, empty when there are none.",
     .run = run,

@@ -70,7 +70,6 @@ const struct command command_doctor = {
     .path = "doctor",
     .summary = "Look for what endangers the work: settings, server, file, workers, stuck work",
     .options = OPTION_BIT(OPTION_JOB_LEASE) | OPTION_BIT(OPTION_DURABILITY),
-    .database = DATABASE_OPEN,
     .details =
         "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing was "
         "found, with 1 when there are warnings and with 2 when there is a fault; another code says that "
@@ -83,5 +82,6 @@ const struct command command_doctor = {
 const struct command command_doctor_checks = {
     .path = "doctor checks",
     .summary = "List the checks of the doctor",
+    .database = DATABASE_NONE,
     .run = list_checks,
 };

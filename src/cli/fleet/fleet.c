@@ -327,7 +327,6 @@ const struct command command_workers = {
     .summary = "List the workers that were heard lately, or look at one of them",
     .flags = FLAG_BIT(FLAG_MINUTES),
     .options = OPTION_BIT(OPTION_WORKER_ID),
-    .database = DATABASE_OPEN,
     .details =
         "Those whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds and until "
         "when, the executions that it ended, how they went and the latest of them, as far as they are "
@@ -341,7 +340,6 @@ const struct command command_cleanup = {
     .path = "cleanup",
     .summary = "Evict workers that have been silent for long, and end leases that are over",
     .flags = FLAG_BIT(FLAG_STALE_MINUTES) | FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Silent means that its lease is over: a live worker is never touched, however long --stale-minutes "
@@ -354,7 +352,6 @@ const struct command command_rebalance = {
     .path = "rebalance",
     .summary = "Ask workers that hold many leases to give up the lanes above their fair share",
     .flags = FLAG_BIT(FLAG_MAX_LEASES) | FLAG_BIT(FLAG_DRY_RUN),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Those with more than --max-leases (5) claims of messages; jobs have no lanes. Nothing is taken "
@@ -367,7 +364,6 @@ const struct command command_rebalance = {
 const struct command command_queue = {
     .path = "queue",
     .summary = "Show the jobs in numbers: what waits, by priority, and how the last hour went",
-    .database = DATABASE_OPEN,
     .details =
         "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and as many "
         "that are not due or wait for a signal; where there may be more, priority_complete is false. Runs "

@@ -34,7 +34,6 @@ const struct command command_instances_list = {
     .path = "instances list",
     .alias = "instances",
     .summary = "List the instances: one row per running worker process",
-    .database = DATABASE_OPEN,
     .details = "A silent instance has not sent a heartbeat within its lease; its peers evict it when they "
                "next look.",
     .run = list,
@@ -44,10 +43,7 @@ const struct command command_instances_evict = {
     .path = "instances evict",
     .summary = "Take all work away from an instance",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Its lanes become free and its claims end: what was in flight counts a death and is claimed again by "

@@ -37,7 +37,6 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 const struct command command_maintain = {
     .path = "maintain",
     .summary = "Remove what is no longer needed, and end claims that ran out",
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Workers do this by themselves; without a worker, or in a hurry, run it by hand or from a timer. It "

@@ -96,5 +96,6 @@ const struct command command_migrate = {
         "Safe to run at any time and from several places at once. The numbers of partitions and lanes are "
         "fixed when the schema is made; naming others later is refused.",
     .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",
+    .database = DATABASE_NONE,
     .run = run,
 };

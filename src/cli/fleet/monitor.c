@@ -151,7 +151,6 @@ const struct command command_monitor = {
     .path = "monitor",
     .summary = "Watch throughput, lag, ages, workers and alerts as they change",
     .flags = FLAG_BIT(FLAG_INTERVAL) | FLAG_BIT(FLAG_LOOKS),
-    .database = DATABASE_OPEN,
     .details =
         "On a terminal a screen that is drawn anew every --interval seconds and follows the terminal's size; "
         "elsewhere, and below 40 columns, a line each time; with -o json an object per line. --looks ends it "

@@ -74,7 +74,6 @@ const struct command command_partitions = {
     .path = "partitions",
     .summary = "List the lanes with their owners and what is in flight",
     .flags = FLAG_BIT(FLAG_KIND),
-    .database = DATABASE_OPEN,
     .details =
         "A lane is a fixed group of partitions that is owned, read and handed over as one. holds counts the "
         "streams of the lane that have a message set aside.",
@@ -86,9 +85,6 @@ const struct command command_partitions_of = {
     .path = "partitions of",
     .summary = "Tell the partition, the lane and the owners of a stream",
     .arguments = "STREAM",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .example = "pawl partitions of order-1",
     .run = of,
 };
@@ -97,9 +93,6 @@ const struct command command_streams_show = {
     .path = "streams show",
     .summary = "Show where a stream belongs and who owns it",
     .arguments = "STREAM",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .details =
         "The same as pawl partitions of. What waits in it, in its order: pawl messages list --stream; what a "
         "message waits for: pawl why.",

@@ -89,11 +89,8 @@ const struct command command_pause = {
     .path = "pause",
     .summary = "Let the messages of a topic, of a stream or for a handler wait",
     .arguments = "topic|stream|handler NAME",
-    .arguments_min = 2,
-    .arguments_max = 2,
     .flags = FLAG_BIT(FLAG_REASON),
     .check = check,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "Workers are woken and see it at once (where nobody can be woken, with their next heartbeat): "
                "messages are given back without an attempt and "
@@ -110,10 +107,7 @@ const struct command command_resume = {
     .path = "resume",
     .summary = "Let what was paused go on",
     .arguments = "topic|stream|handler|message NAME",
-    .arguments_min = 2,
-    .arguments_max = 2,
     .check = check,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
     .example = "pawl resume stream order-1",
@@ -123,7 +117,6 @@ const struct command command_resume = {
 const struct command command_pauses = {
     .path = "pauses",
     .summary = "List what is paused",
-    .database = DATABASE_OPEN,
     .run = list_pauses,
 };
 
@@ -131,7 +124,6 @@ const struct command command_actions = {
     .path = "actions",
     .summary = "List what people did: redrives, discards, replays, pauses; the latest first",
     .flags = FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .details = "The actor is PAWL_ACTOR, else the login name.",
     .run = list_audit,
 };

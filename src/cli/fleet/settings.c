@@ -142,7 +142,6 @@ const struct command command_settings_show = {
     .path = "settings show",
     .alias = "settings",
     .summary = "Show what holds for the whole schema",
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -150,10 +149,8 @@ const struct command command_settings_set = {
     .path = "settings set",
     .summary = "Change what holds for the whole schema",
     .arguments = "KEY=VALUE...",
-    .arguments_min = 1,
     .arguments_max = SETTINGS,
     .check = check_set,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "The keys are instance_lease (silence beyond it frees an instance's work), stale (a silent "
                "instance's "

@@ -261,7 +261,6 @@ const struct command command_status = {
     .path = "status",
     .summary = "Show the backlog, its age, failures, dead letters, and the workers",
     .flags = FLAG_BIT(FLAG_RATES),
-    .database = DATABASE_OPEN,
     .details =
         "ready waits for its lane's owner, leased is in flight, aside waits for another attempt or "
         "behind such "

@@ -39,5 +39,6 @@ const struct command command_transport_list = {
         "for in PAWL_TRANSPORT_DIR, beside a program that runs from its build directory, and where pawl is "
         "installed.",
     .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
+    .database = DATABASE_NONE,
     .run = list,
 };

@@ -224,10 +224,7 @@ const struct command command_why = {
     .path = "why",
     .summary = "Explain what something is waiting for, and what to do",
     .arguments = "[KIND] ID",
-    .arguments_min = 1,
-    .arguments_max = 2,
     .check = check,
-    .database = DATABASE_OPEN,
     .details =
         "ID is that of a message or an instance, or its beginning; the number of a job; the number or key of "
         "a run; the name of a stream, a perspective, a schedule or a task. KIND (message, dead, stream, job, "

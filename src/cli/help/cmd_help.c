@@ -81,7 +81,6 @@ const struct command command_help = {
     .path = "help",
     .summary = "Show the commands, one of them, or a topic",
     .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
-    .arguments_max = 2,
     .details =
         "pawl help options lists every option with its environment variable and default. pawl help markdown "
         "prints the reference of docs/cli.md, pawl help man the manual page in roff, and pawl help "
@@ -90,5 +89,6 @@ const struct command command_help = {
         "and "
         "the shells look for them.",
     .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
+    .database = DATABASE_NONE,
     .run = run,
 };

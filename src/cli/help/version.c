@@ -49,5 +49,6 @@ const struct command command_version = {
     .summary = "Show the versions of the program, its libraries and the schema",
     .details =
         "The schema's version is shown when the database can be reached; when it cannot, that is no failure.",
+    .database = DATABASE_NONE,
     .run = run,
 };

@@ -76,17 +76,12 @@ static pawl_status refusals(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "nothing was refused", err);
 }
 
-const struct command command_agent_list = {.path = "agent list",
-                                           .alias = "agent",
-                                           .summary = "List agents with their scopes",
-                                           .database = DATABASE_OPEN,
-                                           .run = list};
+const struct command command_agent_list = {
+    .path = "agent list", .alias = "agent", .summary = "List agents with their scopes", .run = list};
 const struct command command_agent_set = {
     .path = "agent set",
     .summary = "Make an agent, or give it other scopes",
     .arguments = "NAME [SCOPE...]",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .database = DATABASE_MAKE,
     .writes = true,
     .details =
@@ -99,13 +94,9 @@ const struct command command_agent_disable = {
     .path = "agent disable",
     .summary = "Take all scopes from an agent: its tasks are refused",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = disable};
 const struct command command_agent_refusals = {.path = "agent refusals",
                                                .summary = "Show what was refused for want of a scope",
                                                .flags = FLAG_BIT(FLAG_LIMIT),
-                                               .database = DATABASE_OPEN,
                                                .run = refusals};

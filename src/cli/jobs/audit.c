@@ -68,7 +68,6 @@ const struct command command_audit_list = {
     .alias = "audit",
     .summary = "List executions of jobs, the newest first",
     .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details = "Give the last id to --after for older ones.",
     .run = list,
 };
@@ -77,7 +76,6 @@ const struct command command_audit_verify = {
     .path = "audit verify",
     .summary = "Recompute the hashes of the audit and say whether a row was changed or removed",
     .flags = FLAG_BIT(FLAG_HEAD),
-    .database = DATABASE_OPEN,
     .details =
         "The exit code is 73 when something does not fit. Rows that retention took are counted as removed; a "
         "row that is gone before its time is a fault. Who may write everything in the database can also "
@@ -89,7 +87,6 @@ const struct command command_audit_verify = {
 const struct command command_audit_head = {
     .path = "audit head",
     .summary = "Anchor the audit: one hash over everything that was executed so far, to be kept elsewhere",
-    .database = DATABASE_OPEN,
     .details =
         "Workers do the same with their housekeeping and when they stop, and log the hash. Give it to pawl "
         "audit verify --head later.",

@@ -265,7 +265,6 @@ const struct command command_job_enqueue = {
     .path = "job enqueue",
     .summary = "Enqueue a job: of a type, of a task, or a pipeline",
     .arguments = "[TYPE [PAYLOAD|@FILE]]",
-    .arguments_max = 2,
     .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_QUEUE) |
              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_UNIQUE) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_AT) |
              FLAG_BIT(FLAG_END) | FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_TRACEPARENT),
@@ -289,7 +288,6 @@ const struct command command_job_list = {
     .summary = "List jobs",
     .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details = "Jobs that are done are gone from here; what they did is in pawl audit list.",
     .run = list,
 };
@@ -298,9 +296,6 @@ const struct command command_job_show = {
     .path = "job show",
     .summary = "Show one job",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -308,9 +303,6 @@ const struct command command_job_steps = {
     .path = "job steps",
     .summary = "Show the steps of a job that are recorded",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .details = "A step that is done is not run again when the job is.",
     .run = steps,
 };
@@ -319,10 +311,7 @@ const struct command command_job_cancel = {
     .path = "job cancel",
     .summary = "Cancel jobs, also while they run",
     .arguments = "ID...",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = FLAG_BIT(FLAG_REASON),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "A running job is told within about two seconds; what it has done by then is done.",
     .run = cancel,
@@ -332,10 +321,7 @@ const struct command command_job_retry = {
     .path = "job retry",
     .summary = "Give dead jobs another round of attempts",
     .arguments = "ID...",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = FLAG_BIT(FLAG_REASON),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = retry,
 };
@@ -344,10 +330,7 @@ const struct command command_job_discard = {
     .path = "job discard",
     .summary = "Give up dead jobs",
     .arguments = "ID...",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = FLAG_BIT(FLAG_REASON),
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = discard,
 };
@@ -356,9 +339,6 @@ const struct command command_job_wake = {
     .path = "job wake",
     .summary = "Signal an event to the jobs that wait for it",
     .arguments = "EVENT [PAYLOAD]",
-    .arguments_min = 1,
-    .arguments_max = 2,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "The payload becomes the output of the step that waits. A signal that nobody waits for yet is "
                "kept for a "

@@ -35,19 +35,13 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? output_record(&cli->output, limit_columns, LIMIT_COLUMNS, cells, err) : status;
 }
 
-const struct command command_limit_list = {.path = "limit list",
-                                           .alias = "limit",
-                                           .summary = "List the limits of keys",
-                                           .database = DATABASE_OPEN,
-                                           .run = list};
+const struct command command_limit_list = {
+    .path = "limit list", .alias = "limit", .summary = "List the limits of keys", .run = list};
 const struct command command_limit_set = {
     .path = "limit set",
     .summary = "Set the limits of a key, all of them anew",
     .arguments = "KEY",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "A key is what pawl job enqueue --key names. With tenant:* the limits hold for each key that begins "

@@ -55,14 +55,13 @@ const struct command command_pipeline_check = {
     .path = "pipeline check",
     .summary = "Check a pipeline: its form, its tools, their arguments",
     .arguments = "FILE",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
     .details = "A file that ends in .yaml or .yml is YAML, any other is JSON. With --params the parameters "
                "are checked "
                "as well, and everything that depends on them. Nothing is stored.",
     .example = "pawl pipeline check report.yaml --params '{\"day\":\"2026-01-02\"}' --tools tools.json",
+    .database = DATABASE_NONE,
     .run = check,
 };
 
@@ -70,9 +69,8 @@ const struct command command_pipeline_show = {
     .path = "pipeline show",
     .summary = "Show the steps of a pipeline and what each waits for",
     .arguments = "FILE",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
+    .database = DATABASE_NONE,
     .run = show,
 };

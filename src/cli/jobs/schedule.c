@@ -70,17 +70,14 @@ static pawl_status preview(struct cli *cli, pawl_error *err) {
 const struct command command_schedule_list = {.path = "schedule list",
                                               .alias = "schedule",
                                               .summary = "List schedules with their last and next instants",
-                                              .database = DATABASE_OPEN,
                                               .run = list};
 
 const struct command command_schedule_preview = {
     .path = "schedule preview",
     .summary = "Show the next instants of a schedule, or of one that you think of",
     .arguments = "[NAME]",
-    .arguments_max = 1,
     .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT),
     .limit_other = true,
-    .database = DATABASE_OPEN,
     .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
     .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
                "Europe/Berlin",

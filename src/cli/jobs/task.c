@@ -180,7 +180,7 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, 2, cells, err);
 }
 
-#define NAME_ONLY .arguments = "NAME", .arguments_min = 1, .arguments_max = 1
+#define NAME_ONLY .arguments = "NAME"
 
 const struct command command_task_create = {
     .path = "task create",
@@ -200,16 +200,12 @@ const struct command command_task_create = {
     .run = create,
 };
 const struct command command_task_list = {
-    .path = "task list", .alias = "task", .summary = "List tasks", .database = DATABASE_OPEN, .run = list};
-const struct command command_task_show = {.path = "task show",
-                                          .summary = "Show a task with its pipeline",
-                                          NAME_ONLY,
-                                          .database = DATABASE_OPEN,
-                                          .run = show};
+    .path = "task list", .alias = "task", .summary = "List tasks", .run = list};
+const struct command command_task_show = {
+    .path = "task show", .summary = "Show a task with its pipeline", NAME_ONLY, .run = show};
 const struct command command_task_pause = {.path = "task pause",
                                            .summary = "Stop the schedules of a task",
                                            NAME_ONLY,
-                                           .database = DATABASE_OPEN,
                                            .writes = true,
                                            .details = "Jobs that exist already go on.",
                                            .run = pause_task};
@@ -217,7 +213,6 @@ const struct command command_task_resume = {
     .path = "task resume",
     .summary = "Let the schedules of a task go on",
     NAME_ONLY,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "From now on: what fell into the pause is not made up for.",
     .run = resume};
@@ -225,13 +220,11 @@ const struct command command_task_run = {.path = "task run",
                                          .summary = "Enqueue a job of a task now",
                                          NAME_ONLY,
                                          .flags = FLAG_BIT(FLAG_PARAMS),
-                                         .database = DATABASE_OPEN,
                                          .writes = true,
                                          .run = run_now};
 const struct command command_task_delete = {.path = "task delete",
                                             .summary = "Delete a task with its schedules",
                                             NAME_ONLY,
-                                            .database = DATABASE_OPEN,
                                             .writes = true,
                                             .details = "What its jobs did stays in the audit.",
                                             .run = delete_task};

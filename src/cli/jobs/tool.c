@@ -173,6 +173,7 @@ const struct command command_tool_list = {
         "MCP servers are started or called and asked for their tools. The hash of a tool can be pinned in "
         "the tools file; a tool that has changed is then refused.",
     .example = "pawl tool list --tools tools.json",
+    .database = DATABASE_NONE,
     .run = list,
 };
 
@@ -180,14 +181,13 @@ const struct command command_tool_call = {
     .path = "tool call",
     .summary = "Call a tool and print what it gives",
     .arguments = "NAME [ARGUMENTS|@FILE]",
-    .arguments_min = 1,
-    .arguments_max = 2,
     .flags = FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details =
         "The arguments are a JSON object, checked against the tool's schema before it is called. The time "
         "limit is 30 seconds unless --timeout says otherwise.",
     .example = "pawl tool call files.read_text_file '{\"path\":\"/data/a.txt\"}' --tools tools.json",
+    .database = DATABASE_NONE,
     .run = call,
 };
 
@@ -195,10 +195,10 @@ const struct command command_tool_ping = {
     .path = "tool ping",
     .summary = "Ask the MCP servers whether they are there",
     .arguments = "[SERVER]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details = "Shows which version of the protocol each server speaks and how long an answer takes.",
     .example = "pawl tool ping files --tools tools.json",
+    .database = DATABASE_NONE,
     .run = ping,
 };

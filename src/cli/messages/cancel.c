@@ -46,11 +46,8 @@ const struct command command_messages_cancel = {
     .path = "messages cancel",
     .summary = "End a message that waits or runs: it becomes a dead letter",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_REASON),
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "The worker that has it is woken and sees it at once (where nobody can be woken, with its next "

@@ -46,7 +46,6 @@ const struct command command_dead_list = {
     .summary = "List dead letters: messages that failed for good",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
              FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details =
         "The reason is attempts (the last attempt failed), permanent (the handler said that no attempt can "
         "succeed), killed (its worker died with it too often), cancelled (a person ended it; the error says "
@@ -60,10 +59,7 @@ const struct command command_dead_show = {
     .path = "dead show",
     .summary = "Show one dead letter with its payload and its error",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -71,7 +67,6 @@ const struct command command_dead_groups = {
     .path = "dead groups",
     .summary = "Count dead letters by what went wrong",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .details = "Errors that differ only in numbers and names have the same fingerprint; pawl dead redrive "
                "--fingerprint takes it.",
     .run = groups,

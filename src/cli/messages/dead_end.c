@@ -226,11 +226,9 @@ const struct command command_dead_redrive = {
     .path = "dead redrive",
     .summary = "Give dead letters another round of attempts",
     .arguments = "[ID]...",
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = VERB_FLAGS,
     .limit_other = true,
     .check = check,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Names dead letters by id, or by filters, or takes --all. Filters show the count and ask; without a "
@@ -246,11 +244,9 @@ const struct command command_dead_discard = {
     .path = "dead discard",
     .summary = "Give dead letters up: their messages are lost",
     .arguments = "[ID]...",
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = VERB_FLAGS,
     .limit_other = true,
     .check = check,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "Takes the same ids and filters as pawl dead redrive, and always asks: without a terminal it needs "

@@ -168,7 +168,6 @@ const struct command command_history_list = {
     .summary = "List done messages, as long as they are kept",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
              FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details = "How long they are kept is the setting history (pawl settings).",
     .run = list,
 };
@@ -179,7 +178,6 @@ const struct command command_history_archive = {
     .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
              FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
     .check = check_archive,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "The lines are appended and synced to disk first, then their rows are removed, in steps of 500. "

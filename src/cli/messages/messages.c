@@ -15,7 +15,6 @@ const struct command command_messages_list = {
     .summary = "List messages in order of their sequence number",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details =
         "Filters are combined. Without --limit at most 100 are shown; give the last seq to --after for the "
         "next ones.",
@@ -27,10 +26,7 @@ const struct command command_messages_show = {
     .path = "messages show",
     .summary = "Show one message with its payload, whatever state it is in",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .details = "An outbox may hold an id more than once: then each of them is shown, in JSON as an array.",
     .run = show,
 };

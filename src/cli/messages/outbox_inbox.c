@@ -152,7 +152,6 @@ const struct command command_outbox_list = {
     .alias = "outbox",
     .summary = "List messages that are to be published",
     .flags = LIST_FLAGS,
-    .database = DATABASE_OPEN,
     .run = list_outbox,
 };
 
@@ -160,10 +159,7 @@ const struct command command_outbox_show = {
     .path = "outbox show",
     .summary = "Show one message with its payload",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -171,11 +167,8 @@ const struct command command_outbox_replay = {
     .path = "outbox replay",
     .summary = "Publish finished messages once more",
     .arguments = "ID...",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = REPLAY_DETAILS,
     .run = replay_outbox,
@@ -185,11 +178,8 @@ const struct command command_outbox_skip = {
     .path = "outbox skip",
     .summary = "Give up the dead letter that a stream waits for",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_YES),
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = skip_outbox,
 };
@@ -199,7 +189,6 @@ const struct command command_inbox_list = {
     .alias = "inbox",
     .summary = "List messages that were received and are not finished",
     .flags = LIST_FLAGS,
-    .database = DATABASE_OPEN,
     .run = list_inbox,
 };
 
@@ -207,10 +196,7 @@ const struct command command_inbox_show = {
     .path = "inbox show",
     .summary = "Show one message with its payload",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .run = show,
 };
 
@@ -218,11 +204,8 @@ const struct command command_inbox_replay = {
     .path = "inbox replay",
     .summary = "Handle finished messages once more",
     .arguments = "ID...",
-    .arguments_min = 1,
-    .arguments_max = PAWL_ARGUMENTS_MAX,
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = REPLAY_DETAILS,
     .run = replay_inbox,
@@ -232,11 +215,8 @@ const struct command command_inbox_skip = {
     .path = "inbox skip",
     .summary = "Give up the dead letter that a stream waits for",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_YES),
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = skip_inbox,
 };

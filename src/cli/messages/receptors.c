@@ -27,10 +27,7 @@ const struct command command_inbox_receptors = {
     .path = "inbox receptors",
     .summary = "Show how far the receptors of a message, or of an event, have come",
     .arguments = "ID",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .check = cli_check_ids,
-    .database = DATABASE_OPEN,
     .details =
         "A receptor is noted when it ends for the first time. The message is done when all of them are; "
         "what is done does not run again.",

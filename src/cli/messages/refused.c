@@ -38,7 +38,6 @@ const struct command command_inbox_refused = {
     .path = "inbox refused",
     .summary = "List what brokers delivered and the inbox could not take",
     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details =
         "A conflict has the id of a message that was received before with another payload. A malformed one "
         "is "
@@ -52,9 +51,6 @@ const struct command command_inbox_forget = {
     .path = "inbox forget",
     .summary = "Forget one refused message",
     .arguments = "NUMBER",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details = "NUMBER is that of pawl inbox refused. The content is lost.",
     .run = forget,

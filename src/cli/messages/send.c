@@ -348,7 +348,7 @@ const struct command command_send = {
     .path = "send",
     .summary = "Put a message into the outbox or the inbox",
     .arguments = "TYPE [PAYLOAD|-|@FILE]",
-    .arguments_max = 2,
+    .arguments_optional = true,
     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_HEADER) |
              FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_CONSUMER) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_REQUEST) |
              FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |

@@ -36,7 +36,6 @@ const struct command command_streams_list = {
     .summary = "List the streams in which something waits, and what stands first",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
     .limit_other = true,
-    .database = DATABASE_OPEN,
     .details =
         "Those in which messages are blocked come first, then those with dead letters. At most --limit "
         "messages of each state are looked at, 10,000 without it; when there are more, complete is false: "

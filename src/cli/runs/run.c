@@ -148,7 +148,6 @@ const struct command command_run_list = {
     .alias = "run",
     .summary = "List runs, the newest first",
     .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .database = DATABASE_OPEN,
     .details = "--after N goes on after the run N, with older ones.",
     .example = "pawl run list --open\n"
                "pawl run list --run-state failed",
@@ -159,10 +158,7 @@ const struct command command_run_show = {
     .path = "run show",
     .summary = "Show a run: how far it is, how fast, how long it will take",
     .arguments = "RUN",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
-    .database = DATABASE_OPEN,
     .details =
         "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
         "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
@@ -174,9 +170,7 @@ const struct command command_run_partitions = {
     .path = "run partitions",
     .summary = "List the partitions of a run, or of all runs: where each is, and its timings",
     .arguments = "[RUN]",
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .example = "pawl run partitions 7 --part-state active\n"
                "pawl run partitions --stuck 10m",
     .run = partitions,
@@ -186,9 +180,6 @@ const struct command command_run_items = {
     .path = "run items",
     .summary = "List the items of a run that has no target of its own, by key",
     .arguments = "RUN [AFTER_KEY]",
-    .arguments_min = 1,
-    .arguments_max = 2,
     .flags = FLAG_BIT(FLAG_LIMIT),
-    .database = DATABASE_OPEN,
     .run = items,
 };

@@ -112,8 +112,6 @@ const struct command command_run_start = {
     .path = "run start",
     .summary = "Start the run that a document describes",
     .arguments = "FILE",
-    .arguments_min = 1,
-    .arguments_max = 1,
     .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
              FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),

@@ -52,9 +52,6 @@ const struct command command_statement_set = {
     .path = "statement set",
     .summary = "Register a statement that stores the items of a page, or selects them",
     .arguments = "NAME FILE",
-    .arguments_min = 2,
-    .arguments_max = 2,
-    .database = DATABASE_OPEN,
     .writes = true,
     .details =
         "The statement has one parameter ($1, SQLite ?1). One that stores is given a JSON array of objects "
@@ -68,7 +65,6 @@ const struct command command_statement_list = {
     .path = "statement list",
     .alias = "statement",
     .summary = "List the statements that runs use by name",
-    .database = DATABASE_OPEN,
     .run = statement_list,
 };
 
@@ -76,9 +72,6 @@ const struct command command_statement_remove = {
     .path = "statement remove",
     .summary = "Remove a statement that no open run uses",
     .arguments = "NAME",
-    .arguments_min = 1,
-    .arguments_max = 1,
-    .database = DATABASE_OPEN,
     .writes = true,
     .run = statement_remove,
 };
