@@ -64,6 +64,12 @@ static void two_appends_to_one_stream_wait_for_one_another_and_leave_no_gap(void
     blocked(s, s->b);
     run(s, s->a, "ROLLBACK");
     assert_string_equal(finish(s, s->b), "3"); /* nobody took it */
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_append(s, "x", 3, "Paid")), "4");
+    start(s, s->b, sql_append(s, "x", -1, "Paid"));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    assert_string_equal(finish(s, s->b), "5"); /* wherever the stream has got to */
 }
 
 /* covers: B0.6 BX.8 */

@@ -132,6 +132,32 @@ static void renewing_keeps_what_is_named_and_reports_progress(void **state) {
     assert_int_equal(job_renew(c, 1, item, JOB_LEASE_MS).answer, ANSWER_STALE);
 }
 
+static void a_token_counts_only_for_the_jobs_it_was_given_with(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    add(c, job_typed("a"));
+    add(c, job_typed("b"));
+    struct job_list a = take(c, 1, 1), b = take(c, 1, 1);
+    struct job wrong = b.jobs[0];
+    wrong.token = a.jobs[0].token;
+    assert_int_equal(job_done(c, 1, &wrong), ANSWER_STALE);
+    struct renew_item item = {{wrong.token, wrong.id}, ABSENT};
+    assert_int_equal(job_renew(c, 1, item, JOB_LEASE_MS).answer, ANSWER_STALE);
+    assert_int_equal(job_done(c, 1, &b.jobs[0]), ANSWER_APPLIED);
+}
+
+static void a_lease_may_become_shorter(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    join_jobs(c, 2);
+    add(c, job_typed("a"));
+    struct job_list got = take(c, 1, 1);
+    struct renew_item item = {{got.jobs[0].token, got.jobs[0].id}, ABSENT};
+    assert_int_equal(job_renew(c, 1, item, 2000).answer, ANSWER_APPLIED);
+    advance(c, 2000);
+    assert_string_equal(types(c, take(c, 2, 1)), "a");
+}
+
 /* covers: B4.1 B4.7 */
 static void an_instance_that_goes_gives_its_jobs_back(void **state) {
     struct conf *c = *state;
@@ -454,6 +480,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(queues_are_apart),
     CONF_TEST(a_lease_that_ends_gives_the_job_back_and_its_token_is_stale),
     CONF_TEST(renewing_keeps_what_is_named_and_reports_progress),
+    CONF_TEST(a_token_counts_only_for_the_jobs_it_was_given_with),
+    CONF_TEST(a_lease_may_become_shorter),
     CONF_TEST(an_instance_that_goes_gives_its_jobs_back),
     CONF_TEST(a_silent_instance_loses_its_jobs_at_the_next_sweep),
     CONF_TEST(a_repeated_request_gets_the_same_answer),

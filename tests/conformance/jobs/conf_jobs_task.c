@@ -275,6 +275,7 @@ static void a_schedule_fires_once_per_instant(void **state) {
     in.paused = true;
     assert_int_equal(put_schedule(c, in).version, 2);
     assert_int_equal(schedules_due(c).count, 0);
+    assert_int_equal(fire(c, "s", 1, t + 120000, t + 180000).answer, ANSWER_CONFLICT); /* as it was before */
     ok(c, c->jobs->schedule_remove(c->store, STR("s"), &c->err));
     expect(c, PAWL_NOT_FOUND, c->jobs->schedule_remove(c->store, STR("s"), &c->err));
 }

@@ -129,6 +129,33 @@ static void block_stops_the_stream_until_a_redrive(void **state) {
     complete_all(c, 1, again);
 }
 
+static void blocks(struct conf *c, const struct item *item) {
+    struct fail_item failure = failure_of(item, "cannot be parsed", 0);
+    failure.error_class = CLASS_PERMANENT;
+    failure.policy = POLICY_BLOCK;
+    assert_int_equal(fail_with(c, 1, KIND_OUTBOX, failure).outcome, FAIL_DEAD);
+}
+
+/* A message may die while those before it are in flight: whatever becomes of them, its stream waits. */
+static void a_blocked_stream_stays_blocked_when_an_earlier_message_ends(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put_range(c, KIND_OUTBOX, 1, 2, STR("a"));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    blocks(c, &held.items[1]);
+    assert_int_equal(fail_item(c, 1, &held.items[0], 0), ANSWER_APPLIED);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    assert_int_equal(redrive(c, KIND_OUTBOX, 2), ANSWER_APPLIED);
+    held = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, held), "1 2");
+    blocks(c, &held.items[1]);
+    assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_APPLIED);
+    put(c, KIND_OUTBOX, 3, STR("a"));
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    assert_int_equal(redrive(c, KIND_OUTBOX, 2), ANSWER_APPLIED);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "2 3");
+}
+
 static void block_goes_on_without_it_after_a_discard(void **state) {
     struct conf *c = *state;
     first_one_dies(c, STR("a"), 3, POLICY_BLOCK);
@@ -324,6 +351,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(skip_is_the_default_and_the_stream_goes_on),
     CONF_TEST(a_redriven_message_does_not_take_a_delayed_one_along),
     CONF_TEST(block_stops_the_stream_until_a_redrive),
+    CONF_TEST(a_blocked_stream_stays_blocked_when_an_earlier_message_ends),
     CONF_TEST(block_goes_on_without_it_after_a_discard),
     CONF_TEST(a_blocked_stream_with_nothing_behind_it_stays_blocked),
     CONF_TEST(a_redriven_message_that_dies_again_blocks_again),

@@ -121,6 +121,32 @@ static void what_never_began_is_neither_charged_nor_slowed_down(void **state) {
     assert_true(calls <= MANY / PAWL_LOST_TOGETHER_MAX + 1);
 }
 
+/* What may have begun is judged by what its own holder had. */
+static void two_that_lose_their_work_at_once_leave_a_suspect_each(void **state) {
+    struct conf *c = *state;
+    join_slots(c, 1, 1);
+    join_slots(c, 2, 1);
+    beat(c, 1);
+    beat(c, 2);
+    for (int lane = 0; lane < c->lanes; lane++)
+        put(c, KIND_OUTBOX, lane + 1, stream_on(c, lane, 0));
+    assert_true(claim(c, 1, KIND_OUTBOX, 100).count > 1);
+    assert_true(claim(c, 2, KIND_OUTBOX, 100).count > 1);
+    advance(c, LEASE_MS);
+    join_slots(c, 3, 1); /* ends the claims of both */
+    evict(c, 1);
+    evict(c, 2);
+    beat(c, 3);
+    int suspects = 0;
+    for (int calls = 0; counted(c, KIND_OUTBOX).done < c->lanes && calls < 20; calls++) {
+        struct item_list list = claim(c, 3, KIND_OUTBOX, 100);
+        suspects += suspects_among(list);
+        complete_all(c, 3, list);
+    }
+    assert_int_equal(counted(c, KIND_OUTBOX).done, c->lanes);
+    assert_int_equal(suspects, 2);
+}
+
 static void at_most_so_many_lost_messages_are_in_one_hand(void **state) {
     struct conf *c = *state;
     enum { MANY = PAWL_LOST_TOGETHER_MAX + 20 };
@@ -525,6 +551,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane),
     CONF_TEST(suspects_run_alone_and_one_at_a_time),
     CONF_TEST(what_never_began_is_neither_charged_nor_slowed_down),
+    CONF_TEST(two_that_lose_their_work_at_once_leave_a_suspect_each),
     CONF_TEST(at_most_so_many_lost_messages_are_in_one_hand),
     CONF_TEST(what_is_lost_twice_is_a_suspect_wherever_it_was),
     CONF_TEST(only_a_suspect_that_has_begun_is_charged),

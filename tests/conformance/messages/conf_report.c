@@ -77,6 +77,8 @@ static void a_token_in_the_hands_of_another_instance_is_stale(void **state) {
     assert_int_equal(release_item(c, 2, &held.items[0], 0), ANSWER_STALE);
     assert_int_equal(row_of(c, 1).state, STATE_LEASED);
     assert_int_equal(row_of(c, 2).state, STATE_LEASED);
+    complete_all(c, 1, held);
+    assert_int_equal(complete(c, 2, &held.items[0]), ANSWER_STALE); /* nor is it done by this one */
 }
 
 /* covers: B3.8 */
@@ -113,9 +115,13 @@ static void a_wrong_token_or_id_is_stale_and_changes_nothing(void **state) {
     assert_int_equal(complete(c, 1, &wrong), ANSWER_STALE);
     wrong.id = message_id(99);
     assert_int_equal(complete(c, 1, &wrong), ANSWER_STALE);
+    assert_int_equal(counted(c, KIND_OUTBOX).stale, 8);
+    wrong = held.items[0];
+    wrong.kind = KIND_INBOX;
+    assert_int_equal(complete(c, 1, &wrong), ANSWER_STALE);
+    assert_int_equal(release_item(c, 1, &wrong, 0), ANSWER_STALE);
     assert_int_equal(row_of(c, 1).state, STATE_LEASED);
     assert_int_equal(row_of(c, 2).state, STATE_READY);
-    assert_int_equal(counted(c, KIND_OUTBOX).stale, 8);
     assert_int_equal(complete(c, 1, &held.items[0]), ANSWER_APPLIED);
 }
 
@@ -363,6 +369,20 @@ static void an_id_named_twice_stands_for_its_first_two_messages(void **state) {
     assert_string_equal(complete_numbers(c, held, (int[]){1, 1}, 2), "AD");
 }
 
+static void of_two_messages_with_one_id_the_first_fails_also_in_a_split_claim(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
+    assert_int_equal(renew_item(c, 1, &held.items[0], 2 * LEASE_MS), ANSWER_APPLIED); /* the first, alone */
+    assert_int_equal(fail_item(c, 1, &held.items[0], 0), ANSWER_APPLIED);
+    struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, again), "1 1");
+    assert_int_equal(again.items[0].attempt, 2);
+    assert_int_equal(again.items[1].attempt, 1);
+}
+
 static void a_claim_that_one_call_ended_whole_answers_duplicate_for_every_id(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -436,6 +456,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(one_item_s_answer_leaves_the_others_alone),
     CONF_TEST(a_completed_message_stays_readable_when_history_is_kept_or_debug_asks),
     CONF_TEST(an_id_named_twice_stands_for_its_first_two_messages),
+    CONF_TEST(of_two_messages_with_one_id_the_first_fails_also_in_a_split_claim),
     CONF_TEST(a_claim_that_one_call_ended_whole_answers_duplicate_for_every_id),
     CONF_TEST(what_was_failed_or_released_by_report_answers_duplicate),
     CONF_TEST(renewing_all_that_is_left_of_a_part_renews_the_part),
