@@ -96,7 +96,7 @@ const char *bench_sqlite_path(const char *url);
 /* The contestant that the options name, NULL when there is none of that name for that store. */
 const struct side_ops *bench_side(const struct bench_options *options);
 
-/* The text of the file NAME.sql below --sql-dir, in the arena. */
+/* The statement DIALECT/NAME: below `-- name: NAME` in the file DIALECT.sql of --sql-dir; in the arena. */
 pawl_status bench_sql(const struct bench_options *options, struct arena *arena, const char *name,
                       const char **text, pawl_error *err);
 

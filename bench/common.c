@@ -34,19 +34,32 @@ const struct side_ops *bench_side(const struct bench_options *options) {
     return NULL;
 }
 
-pawl_status bench_sql(const struct bench_options *options, struct arena *arena, const char *name,
-                      const char **text, pawl_error *err) {
-    char *path = arena_printf(arena, "%s/%s.sql", options->sql_dir, name);
+static char *file_read(struct arena *arena, const char *path) {
     char *content = arena_alloc(arena, BENCH_SQL_BYTES_MAX);
-    if (path == NULL || content == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "sql", "out of memory");
-    FILE *file = fopen(path, "re");
+    FILE *file = content == NULL ? NULL : fopen(path, "re");
     if (file == NULL)
-        return error_set(err, PAWL_NOT_FOUND, "sql", "%s cannot be read", path);
+        return NULL;
     size_t len = fread(content, 1, BENCH_SQL_BYTES_MAX - 1, file);
     fclose(file);
     content[len] = '\0';
-    *text = content;
+    return content;
+}
+
+pawl_status bench_sql(const struct bench_options *options, struct arena *arena, const char *name,
+                      const char **text, pawl_error *err) {
+    const char *slash = strchr(name, '/');
+    int dialect = slash == NULL ? 0 : (int)(slash - name);
+    char *path = arena_printf(arena, "%s/%.*s.sql", options->sql_dir, dialect, name);
+    char *heading = arena_printf(arena, "-- name: %s\n", name + dialect + 1);
+    char *content = path == NULL ? NULL : file_read(arena, path);
+    char *at = content == NULL || heading == NULL ? NULL : strstr(content, heading);
+    if (at == NULL)
+        return error_set(err, PAWL_NOT_FOUND, "sql", "%s cannot be read from %s", name, options->sql_dir);
+    at += strlen(heading);
+    char *end = strstr(at, "\n-- name: ");
+    if (end != NULL)
+        *end = '\0';
+    *text = at;
     return PAWL_OK;
 }
 

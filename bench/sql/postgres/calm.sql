@@ -1,2 +1,0 @@
--- calm: nobody pays for the writes of what came before.
-CHECKPOINT;

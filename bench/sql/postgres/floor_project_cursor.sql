@@ -1,2 +1,0 @@
--- floor_project_cursor: how far the read model is, in the transaction that writes it.
-UPDATE bench.cursor SET position = $1::bigint

@@ -1,2 +1,0 @@
--- listen_back: wakes when somebody notifies on the way back.
-LISTEN back

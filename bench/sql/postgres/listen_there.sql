@@ -1,2 +1,0 @@
--- listen_there: wakes when somebody notifies on the way there.
-LISTEN there

@@ -1,2 +1,0 @@
--- pgq_tick: closes a batch.
-SELECT pgq.ticker('bench')

@@ -1,2 +1,0 @@
--- project_applied: how many events pawl has applied so far.
-SELECT coalesce(sum(applied), 0) FROM pawl.perspective_tally

@@ -1,2 +1,0 @@
--- begin: starts a writing transaction.
-BEGIN IMMEDIATE

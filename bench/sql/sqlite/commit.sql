@@ -1,2 +1,0 @@
--- commit: ends it, durably as the connection says.
-COMMIT

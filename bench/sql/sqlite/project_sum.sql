@@ -1,2 +1,0 @@
--- project_sum: what the read model holds in the end.
-SELECT sum(quantity) FROM total
