@@ -13,8 +13,13 @@ enum job_state { JOB_READY = 1, JOB_RUNNING, JOB_LATER, JOB_WAITING, JOB_DEAD };
 
 /* Bits of job_new.flags. */
 enum job_flags {
-    JOB_AUDIT = 1, /* every execution leaves a task_run row */
-    JOB_EVENTS = 2 /* and an event on the spine */
+    JOB_AUDIT = 1,  /* every execution leaves a task_run row */
+    JOB_EVENTS = 2, /* and an event on the spine */
+    /* Not of job_new: what the store notes when workers die. JOB_RUN is 4. */
+    JOB_LOST = 8,     /* a worker that tells what begins died with it, and it had not been told to begin */
+    JOB_SUSPECT = 16, /* twice: its start is told first, by renewing it */
+    JOB_BEGUN = 32,   /* it was renewed under its token, so it has begun */
+    JOB_LOSS_FLAGS = JOB_LOST | JOB_SUSPECT | JOB_BEGUN
 };
 
 /* One job as it is enqueued. ptr NULL = absent. */
@@ -64,6 +69,11 @@ struct job {
     int64_t instant_ms; /* of the schedule that fired it; 0 = none */
     int64_t cancel_ms;  /* when somebody asked to cancel it; 0 = nobody */
 };
+
+/* Whoever says its slots renews it right before it starts it, so that its death is charged to what began. */
+static inline bool job_renew_first(const struct job *job) {
+    return job->attempts >= job->max_attempts || (job->flags & JOB_SUSPECT) != 0;
+}
 
 struct job_list {
     struct job *jobs;

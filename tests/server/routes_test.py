@@ -233,7 +233,30 @@ class Routes(ServerTest):
         self.call("PUT", "/v1/limits/{name}", {"concurrency": 2}, name="tenant:*")
         limits = {row["key"]: row["concurrency"] for row in self.call("GET", "/v1/limits")["items"]}
         self.assertEqual(limits["tenant:*"], 2)
+        self.attempts_of_the_dead()
         self.leases(worker)
+
+    def attempts_of_the_dead(self):
+        """Whoever says its slots is charged for what it renewed before it died, anyone else for what it claimed."""
+        def attempts(slots, begun):
+            body = {"service": "w", "kinds": ["jobs"], **slots}
+            dying, heir = (self.call("POST", "/v1/leases", body)["id"] for _ in range(2))
+            self.call("POST", "/v1/jobs", {"type": "t.dying", "max_attempts": 2})
+            self.call("POST", "/v1/jobs", {"type": "t.dying", "max_attempts": 1})
+            claimed = self.call("POST", "/v1/leases/{id}/claim", {"kind": "jobs", "max": 2}, id=dying)["items"]
+            self.assertEqual([row["renew_first"] for row in claimed], [False, True])
+            for row in claimed[:begun]:
+                self.call("POST", "/v1/leases/{id}/renew", {"kind": "jobs", "items": [
+                    {"token": row["token"], "id": row["id"]}]}, id=dying)
+            self.call("POST", "/v1/instances/{id}/evict", id=dying)
+            again = self.call("POST", "/v1/leases/{id}/claim", {"kind": "jobs", "max": 2}, id=heir)["items"]
+            self.call("POST", "/v1/leases/{id}/complete", {"kind": "jobs", "items": [
+                {"token": row["token"], "id": row["id"]} for row in again]}, id=heir)
+            self.call("DELETE", "/v1/leases/{id}", id=heir)
+            return [row["attempt"] for row in again]
+        self.assertEqual(attempts({"slots": 1}, 0), [1, 1])
+        self.assertEqual(attempts({"slots": 1}, 1), [2, 1])
+        self.assertEqual(attempts({}, 0), [2])  # the other one is dead
 
     def leases(self, worker):
         sent = [row["id"] for row in self.call("POST", "/v1/messages", {"messages": [

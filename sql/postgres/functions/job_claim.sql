@@ -126,7 +126,7 @@ BEGIN
         END IF;
         IF p_give_back AND v_job.cancel_ms IS NULL THEN
             UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - 1,
-                                  due_ms = p_now, ord = p_now - j.priority * 60000::bigint
+                                  flags = j.flags & ~32, due_ms = p_now, ord = p_now - j.priority * 60000::bigint
              WHERE j.id = v_job.id;
             v_sums[1] := v_sums[1] + 1;
             CONTINUE;
@@ -253,7 +253,10 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_reason smallint := CASE WHEN p_job.attempts >= p_job.max_attempts THEN 3 WHEN p_job.deadline_ms <= p_now THEN 4 END;
+    -- Whoever says its slots tells what begins (jobs_renew); otherwise the lease is the start.
+    v_began boolean := p_job.flags & 32 <> 0
+                       OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots > 0);
+    v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN 3 WHEN p_job.deadline_ms <= p_now THEN 4 END;
 BEGIN
     counter := 0;
     entry := pawl.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN 4 WHEN v_reason IS NOT NULL THEN 3 ELSE 5 END::smallint,
@@ -268,7 +271,9 @@ BEGIN
         slot := 4;
         counter := 8;
     ELSE
-        UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key WHERE j.id = p_job.id;
+        UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - (NOT v_began)::integer,
+                              flags = CASE WHEN v_began THEN j.flags & ~32 WHEN j.flags & 8 <> 0 THEN j.flags | 24 ELSE j.flags | 8 END
+         WHERE j.id = p_job.id;
         slot := 1;
     END IF;
 END
@@ -480,7 +485,7 @@ BEGIN
         SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance AND c.state = 1;
         CONTINUE WHEN NOT FOUND;
         WITH kept AS (
-            UPDATE pawl.job j SET lease_until_ms = v_until, progress = coalesce(p_progress[i], j.progress)
+            UPDATE pawl.job j SET lease_until_ms = v_until, flags = j.flags | 32, progress = coalesce(p_progress[i], j.progress)
              WHERE j.id = ANY (CASE WHEN p_ids[i] = 0 THEN v_claim.ids ELSE ARRAY[p_ids[i]] END) AND j.token = v_claim.token
             RETURNING j.cancel_ms)
         SELECT bool_or(k.cancel_ms IS NOT NULL) INTO v_cancel FROM kept k;

@@ -43,6 +43,7 @@ BEGIN
     p_job.state := 5;
     p_job.reason := p_reason;
     p_job.token := 0;
+    p_job.flags := p_job.flags & 7; -- a redrive begins anew
     p_job.lease_until_ms := NULL;
     p_job.ready_key := p_job.key;
     p_job.died_ms := p_now;
@@ -111,6 +112,7 @@ BEGIN
         v_due := CASE WHEN p_outcome = 5 AND coalesce(p_delay, -1) < 0 THEN 9223372036854775807 ELSE p_now + p_delay END;
     END IF;
     p_job.token := 0;
+    p_job.flags := p_job.flags & CASE WHEN p_outcome = 4 THEN ~32 ELSE 7 END; -- whatever comes back did not kill its worker
     p_job.lease_until_ms := NULL;
     p_job.ready_key := p_job.key;
     IF p_outcome = 5 THEN

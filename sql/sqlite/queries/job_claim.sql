@@ -5,8 +5,10 @@
 SELECT 1 FROM pawl_job_claim WHERE active = 1 LIMIT 1
 
 -- name: job_claim_find
--- A claim by its token.
-SELECT instance, queue, check_ms, active, intact, forgot FROM pawl_job_claim WHERE token = ?1
+-- A claim by its token, and whether its holder tells what begins.
+SELECT instance, queue, check_ms, active, intact, forgot,
+       EXISTS (SELECT 1 FROM pawl_instance i WHERE i.id = c.instance AND i.slots > 0)
+  FROM pawl_job_claim c WHERE token = ?1
 
 -- name: job_claim_insert
 -- A claim.
@@ -87,7 +89,7 @@ SELECT id FROM pawl_job WHERE wait_key = ?1 AND state = 4 ORDER BY id
 
 -- name: job_renew
 -- A job stays with its holder.
-UPDATE pawl_job SET lease_until_ms = ?2, progress = coalesce(?3, progress) WHERE id = ?1
+UPDATE pawl_job SET lease_until_ms = ?2, flags = flags | 32, progress = coalesce(?3, progress) WHERE id = ?1
 
 -- name: sweep_job_claims
 -- Claims that ended an hour ago.

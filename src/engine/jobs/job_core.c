@@ -124,7 +124,7 @@ static void enqueue(struct job_core *core, struct entry *entry) {
         queue->tail->next = entry;
     queue->tail = entry;
     core->metrics.waiting++;
-    core->last_waiting += job_core_is_last(entry);
+    core->careful_waiting += job_core_is_careful(entry);
 }
 
 bool job_core_is_quick(const struct job_core *core, int rule) {
@@ -132,13 +132,13 @@ bool job_core_is_quick(const struct job_core *core, int rule) {
     return core->config.rules[rule].bundled && item_us > 0 && item_us <= JOB_CORE_QUICK_US;
 }
 
-/* Whether the next claim may ask for more than can begin at once: what waits in the hands of a worker that
- * dies loses an attempt without having begun, so only for a moment, and never a last one. */
+/* Whether the next claim may ask for more than can begin at once: only while all that comes is quick, and not
+ * for what is started with care. */
 static void plan_ahead(struct job_core *core, const struct grant *grant) {
     core->ahead_us = 0;
     for (size_t i = 0; i < grant->count; i++) {
         const struct entry *entry = &grant->entries[i];
-        bool quick = entry->rule >= 0 && job_core_is_quick(core, entry->rule) && !job_core_is_last(entry);
+        bool quick = entry->rule >= 0 && job_core_is_quick(core, entry->rule) && !job_core_is_careful(entry);
         if (!quick) {
             core->ahead_us = 0;
             return;
@@ -153,7 +153,7 @@ static void drop_all(struct job_core *core) {
     for (size_t i = 0; i < core->config.rule_count; i++)
         core->queues[i].head = core->queues[i].tail = NULL;
     core->pending_head = core->pending_tail = NULL;
-    core->metrics.waiting = core->metrics.pending = core->last_waiting = 0;
+    core->metrics.waiting = core->metrics.pending = core->careful_waiting = 0;
     core->sent_count = 0;
     core->resend = false;
     for (struct grant *grant = core->grants, *next; grant != NULL; grant = next) {
@@ -162,6 +162,8 @@ static void drop_all(struct job_core *core) {
         for (size_t i = 0; i < left; i++) {
             struct entry *entry = &grant->entries[i];
             bool last = grant->alive == 1;
+            if (entry->state == ENTRY_BEGINNING)
+                job_core_vacate(core, entry->slot);
             if (entry->state == ENTRY_RUNNING)
                 entry->dropped = true;
             else if (entry->state != ENTRY_GONE) {
@@ -333,7 +335,7 @@ void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pa
             job_core_pend(core, entry, now_ms);
             continue;
         }
-        if (entry->state != ENTRY_WAITING && entry->state != ENTRY_RUNNING)
+        if (entry->state != ENTRY_BEGINNING && entry->state != ENTRY_RUNNING)
             continue;
         entry->unsent = false;
         if (result->answers[i] == ANSWER_STALE) {
@@ -341,14 +343,20 @@ void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pa
             continue;
         }
         core->metrics.renewed++;
+        if (entry->state == ENTRY_BEGINNING)
+            core->slots[entry->slot].announced = true;
         int64_t third_ms = core->config.lease_ms / 3;
         entry->fence_ms = fence_of(core, sent_ms);
-        entry->renew_ms = sent_ms + (entry->state == ENTRY_RUNNING && third_ms > JOB_CORE_RENEW_MS
-                                         ? JOB_CORE_RENEW_MS
-                                         : third_ms);
+        entry->renew_ms = sent_ms + (third_ms > JOB_CORE_RENEW_MS ? JOB_CORE_RENEW_MS : third_ms);
         if (result->cancel[i])
             entry->told = true;
     }
+}
+
+void job_core_vacate(struct job_core *core, int slot) {
+    core->queues[core->slots[slot].rule].slots--;
+    core->slots[slot] = (struct slot){0};
+    core->metrics.running--;
 }
 
 void job_core_gets_on(struct job_core *core, int64_t now_ms, int slot) {
@@ -398,7 +406,5 @@ void job_core_slot_ended(struct job_core *core, int64_t now_ms, int slot, const 
         }
         job_core_pend(core, entry, now_ms);
     }
-    *at = (struct slot){0};
-    queue->slots--;
-    core->metrics.running--;
+    job_core_vacate(core, slot);
 }

@@ -7,6 +7,7 @@
 enum entry_state {
     ENTRY_GONE = 0,
     ENTRY_WAITING,
+    ENTRY_BEGINNING, /* it has a slot; the store hears first that it begins */
     ENTRY_RUNNING,
     ENTRY_TELLING, /* it has ended; the store hears of its progress first */
     ENTRY_PENDING,
@@ -38,6 +39,8 @@ struct grant {
 
 struct slot {
     bool busy;
+    bool beginning; /* nothing runs yet: its job is ENTRY_BEGINNING */
+    bool announced; /* the store has heard that it begins */
     enum stop_reason cancelled;
     int rule;
     int64_t deadline_ms;
@@ -92,7 +95,7 @@ struct job_core {
     int64_t next_claim_ms, backoff_until_ms;
     double ahead_us; /* how long a job of the last grant takes, all of them being quick; 0 = they are not */
     size_t telling;  /* entries */
-    size_t last_waiting; /* waiting jobs whose attempt is their last */
+    size_t careful_waiting; /* waiting jobs that are started with care */
     int failures, turn;
     bool empty, stopping, at_once, out_of_memory;
     int64_t drain_until_ms, leave_ms;
@@ -107,13 +110,23 @@ void job_core_forget(struct job_core *core, struct entry *entry);
 /* The same, because its lease is over for us. */
 void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms);
 
-/* Its attempt, counted when it was leased, is its last: it must not wait in our hands. */
-static inline bool job_core_is_last(const struct entry *entry) {
-    return entry->job->attempts >= entry->job->max_attempts;
-}
+/* Its attempt is its last, or it may have killed two workers: it must not wait in our hands, runs in no
+ * bundle, and the store hears that it begins before it does. */
+static inline bool job_core_is_careful(const struct entry *entry) { return job_renew_first(entry->job); }
 
 /* The handler takes many jobs at once, and is measured to take no time. */
 bool job_core_is_quick(const struct job_core *core, int rule);
+
+int job_core_free_slot(const struct job_core *core); /* -1 = all are busy */
+
+/* The first that waits for the handler leaves its queue. */
+struct entry *job_core_pop(struct job_core *core, struct queue *queue);
+
+/* What can begin begins: false when nothing more can. */
+bool job_core_start(struct job_core *core, int64_t now_ms, struct job_action *action);
+
+/* The slot is free again. */
+void job_core_vacate(struct job_core *core, int slot);
 
 /* The job has a result that the store must hear of. */
 void job_core_pend(struct job_core *core, struct entry *entry, int64_t now_ms);

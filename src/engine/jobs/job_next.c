@@ -22,7 +22,7 @@ static bool cancel_slot(struct job_core *core, int slot, enum stop_reason reason
 static bool next_cancel(struct job_core *core, int64_t now_ms, struct job_action *action, int64_t *due_ms) {
     for (int i = 0; i < core->config.slots; i++) {
         struct slot *slot = &core->slots[i];
-        if (!slot->busy || slot->cancelled != 0)
+        if (!slot->busy || slot->beginning || slot->cancelled != 0)
             continue;
         bool fenced = true, told = false;
         int64_t fence_ms = 0;
@@ -48,98 +48,12 @@ static bool next_cancel(struct job_core *core, int64_t now_ms, struct job_action
     return false;
 }
 
-static int free_slot(const struct job_core *core) {
-    for (int i = 0; i < core->config.slots; i++) {
-        if (!core->slots[i].busy)
-            return i;
-    }
-    return -1;
-}
-
-static int64_t timeout_of(const struct job_core *core, const struct entry *entry) {
-    return entry->job->timeout_ms > 0 ? entry->job->timeout_ms : core->config.rules[entry->rule].timeout_ms;
-}
-
-static struct entry *pop(struct job_core *core, struct queue *queue) {
-    struct entry *entry = queue->head;
-    queue->head = entry->next;
-    if (queue->head == NULL)
-        queue->tail = NULL;
-    core->metrics.waiting--;
-    core->last_waiting -= job_core_is_last(entry);
-    return entry;
-}
-
-static size_t bundle_size(const struct job_core *core, int rule) {
-    if (!job_core_is_quick(core, rule))
-        return 1;
-    size_t slots = (size_t)core->config.slots, share = (core->metrics.waiting + slots - 1) / slots;
-    return share > JOB_CORE_BUNDLE_MAX ? JOB_CORE_BUNDLE_MAX : share;
-}
-
-static bool next_start(struct job_core *core, int64_t now_ms, struct job_action *action) {
-    int at = core->stopping || core->metrics.waiting == 0 ? -1 : free_slot(core);
-    if (at < 0)
-        return false;
-    for (size_t i = 0; i < core->config.rule_count; i++) {
-        int rule = (int)(((size_t)core->turn + i) % core->config.rule_count);
-        struct queue *queue = &core->queues[rule];
-        const struct job_rule *rules = &core->config.rules[rule];
-        if (queue->head == NULL || (rules->concurrency > 0 && queue->slots >= rules->concurrency))
-            continue;
-        struct slot *slot = &core->slots[at];
-        size_t most = bundle_size(core, rule);
-        *slot = (struct slot){.rule = rule};
-        int64_t fence_ms = INT64_MAX, timeout_ms = 0;
-        while (slot->count < most && queue->head != NULL) {
-            if (slot->count > 0 && job_core_is_last(queue->head))
-                break;
-            struct entry *entry = pop(core, queue);
-            if (entry->fence_ms <= now_ms) {
-                core->metrics.fenced++;
-                job_core_forget(core, entry); /* it never began: the store may have it back */
-                continue;
-            }
-            entry->state = ENTRY_RUNNING;
-            entry->slot = at;
-            entry->keep_until_ms = now_ms + JOB_CORE_LEASES_MAX * core->config.lease_ms;
-            if (entry->renew_ms > now_ms + JOB_CORE_RENEW_MS)
-                entry->renew_ms = now_ms + JOB_CORE_RENEW_MS;
-            timeout_ms = timeout_of(core, entry);
-            if (entry->fence_ms < fence_ms)
-                fence_ms = entry->fence_ms;
-            slot->jobs[slot->count] = entry->job;
-            slot->entries[slot->count++] = entry;
-            if (timeout_ms > 0 || job_core_is_last(entry))
-                break; /* what has a time limit runs alone, and so does a last attempt */
-        }
-        if (slot->count == 0)
-            continue;
-        slot->busy = true;
-        slot->deadline_ms = timeout_ms > 0 ? now_ms + timeout_ms : 0;
-        queue->slots++;
-        core->metrics.running++;
-        core->turn = rule + 1;
-        *action = (struct job_action){.type = JOB_ACT_START,
-                                      .slot = at,
-                                      .rule = rule,
-                                      .jobs = slot->jobs,
-                                      .count = slot->count,
-                                      .claimed_ms = slot->entries[0]->claimed_ms,
-                                      .fence_ms = fence_ms,
-                                      .deadline_ms = slot->deadline_ms,
-                                      .timeout_ms = timeout_ms};
-        return true;
-    }
-    return false;
-}
-
 /* Whether a job is still worth its lease: a handler with no limit that shows no progress is given up in the
  * end. */
 static bool worth_renewing(const struct job_core *core, const struct entry *entry, int64_t now_ms) {
     if (entry->dropped || entry->fence_ms <= now_ms)
         return false;
-    if (entry->state == ENTRY_WAITING || entry->state == ENTRY_TELLING)
+    if (entry->state == ENTRY_BEGINNING || entry->state == ENTRY_TELLING)
         return true;
     const struct slot *slot = &core->slots[entry->slot];
     if (slot->cancelled == STOP_FENCED)
@@ -155,7 +69,8 @@ static bool next_renew(struct job_core *core, int64_t now_ms, struct job_action 
     for (const struct grant *grant = core->grants; grant != NULL; grant = grant->next) {
         for (size_t i = 0; i < grant->count && count < (size_t)core->config.batch; i++) {
             struct entry *entry = &grant->entries[i];
-            bool held = entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING ||
+            /* Not what waits: a job that is renewed has begun, and nothing waits for long. */
+            bool held = entry->state == ENTRY_BEGINNING || entry->state == ENTRY_RUNNING ||
                         entry->state == ENTRY_TELLING;
             bool worth = held && worth_renewing(core, entry, now_ms);
             if (entry->state == ENTRY_TELLING && !worth) {
@@ -246,7 +161,7 @@ static int claim_wanted(const struct job_core *core, int64_t now_ms) {
 
 static void give_back(struct job_core *core, struct entry *entry, int64_t now_ms) {
     entry->result = (struct job_result_in){.end = JOB_END_NOT_RUN,
-                                           .delay_ms = free_slot(core) >= 0 ? JOB_CORE_FULL_MS : 0};
+                                           .delay_ms = job_core_free_slot(core) >= 0 ? JOB_CORE_FULL_MS : 0};
     job_core_pend(core, entry, now_ms);
 }
 
@@ -256,11 +171,11 @@ static void give_back_late(struct job_core *core, int64_t now_ms, int64_t *due_m
         struct queue *queue = &core->queues[i];
         while (queue->head != NULL && queue->head->claimed_ms + JOB_CORE_WAIT_MS <= now_ms) {
             core->ahead_us = 0; /* not so quick after all */
-            give_back(core, pop(core, queue), now_ms);
+            give_back(core, job_core_pop(core, queue), now_ms);
         }
         if (queue->head != NULL && queue->head->claimed_ms + JOB_CORE_WAIT_MS < *due_ms)
             *due_ms = queue->head->claimed_ms + JOB_CORE_WAIT_MS;
-        if (core->last_waiting == 0)
+        if (core->careful_waiting == 0)
             continue;
         struct entry *rest = queue->head;
         queue->head = queue->tail = NULL;
@@ -268,9 +183,9 @@ static void give_back_late(struct job_core *core, int64_t now_ms, int64_t *due_m
             struct entry *entry = rest;
             rest = entry->next;
             entry->next = NULL;
-            if (job_core_is_last(entry)) {
+            if (job_core_is_careful(entry)) {
                 core->metrics.waiting--;
-                core->last_waiting--;
+                core->careful_waiting--;
                 give_back(core, entry, now_ms);
                 continue;
             }
@@ -329,7 +244,7 @@ static bool next_finish(struct job_core *core, int64_t now_ms, struct job_action
 static void give_back_waiting(struct job_core *core, int64_t now_ms) {
     for (size_t i = 0; i < core->config.rule_count; i++) {
         while (core->queues[i].head != NULL) {
-            struct entry *entry = pop(core, &core->queues[i]);
+            struct entry *entry = job_core_pop(core, &core->queues[i]);
             entry->result = (struct job_result_in){.end = JOB_END_NOT_RUN};
             job_core_pend(core, entry, now_ms);
         }
@@ -358,7 +273,7 @@ bool job_core_next(struct job_core *core, int64_t now_ms, struct job_action *act
         give_back_waiting(core, now_ms);
     if (hand_back(&core->free_results, action, JOB_ACT_FREE_RESULT) ||
         hand_back(&core->free_grants, action, JOB_ACT_FREE_GRANT) ||
-        next_cancel(core, now_ms, action, &due_ms) || next_start(core, now_ms, action))
+        next_cancel(core, now_ms, action, &due_ms) || job_core_start(core, now_ms, action))
         return true;
     give_back_late(core, now_ms, &due_ms);
     if (finished(core, now_ms)) {

@@ -24,6 +24,7 @@ static const struct column joined_columns[] = {{.key = "id", .type = CELL_UUID},
 static pawl_status join(struct call *call, pawl_error *err) {
     struct instance_new in = {.service = call_text(call, "service"),
                               .host = call_text(call, "host"),
+                              .slots = (int)call_int(call, "slots", 0),
                               .lease_ms = call_int(call, "lease_ms", 0)};
     struct instance_grant out;
     const struct tree *kinds = call_value(call, "kinds")->tree;
@@ -70,9 +71,10 @@ static const struct column item_columns[] = {
     {.key = "kind", .type = CELL_TEXT},        {.key = "type", .type = CELL_TEXT},
     {.key = "stream", .type = CELL_TEXT},      {.key = "topic", .type = CELL_TEXT},
     {.key = "queue", .type = CELL_TEXT},       {.key = "task", .type = CELL_TEXT},
-    {.key = "attempt", .type = CELL_INT},      {.key = "lease_until", .type = CELL_TIME},
-    {.key = "traceparent", .type = CELL_TEXT}, {.key = "headers", .type = CELL_JSON},
-    {.key = "progress", .type = CELL_JSON},    {.key = "payload", .type = CELL_JSON}};
+    {.key = "attempt", .type = CELL_INT},      {.key = "renew_first", .type = CELL_BOOL},
+    {.key = "lease_until", .type = CELL_TIME}, {.key = "traceparent", .type = CELL_TEXT},
+    {.key = "headers", .type = CELL_JSON},     {.key = "progress", .type = CELL_JSON},
+    {.key = "payload", .type = CELL_JSON}};
 
 /* A worker needs the payload as it is: nothing is hidden from it. */
 static void item_row(struct call *call, const struct cell *cells) {
@@ -126,8 +128,9 @@ static pawl_status claim_jobs(struct call *call, pawl_error *err) {
                                        cell_cstr(arena_printf(call->arena, "%lld", (long long)job->id)),
                                        cell_cstr("jobs"), cell_text(job->type), cell_none(), cell_none(),
                                        cell_text(job->queue), cell_text(job->task), cell_int(job->attempts),
-                                       cell_time(job->lease_until_ms), cell_text(job->traceparent),
-                                       cell_none(), cell_text(job->progress), cell_text(job->payload)});
+                                       cell_bool(job_renew_first(job)), cell_time(job->lease_until_ms),
+                                       cell_text(job->traceparent), cell_none(), cell_text(job->progress),
+                                       cell_text(job->payload)});
     }
     return call_list_end(call, NULL, err);
 }
@@ -155,9 +158,9 @@ static pawl_status claim(struct call *call, pawl_error *err) {
         item_row(call, (struct cell[]){cell_int(item->token), cell_cstr(uuid_format(item->id, id)),
                                        cell_cstr(kind_name(item->kind)), cell_text(item->type),
                                        cell_text(item->stream), cell_text(item->topic), cell_none(),
-                                       cell_none(), cell_int(item->attempt), cell_time(item->lease_until_ms),
-                                       cell_text(item->traceparent), cell_text(item->headers), cell_none(),
-                                       cell_text(item->payload)});
+                                       cell_none(), cell_int(item->attempt), cell_bool(item->suspect),
+                                       cell_time(item->lease_until_ms), cell_text(item->traceparent),
+                                       cell_text(item->headers), cell_none(), cell_text(item->payload)});
     }
     return call_list_end(call, NULL, err);
 }
@@ -406,6 +409,13 @@ static const struct field join_fields[] = {
      .min = 1,
      .max = 3,
      .help = "What it works on: outbox, inbox, jobs."},
+    {.name = "slots",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = PAWL_SLOTS_MAX,
+     .help = "How many it works on at once, in the order of the claim. Then only what began is charged when "
+             "it dies, "
+             "and it renews items with renew_first before it starts them."},
     {.name = "host", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Where it runs."},
     {.name = "metadata", .in = IN_BODY, .type = FIELD_OBJECT, .help = "Shown with the instance."},
     FIELD_ROW_LEASE};

@@ -38,12 +38,14 @@ void model_job_lease_end(struct model *model, struct mjob *job) {
 
 static void clear_lease(struct mjob *job) {
     job->row.job.token = job->row.job.lease_until_ms = 0;
+    job->row.job.flags &= ~JOB_BEGUN;
     job->row.instance = uuid_nil();
 }
 
 void model_job_die(struct model *model, struct mjob *job, enum job_dead_reason reason, pawl_str error) {
     char print[FINGERPRINT_BYTES];
     clear_lease(job);
+    job->row.job.flags &= ~JOB_LOSS_FLAGS;
     if (!str_absent(error))
         job->row.error = model_keep(model->jobs, error);
     job->row.reason = (int)reason;
@@ -155,6 +157,8 @@ static enum job_result end_one(struct model *model, struct mjob *job, const stru
         cancelled(model, job, &end);
         return JOB_RESULT_CANCELLED;
     }
+    if (item->outcome != JOB_RELEASE)
+        job->row.job.flags &= ~JOB_LOSS_FLAGS;
     if (item->outcome == JOB_FAIL)
         return fail(model, job, item, &end);
     job->row.job.attempts--;
@@ -262,13 +266,15 @@ pawl_status model_jobs_finish(struct store *store, const struct jobs_finish *in,
 /* An execution that ended with its lease or its worker. */
 static void lose(struct model *model, struct mjob *job, pawl_uuid instance) {
     struct mend end = {.outcome = RUN_LOST, .instance = instance};
-    const struct job *j = &job->row.job;
+    struct job *j = &job->row.job;
+    const struct instance *holder = model_instance_find(model, instance);
+    bool began = holder == NULL || holder->slots == 0 || (j->flags & JOB_BEGUN) != 0;
     model_counts_of(model->jobs, j->queue)->lost++;
     if (j->cancel_ms > 0) {
         cancelled(model, job, &end);
         return;
     }
-    int reason = j->attempts >= j->max_attempts                          ? JOB_DEAD_KILLED
+    int reason = began && j->attempts >= j->max_attempts                 ? JOB_DEAD_KILLED
                  : j->deadline_ms > 0 && j->deadline_ms <= model->now_ms ? JOB_DEAD_DEADLINE
                                                                          : 0;
     if (reason != 0)
@@ -278,6 +284,9 @@ static void lose(struct model *model, struct mjob *job, pawl_uuid instance) {
         model_job_die(model, job, (enum job_dead_reason)reason, NONE);
     } else {
         clear_lease(job);
+        j->attempts -= !began;
+        if (!began)
+            j->flags |= (j->flags & JOB_LOST) != 0 ? JOB_SUSPECT : JOB_LOST;
         model_job_state(model->jobs, job, JOB_READY);
     }
 }
@@ -350,6 +359,7 @@ pawl_status model_jobs_renew(struct store *store, const struct jobs_renew *in, s
             result.answers[i] = ANSWER_APPLIED;
             result.cancel[i] = result.cancel[i] || job->row.job.cancel_ms > 0;
             job->row.job.lease_until_ms = model->now_ms + in->lease_ms;
+            job->row.job.flags |= JOB_BEGUN;
             if (!str_absent(in->items[i].progress))
                 job->row.job.progress = model_keep(model->jobs, in->items[i].progress);
             if (job->row.job.lease_until_ms < claim->check_ms)

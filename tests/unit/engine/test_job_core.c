@@ -249,24 +249,39 @@ static void end_quickly(struct world *w, int slot, size_t count, int64_t item_us
     job_core_slot_ended(w->core, w->now_ms, slot, results, item_us * (int64_t)count);
 }
 
+static void answer_renewal(struct world *w, enum store_answer answer) {
+    enum store_answer answers[SLOTS] = {answer, answer};
+    bool cancel[SLOTS] = {false};
+    struct renew_result result = {answers, cancel, SLOTS};
+    job_core_renewed(w->core, w->now_ms, w->now_ms, PAWL_OK, &result);
+}
+
+/* Every slot begins with a job; the store hears first of what is in its last attempt. */
+static void expect_starts(struct world *w) {
+    if (w->max_attempts == 1) {
+        assert_int_equal(expect(w, JOB_ACT_RENEW).renew->count, SLOTS);
+        answer_renewal(w, ANSWER_APPLIED);
+    }
+    for (int i = 0; i < SLOTS; i++)
+        expect(w, JOB_ACT_START);
+}
+
 /* Runs jobs that take item_us, is granted as many again, and returns how many it asks for while these run. */
 static int asked_ahead(struct world *w, int64_t item_us) {
     expect(w, JOB_ACT_FINISH);
     answer(w, 1, SLOTS);
-    for (int i = 0; i < SLOTS; i++)
-        expect(w, JOB_ACT_START);
+    expect_starts(w);
     expect(w, JOB_ACT_WAIT);
     for (int i = 0; i < SLOTS; i++)
         end_quickly(w, i, 1, item_us);
     assert_int_equal(expect(w, JOB_ACT_FINISH).finish->claim.max, SLOTS);
     answer(w, 11, SLOTS);
-    for (int i = 0; i < SLOTS; i++)
-        expect(w, JOB_ACT_START);
+    expect_starts(w);
     struct job_action action = next(w);
     return action.type == JOB_ACT_FINISH ? action.finish->claim.max : 0;
 }
 
-/* Who leases more than it can start keeps it from others, and takes an attempt from it when it dies. */
+/* Leasing more than can start keeps it from others. */
 TEST(only_what_takes_microseconds_is_claimed_ahead) {
     struct world w;
     begin(&w, (struct job_rule){.bundled = true});
@@ -318,6 +333,62 @@ TEST(a_last_attempt_does_not_wait) {
     assert_int_equal(back.finish->items[0].ref.id, 21);
     assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
     assert_int_equal(back.finish->claim.max, 0); /* and nothing more is claimed ahead */
+    finish(&w);
+}
+
+/* Grants one job that is started with care, and returns the renewal that tells of its start. */
+static struct job_action grant_suspect(struct world *w) {
+    struct finish_result result = {w->answers, w->results, JOBS_MAX, {w->jobs, 1}};
+    begin(w, (struct job_rule){.bundled = true});
+    expect(w, JOB_ACT_FINISH);
+    w->jobs[0] = (struct job){
+        .id = 7, .token = 7, .type = STR("t"), .attempts = 1, .max_attempts = 25, .flags = JOB_SUSPECT};
+    w->grants++;
+    job_core_finished_call(w->core, w->now_ms, w->now_ms, PAWL_OK, &result, w);
+    struct job_action told = expect(w, JOB_ACT_RENEW);
+    assert_int_equal(told.renew->count, 1);
+    assert_int_equal(told.renew->items[0].ref.id, 7);
+    return told;
+}
+
+/* The store must know that it has begun: else its attempt is not counted when the worker dies. */
+TEST(the_start_of_a_suspect_is_told_first) {
+    struct world w;
+    grant_suspect(&w);
+    job_core_renewed(w.core, w.now_ms, w.now_ms, PAWL_UNAVAILABLE, NULL);
+    expect(&w, JOB_ACT_WAIT); /* not told: not begun */
+    w.now_ms += JOB_CORE_BACKOFF_MS_MAX;
+    expect(&w, JOB_ACT_RENEW);
+    answer_renewal(&w, ANSWER_APPLIED);
+    assert_int_equal(expect(&w, JOB_ACT_START).jobs[0]->id, 7);
+    end_slot(&w, 0, JOB_END_DONE, 1);
+    assert_int_equal(expect(&w, JOB_ACT_FINISH).finish->items[0].outcome, JOB_COMPLETE);
+    finish(&w);
+}
+
+TEST(a_suspect_that_is_taken_away_before_its_start_leaves_the_slot) {
+    struct world w;
+    grant_suspect(&w);
+    answer_renewal(&w, ANSWER_STALE);
+    w.now_ms += POLL_MS;
+    assert_int_equal(expect(&w, JOB_ACT_FINISH).finish->claim.max, SLOTS);
+    finish(&w);
+    grant_suspect(&w);
+    job_core_instance(w.core, (pawl_uuid){{2}});
+    assert_int_equal(expect(&w, JOB_ACT_FINISH).finish->claim.max, SLOTS);
+    finish(&w);
+}
+
+TEST(a_stop_gives_a_suspect_back_that_has_not_begun) {
+    struct world w;
+    grant_suspect(&w);
+    answer_renewal(&w, ANSWER_APPLIED);
+    job_core_stop(w.core, w.now_ms, false);
+    struct job_action back = expect(&w, JOB_ACT_FINISH);
+    assert_int_equal(back.finish->count, 1);
+    assert_int_equal(back.finish->items[0].outcome, JOB_RELEASE);
+    answer(&w, 0, 0);
+    expect(&w, JOB_ACT_DONE);
     finish(&w);
 }
 
@@ -534,6 +605,9 @@ int main(void) {
         cmocka_unit_test(only_what_takes_microseconds_is_claimed_ahead),
         cmocka_unit_test(what_cannot_begin_for_long_goes_back),
         cmocka_unit_test(a_last_attempt_does_not_wait),
+        cmocka_unit_test(the_start_of_a_suspect_is_told_first),
+        cmocka_unit_test(a_suspect_that_is_taken_away_before_its_start_leaves_the_slot),
+        cmocka_unit_test(a_stop_gives_a_suspect_back_that_has_not_begun),
         cmocka_unit_test(the_last_progress_is_told_before_a_failure),
         cmocka_unit_test(progress_that_cannot_be_told_does_not_hold_up_a_failure),
         cmocka_unit_test(a_stop_gives_back_what_has_not_begun_and_waits_for_the_rest),

@@ -19,7 +19,8 @@ pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *
                                  .check_ms = column_int(&s, 2),
                                  .active = column_int(&s, 3) != 0,
                                  .intact = column_int(&s, 4) != 0,
-                                 .forgot = column_int(&s, 5) != 0};
+                                 .forgot = column_int(&s, 5) != 0,
+                                 .tells = column_int(&s, 6) != 0};
     return statement_end(&s);
 }
 
@@ -39,6 +40,7 @@ pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_rea
     if (!str_absent(error))
         row->error = error;
     row->job.token = row->job.lease_until_ms = 0;
+    row->job.flags &= ~JOB_LOSS_FLAGS; /* a redrive begins anew */
     row->reason = (int)reason;
     row->died_ms = call->op->now_ms;
     row->fingerprint = str_from(fingerprint(str_absent(row->error) ? STR("") : row->error, print));
@@ -64,13 +66,15 @@ static pawl_status key_free(struct jobs_call *call, pawl_str key) {
     return statement_run(&s);
 }
 
-/* An execution that ended with its lease or its worker. */
-static pawl_status lose(struct jobs_call *call, struct sjob *job, pawl_uuid instance) {
+/* An execution that ended with its lease or its worker: an attempt, when it began. */
+static pawl_status lose(struct jobs_call *call, struct sjob *job, const struct sclaim *claim) {
     struct job *j = &job->row.job;
+    pawl_uuid instance = claim->instance;
+    bool began = !claim->tells || (j->flags & JOB_BEGUN) != 0;
     jobs_sums(call, j->queue)->lost++;
     if (j->cancel_ms > 0)
         return cancelled(call, job, instance);
-    int reason = j->attempts >= j->max_attempts                             ? JOB_DEAD_KILLED
+    int reason = began && j->attempts >= j->max_attempts                    ? JOB_DEAD_KILLED
                  : j->deadline_ms > 0 && j->deadline_ms <= call->op->now_ms ? JOB_DEAD_DEADLINE
                                                                             : 0;
     struct job_end end = {.outcome = reason != 0 ? RUN_DEAD : RUN_LOST, .instance = instance};
@@ -78,6 +82,10 @@ static pawl_status lose(struct jobs_call *call, struct sjob *job, pawl_uuid inst
     if (status == PAWL_OK && reason != 0)
         return jobs_die(call, job, (enum job_dead_reason)reason, NONE);
     j->token = j->lease_until_ms = 0;
+    j->attempts -= !began;
+    if (!began)
+        j->flags |= (j->flags & JOB_LOST) != 0 ? JOB_SUSPECT : JOB_LOST;
+    j->flags &= ~JOB_BEGUN;
     return status == PAWL_OK ? jobs_move(call, job, JOB_READY) : status;
 }
 
@@ -85,6 +93,7 @@ static pawl_status give_back(struct jobs_call *call, struct sjob *job) {
     struct job *j = &job->row.job;
     j->token = j->lease_until_ms = 0;
     j->attempts--;
+    j->flags &= ~JOB_BEGUN;
     j->due_ms = call->op->now_ms;
     job->ord = jobrule_order(j->due_ms, j->priority);
     return jobs_move(call, job, JOB_READY);
@@ -121,7 +130,7 @@ pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, boo
         status = key_free(call, job.row.job.key);
         if (status == PAWL_OK)
             status = returned && job.row.job.cancel_ms == 0 ? give_back(call, &job)
-                                                            : lose(call, &job, claim.instance);
+                                                            : lose(call, &job, &claim);
     }
     /* Rows of one claim and one caller form one block. */
     if (status == PAWL_OK)

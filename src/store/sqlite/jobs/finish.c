@@ -154,6 +154,8 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
                                                   completed ? RUN_JOB_COMPLETED : RUN_JOB_CANCELLED, NONE)
                                  : status;
     }
+    /* Whatever comes back did not kill its worker. */
+    job->row.job.flags &= item->outcome == JOB_RELEASE ? ~JOB_BEGUN : ~JOB_LOSS_FLAGS;
     if (item->outcome == JOB_FAIL)
         return fail(call, job, item, &end, result);
     job->row.job.attempts--;

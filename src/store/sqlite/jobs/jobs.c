@@ -152,6 +152,7 @@ pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state s
     bind_text(&s, job->row.wait_step);
     bind_text(&s, job->row.fingerprint);
     bind_text(&s, job->row.error);
+    bind_int(&s, j->flags);
     return statement_run(&s);
 }
 

@@ -108,6 +108,7 @@ struct sclaim {
     pawl_uuid instance;
     pawl_str queue;
     bool active, intact, forgot;
+    bool tells; /* its holder says its slots, and so tells what begins */
 };
 PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim,
                                            bool *found);
