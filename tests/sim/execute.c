@@ -242,6 +242,7 @@ pawl_status execute_deregister(struct world *world, struct wire *wire) {
     mutant_before_deregister(world, wire);
     pawl_status status =
         world->store->ops->core.instance_deregister(world->store, wire->instance, &wire->error);
+    mutant_after_deregister(world, wire);
     if (status == PAWL_OK)
         history_instance_left(&world->history, world_number(wire->instance), world_db_ms(world));
     return status;

@@ -70,22 +70,24 @@ static void print_violation(uint64_t seed, const struct mutant *mutant, const st
 
 /* One stripe of the seeds. */
 static void run_stripe(const struct options *options, int job, struct totals *totals) {
+    struct world_plan plan = {.ground = ground_new(), .mutant = options->mutant};
     for (uint64_t i = (uint64_t)job; i < options->runs; i += (uint64_t)options->jobs) {
-        uint64_t seed = options->first + i;
         struct verdict verdict, again;
-        world_run(seed, options->mutant, false, &verdict);
+        plan.seed = options->first + i;
+        world_run(&plan, &verdict);
         add_verdict(totals, &verdict);
         if (verdict.violated && totals->violations <= SHOWN_MAX)
-            print_violation(seed, options->mutant, &verdict);
+            print_violation(plan.seed, options->mutant, &verdict);
         if (i % REPLAY_EVERY != 0)
             continue;
-        world_run(seed, options->mutant, false, &again);
+        world_run(&plan, &again);
         totals->replayed++;
         if (again.hash != verdict.hash) {
             totals->replay_differs++;
-            printf("REPLAY seed %" PRIu64 " gave another trace\n", seed);
+            printf("REPLAY seed %" PRIu64 " gave another trace\n", plan.seed);
         }
     }
+    ground_free(plan.ground);
 }
 
 static void print_totals(const struct totals *t) {
@@ -173,7 +175,9 @@ static int run_many(const struct options *options) {
 
 static int run_one(const struct options *options) {
     struct verdict verdict;
-    world_run(options->seed, options->mutant, options->trace, &verdict);
+    struct world_plan plan = {ground_new(), options->seed, options->mutant, options->trace};
+    world_run(&plan, &verdict);
+    ground_free(plan.ground);
     struct totals totals = {0};
     add_verdict(&totals, &verdict);
     print_totals(&totals);
@@ -189,10 +193,10 @@ static int compare_counts(const void *a, const void *b) {
 }
 
 /* How many schedules it takes to find the bug, from a first seed on; 0 = it was not found. */
-static uint64_t schedules_to_kill(const struct options *options, const struct mutant *mutant, uint64_t first,
+static uint64_t schedules_to_kill(const struct options *options, struct world_plan plan,
                                   struct verdict *verdict) {
-    for (uint64_t i = 0; i < options->kill_max; i++) {
-        world_run(first + i, mutant, false, verdict);
+    for (uint64_t i = 0; i < options->kill_max; i++, plan.seed++) {
+        world_run(&plan, verdict);
         if (verdict->violated)
             return i + 1;
     }
@@ -204,6 +208,7 @@ static int run_mutants(const struct options *options) {
     size_t killed = 0;
     if (medians == NULL)
         return 1;
+    struct ground *ground = ground_new();
     if (options->tap)
         printf("1..%zu\n", mutant_count);
     for (size_t i = 0; i < mutant_count; i++) {
@@ -211,8 +216,9 @@ static int run_mutants(const struct options *options) {
         struct verdict verdict = {0};
         bool survived = false;
         for (int trial = 0; trial < options->trials; trial++) {
-            uint64_t first = options->first + (uint64_t)trial * 1000000;
-            counts[trial] = schedules_to_kill(options, &mutants[i], first, &verdict);
+            struct world_plan plan = {
+                .ground = ground, .seed = options->first + (uint64_t)trial * 1000000, .mutant = &mutants[i]};
+            counts[trial] = schedules_to_kill(options, plan, &verdict);
             survived = survived || counts[trial] == 0;
         }
         qsort(counts, (size_t)options->trials, sizeof(*counts), compare_counts);
@@ -232,6 +238,7 @@ static int run_mutants(const struct options *options) {
     qsort(medians, killed, sizeof(*medians), compare_counts);
     printf("sim: mutants=%zu killed=%zu median_schedules_to_kill=%" PRIu64 " max=%" PRIu64 "\n", mutant_count,
            killed, killed > 0 ? medians[killed / 2] : 0, killed > 0 ? medians[killed - 1] : 0);
+    ground_free(ground);
     free(medians);
     return killed == mutant_count ? 0 : 1;
 }
@@ -241,7 +248,7 @@ static void usage(FILE *to) {
                 "       pawl-sim --seed N [--mutant NAME] [--trace]\n"
                 "       pawl-sim --mutants [--kill-max N] [--trials N] [--tap]\n"
                 "       pawl-sim --list\n"
-                "Simulates workers on the model store under faults; exits 1 when a promise was broken.\n");
+                "Simulates workers on SQLite in memory under faults; exits 1 when a promise was broken.\n");
 }
 
 static uint64_t number_of(const char *text) {

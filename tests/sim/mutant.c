@@ -60,6 +60,10 @@ void mutant_before_deregister(struct world *world, const struct wire *wire) {
     ACT(before_deregister, world, wire);
 }
 
+void mutant_after_deregister(struct world *world, const struct wire *wire) {
+    ACT(after_deregister, world, wire);
+}
+
 void mutant_after_redrive(struct world *world, const struct dead_ref *ref) { ACT(after_redrive, world, ref); }
 
 void mutant_forget(struct world *world) {

@@ -28,6 +28,7 @@ struct mutant {
     void (*after_fail)(struct world *world, struct wire *wire);
     void (*after_beat)(struct world *world, const struct wire *wire);
     void (*before_deregister)(struct world *world, const struct wire *wire);
+    void (*after_deregister)(struct world *world, const struct wire *wire);
     void (*after_redrive)(struct world *world, const struct dead_ref *ref);
 };
 
@@ -37,7 +38,6 @@ struct mutant_memory {
     struct item item;
     bool has_item;
     int worker;
-    pawl_uuid leaver;
 };
 
 extern const struct mutant mutants[];
@@ -61,6 +61,7 @@ void mutant_after_complete(struct world *world, struct wire *wire);
 void mutant_after_fail(struct world *world, struct wire *wire);
 void mutant_after_beat(struct world *world, const struct wire *wire);
 void mutant_before_deregister(struct world *world, const struct wire *wire);
+void mutant_after_deregister(struct world *world, const struct wire *wire);
 void mutant_after_redrive(struct world *world, const struct dead_ref *ref);
 void mutant_forget(struct world *world);
 

@@ -4,17 +4,33 @@
 #include "base/uuid.h"
 #include "mutants_int.h"
 
+/* Who holds a message now, under which token; false: it is not in flight. */
+static bool holder_of(struct world *world, pawl_uuid id, struct arena *arena, struct message_row *holder) {
+    struct message_rows rows = {0};
+    pawl_error error;
+    if (world->store->ops->view.message_find(world->store, id, arena, &rows, &error) != PAWL_OK)
+        return false;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.rows[i].state == STATE_LEASED) {
+            *holder = rows.rows[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reports under an old token count for whoever holds the message now. */
 void mutant_stale_completions(struct world *world, struct wire *wire, struct work_batch_result *result,
                               struct arena *arena) {
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < wire->batch.completion_count[kind]; i++) {
             struct complete_item item = wire->batch.completions[kind][i];
-            struct record *record = mutant_record(world, item.ref.id);
-            if (result->completed[kind].answers[i] != ANSWER_STALE || record == NULL || record->part == NULL)
+            struct message_row holder;
+            if (result->completed[kind].answers[i] != ANSWER_STALE ||
+                !holder_of(world, item.ref.id, arena, &holder))
                 continue;
-            item.ref.token = record->part->token;
-            struct messages_complete in = {record->part->instance, (enum store_kind)kind, &item, 1, false};
+            item.ref.token = holder.item.token;
+            struct messages_complete in = {holder.claimed_by, (enum store_kind)kind, &item, 1, false};
             struct answer_list out = {0};
             if (world->store->ops->core.messages_complete(world->store, &in, arena, &out, NULL) == PAWL_OK)
                 result->completed[kind].answers[i] = out.answers[0];
@@ -27,11 +43,12 @@ void mutant_stale_failures(struct world *world, struct wire *wire, struct work_b
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < wire->batch.failure_count[kind]; i++) {
             struct fail_item item = wire->batch.failures[kind][i];
-            struct record *record = mutant_record(world, item.ref.id);
-            if (result->failed[kind].answers[i] != ANSWER_STALE || record == NULL || record->part == NULL)
+            struct message_row holder;
+            if (result->failed[kind].answers[i] != ANSWER_STALE ||
+                !holder_of(world, item.ref.id, arena, &holder))
                 continue;
-            item.ref.token = record->part->token;
-            struct messages_fail in = {record->part->instance, (enum store_kind)kind, &item, 1};
+            item.ref.token = holder.item.token;
+            struct messages_fail in = {holder.claimed_by, (enum store_kind)kind, &item, 1};
             struct answer_list out = {0};
             if (world->store->ops->core.messages_fail(world->store, &in, arena, &out, NULL) != PAWL_OK)
                 continue;
@@ -46,11 +63,12 @@ void mutant_stale_releases(struct world *world, struct wire *wire, struct work_b
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < wire->batch.release_count[kind]; i++) {
             struct release_item item = wire->batch.releases[kind][i];
-            struct record *record = mutant_record(world, item.ref.id);
-            if (result->released[kind].answers[i] != ANSWER_STALE || record == NULL || record->part == NULL)
+            struct message_row holder;
+            if (result->released[kind].answers[i] != ANSWER_STALE ||
+                !holder_of(world, item.ref.id, arena, &holder))
                 continue;
-            item.ref.token = record->part->token;
-            struct messages_release in = {record->part->instance, (enum store_kind)kind, &item, 1};
+            item.ref.token = holder.item.token;
+            struct messages_release in = {holder.claimed_by, (enum store_kind)kind, &item, 1};
             struct answer_list out = {0};
             if (world->store->ops->core.messages_release(world->store, &in, arena, &out, NULL) == PAWL_OK)
                 result->released[kind].answers[i] = out.answers[0];

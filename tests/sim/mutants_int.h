@@ -2,11 +2,7 @@
 #ifndef SIM_MUTANTS_INT_H
 #define SIM_MUTANTS_INT_H
 
-#include "store/model/state.h"
 #include "world.h"
-
-/* The record of a message in the model; NULL: it is not there. */
-struct record *mutant_record(struct world *world, pawl_uuid id);
 
 void mutant_releases_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
                           struct arena *arena);
@@ -38,6 +34,7 @@ void mutant_behind_lost(struct world *world, struct wire *wire, struct work_batc
 void mutant_redrive_lost(struct world *world, const struct dead_ref *ref);
 void mutant_token_reused(struct world *world, const struct wire *wire, struct work_batch *batch);
 void mutant_leaving_loses(struct world *world, const struct wire *wire);
+void mutant_left_lost(struct world *world, const struct wire *wire);
 void mutant_stale_completions(struct world *world, struct wire *wire, struct work_batch_result *result,
                               struct arena *arena);
 void mutant_stale_failures(struct world *world, struct wire *wire, struct work_batch_result *result,

@@ -1,40 +1,47 @@
-/* Seeded bugs of the protocol that spoil the model's tables, as a wrong statement would. */
-#include <stdlib.h>
-
+/* Seeded bugs of the protocol that spoil the store's tables, as a wrong statement would; the store's own
+ * invariants hold afterwards, so that the history has to show the bug. */
 #include "base/uuid.h"
 #include "mutants_int.h"
-#include "store/model/put.h"
 
-static struct model *model_of(struct world *world) { return (struct model *)world->store; }
+#define NOT_CLAIMED                                                                                          \
+    " AND NOT EXISTS (SELECT 1 FROM pawl_claim_item AS i WHERE i.kind = a.kind AND i.seq = a.seq)"
 
-struct record *mutant_record(struct world *world, pawl_uuid id) {
-    struct node *node = model_table_first(&model_of(world)->ids, model_hash_uuid(id));
-    for (; node != NULL; node = model_table_next(node)) {
-        struct record *record = node->thing;
-        if (uuid_equal(record->id, id))
-            return record;
-    }
-    return NULL;
+static int64_t run(struct world *world, const char *sql) {
+    return ground_run(world->ground, sql, &(struct ground_values){0});
 }
 
-/* The message is gone and nothing in the store shows it. */
-static void vanish(struct world *world, struct record *record) {
-    struct model *model = model_of(world);
-    if (record == NULL)
-        return;
-    if (record->part != NULL)
-        model_part_leave(model, record, false);
-    model->tally[record->kind].put--;
-    model_record_finish(model, record, false);
+static int64_t run_id(struct world *world, const char *sql, pawl_uuid id) {
+    return ground_run(world->ground, sql, &(struct ground_values){.id = &id});
 }
 
-/* Every record for which `act` is called may be removed by it. */
-static void each_record(struct world *world, void (*act)(struct world *world, struct record *record)) {
-    for (size_t i = 0; i < world->message_count; i++) {
-        struct record *record = mutant_record(world, world->messages[i].id);
-        if (record != NULL)
-            act(world, record);
-    }
+/* A waiting hold follows what is aside. */
+static void follow_holds(struct world *world) {
+    run(world, "DELETE FROM pawl_hold AS h WHERE state = 1"
+               " AND NOT EXISTS (SELECT 1 FROM pawl_aside AS a WHERE a.kind = h.kind AND a.key = h.key)");
+    run(world, "UPDATE pawl_hold AS h SET due_ms = (SELECT scheduled_ms FROM pawl_aside AS a"
+               " WHERE a.kind = h.kind AND a.key = h.key ORDER BY seq LIMIT 1) WHERE state = 1");
+}
+
+/* What is doomed is gone, and nothing in the store shows it. */
+static void vanish(struct world *world) {
+    run(world, "DELETE FROM pawl_message WHERE (kind, seq) IN (SELECT kind, seq FROM doomed)");
+    run(world, "DELETE FROM pawl_aside WHERE (kind, seq) IN (SELECT kind, seq FROM doomed)");
+    run(world, "DELETE FROM pawl_dead WHERE (kind, seq) IN (SELECT kind, seq FROM doomed)");
+    run(world, "UPDATE pawl_tally AS t SET"
+               " put = put - (SELECT count(*) FROM doomed AS d WHERE d.kind = t.kind),"
+               " aside = (SELECT count(*) FROM pawl_aside AS a WHERE a.kind = t.kind),"
+               " dead = (SELECT count(*) FROM pawl_dead AS a WHERE a.kind = t.kind)");
+    run(world, "DELETE FROM doomed");
+    follow_holds(world);
+}
+
+static void vanish_id(struct world *world, pawl_uuid id) {
+    if (run_id(
+            world,
+            "INSERT INTO doomed SELECT a.kind, a.seq FROM (SELECT kind, seq FROM pawl_message WHERE id = ?1"
+            " UNION ALL SELECT kind, seq FROM pawl_aside WHERE id = ?1) AS a WHERE TRUE" NOT_CLAIMED,
+            id) > 0)
+        vanish(world);
 }
 
 void mutant_releases_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
@@ -43,203 +50,152 @@ void mutant_releases_lost(struct world *world, struct wire *wire, struct work_ba
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < wire->batch.release_count[kind]; i++) {
             if (result->released[kind].answers[i] == ANSWER_APPLIED)
-                vanish(world, mutant_record(world, wire->batch.releases[kind][i].ref.id));
+                vanish_id(world, wire->batch.releases[kind][i].ref.id);
         }
     }
 }
 
 void mutant_put_lost(struct world *world, const struct messages_put *in) {
     if (rng_chance(&world->rng, 1000))
-        vanish(world, mutant_record(world, in->messages[0].id));
+        vanish_id(world, in->messages[0].id);
 }
 
 void mutant_dedupe_forgotten(struct world *world, struct messages_put *in) {
-    struct model *model = model_of(world);
     in->request = uuid_nil();
-    while (model->dedupe.count > 0)
-        model_dedupe_remove(model, model_table_each(&model->dedupe, NULL)->thing);
+    run(world, "DELETE FROM pawl_dedupe");
 }
 
 void mutant_expire_early(struct world *world, struct wire *wire, struct work_batch_result *result,
                          struct arena *arena) {
     (void)wire, (void)arena;
+    int64_t until_ms = world_db_ms(world) + world->swarm.lease_ms / 5;
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < result->claimed[kind].count; i++) {
-            struct record *record = mutant_record(world, result->claimed[kind].items[i].id);
-            record->part->lease_until_ms = world_db_ms(world) + world->swarm.lease_ms / 5;
+            struct ground_values values = {{until_ms, result->claimed[kind].items[i].token}, 2, NULL};
+            ground_run(world->ground,
+                       "UPDATE pawl_claim SET lease_until_ms = ?1 WHERE token = ?2 AND state = 1", &values);
         }
     }
 }
 
 void mutant_evict_living(struct world *world, const struct wire *wire) {
-    struct model *model = model_of(world);
+    struct arena *arena = arena_create(0);
+    struct instance_rows rows = {0};
     pawl_error error;
-    for (size_t i = 0; i < model->instance_count; i++) {
-        const struct instance *instance = model->instances[i];
-        if (instance->state != INSTANCE_ACTIVE || uuid_equal(instance->id, wire->instance) ||
+    if (world->store->ops->view.instances(world->store, arena, &rows, &error) != PAWL_OK)
+        rows.count = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (rows.rows[i].state != INSTANCE_ACTIVE || uuid_equal(rows.rows[i].id, wire->instance) ||
             !rng_chance(&world->rng, 500))
             continue;
-        (void)world->store->ops->core.instance_evict(world->store, instance->id, &error);
-        return;
+        (void)world->store->ops->core.instance_evict(world->store, rows.rows[i].id, &error);
+        break;
     }
-}
-
-static void forget_deaths(struct world *world, struct record *record) {
-    (void)world;
-    if (record->part == NULL && record->place == PLACE_ASIDE)
-        record->deaths = 0;
+    arena_free(arena);
 }
 
 void mutant_deaths_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
                              struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, forget_deaths);
-}
-
-static void forget_suspicion(struct world *world, struct record *record) {
-    (void)world;
-    if (record->part == NULL && record->place == PLACE_ASIDE)
-        record->losses = 0;
+    run(world, "UPDATE pawl_aside AS a SET deaths = 0 WHERE deaths > 0" NOT_CLAIMED);
 }
 
 void mutant_suspicion_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
                                 struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, forget_suspicion);
-}
-
-static void begin_at_once(struct world *world, struct record *record) {
-    (void)world;
-    if (record->part != NULL && record->part->suspect == SUSPECT_GRANTED)
-        record->part->suspect = SUSPECT_BEGUN;
+    run(world, "UPDATE pawl_aside AS a SET losses = 0 WHERE losses > 0" NOT_CLAIMED);
 }
 
 void mutant_charged_at_grant(struct world *world, struct wire *wire, struct work_batch_result *result,
                              struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, begin_at_once);
-}
-
-static void forget_attempts(struct world *world, struct record *record) {
-    (void)world;
-    if (record->part == NULL && record->place == PLACE_ASIDE)
-        record->attempts = 0;
+    run(world, "UPDATE pawl_claim SET suspect = 2 WHERE suspect = 1 AND state = 1");
 }
 
 void mutant_attempts_forgotten(struct world *world, struct wire *wire, struct work_batch_result *result,
                                struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, forget_attempts);
+    run(world, "UPDATE pawl_aside AS a SET attempts = 0 WHERE attempts > 0" NOT_CLAIMED);
 }
 
-/* The message queues up again, behind what was put since. */
-static void to_the_back(struct world *world, struct record *record) {
-    struct model *model = model_of(world);
-    struct message_new in = {.id = record->id,
-                             .stream = model_text(record->stream),
-                             .type = model_text(record->type),
-                             .payload = model_text(record->payload)};
-    pawl_str consumer = model_text(record->consumer);
-    enum store_kind kind = record->kind;
-    int attempts = record->attempts, deaths = record->deaths, losses = record->losses;
-    vanish(world, record);
-    struct record *again = model_record_new(model, kind, &in, consumer);
-    again->attempts = attempts;
-    again->deaths = deaths;
-    again->losses = losses;
-    model->tally[kind].put++;
-    const pawl_str texts[] = {in.stream, in.type, in.payload, consumer};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-        model_text_free(texts[i]);
-}
-
-static void failed_to_the_back(struct world *world, struct record *record) {
-    if (record->part == NULL && record->place == PLACE_ASIDE && record->reason == ASIDE_FAILED)
-        to_the_back(world, record);
-}
-
-static void expired_to_the_back(struct world *world, struct record *record) {
-    if (record->part == NULL && record->place == PLACE_ASIDE && record->reason == ASIDE_EXPIRED)
-        to_the_back(world, record);
+/* The doomed get new numbers, behind everything that was put since. */
+static void to_the_back(struct world *world) {
+    run(world, "UPDATE pawl_aside AS a SET seq = (SELECT last_seq FROM pawl_settings) + n FROM"
+               " (SELECT kind AS k, seq AS s, row_number() OVER (ORDER BY kind, seq) AS n FROM doomed)"
+               " WHERE a.kind = k AND a.seq = s");
+    run(world, "UPDATE pawl_settings SET last_seq = last_seq + (SELECT count(*) FROM doomed)");
+    run(world, "DELETE FROM doomed");
+    follow_holds(world);
 }
 
 void mutant_retry_behind(struct world *world, struct wire *wire, struct work_batch_result *result,
                          struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, failed_to_the_back);
+    if (run(world, "INSERT INTO doomed SELECT kind, seq FROM pawl_aside AS a WHERE reason = 1" NOT_CLAIMED) >
+        0)
+        to_the_back(world);
 }
 
 void mutant_expiry_behind(struct world *world, struct wire *wire, struct work_batch_result *result,
                           struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, expired_to_the_back);
-}
-
-static void unblock(struct world *world, struct record *record) {
-    struct stream *stream = record->home;
-    if (stream->hold != HOLD_BLOCKED)
-        return;
-    if (stream->aside.first != NULL)
-        model_hold_set(model_of(world), stream, HOLD_WAITING, 0);
-    else
-        model_hold_drop(model_of(world), stream);
+    if (run(world, "INSERT INTO doomed SELECT kind, seq FROM pawl_aside AS a WHERE reason = 3" NOT_CLAIMED) >
+        0)
+        to_the_back(world);
 }
 
 void mutant_block_ignored(struct world *world, struct wire *wire, struct work_batch_result *result,
                           struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, unblock);
-}
-
-static void lose_parked(struct world *world, struct record *record) {
-    if (record->place == PLACE_DEAD && record->reason == DEAD_PARKED)
-        vanish(world, record);
+    if (run(world, "UPDATE pawl_hold SET state = 1, by_seq = 0 WHERE state = 2") > 0)
+        follow_holds(world);
 }
 
 void mutant_parked_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
                         struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, lose_parked);
-}
-
-static void lose_dead(struct world *world, struct record *record) {
-    if (record->place == PLACE_DEAD && record->home->hold == 0)
-        vanish(world, record);
+    if (run(world, "INSERT INTO doomed SELECT kind, seq FROM pawl_dead WHERE reason = 4") > 0)
+        vanish(world);
 }
 
 void mutant_dead_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
                       struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, lose_dead);
-}
-
-static void lose_behind(struct world *world, struct record *record) {
-    if (record->place == PLACE_ASIDE && record->part == NULL && record->reason == ASIDE_BEHIND)
-        vanish(world, record);
+    if (run(world,
+            "INSERT INTO doomed SELECT kind, seq FROM pawl_dead AS d"
+            " WHERE NOT EXISTS (SELECT 1 FROM pawl_hold AS h WHERE h.kind = d.kind AND h.key = d.key)") > 0)
+        vanish(world);
 }
 
 void mutant_behind_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
                         struct arena *arena) {
     (void)wire, (void)result, (void)arena;
-    each_record(world, lose_behind);
+    if (run(world, "INSERT INTO doomed SELECT kind, seq FROM pawl_aside AS a WHERE reason = 2" NOT_CLAIMED) >
+        0)
+        vanish(world);
 }
 
 void mutant_redrive_lost(struct world *world, const struct dead_ref *ref) {
-    vanish(world, model_record_find_seq(model_of(world), ref->kind, ref->seq));
+    struct ground_values values = {{(int64_t)ref->kind, ref->seq}, 2, NULL};
+    if (ground_run(world->ground,
+                   "INSERT INTO doomed SELECT kind, seq FROM pawl_aside WHERE kind = ?1 AND seq = ?2",
+                   &values) > 0)
+        vanish(world);
 }
 
+/* Ended claims are forgotten with it: two of one number would be refused. */
 void mutant_token_reused(struct world *world, const struct wire *wire, struct work_batch *batch) {
     (void)wire, (void)batch;
-    struct model *model = model_of(world);
-    model->counter -= model->counter > 4 ? 3 : 0;
-}
-
-static void lose_claimed(struct world *world, struct record *record) {
-    if (record->part != NULL && uuid_equal(record->part->instance, world->mutant_memory.leaver))
-        vanish(world, record);
+    run(world, "DELETE FROM pawl_claim WHERE state <> 1");
+    run(world, "UPDATE pawl_settings SET last_token = last_token - 3 WHERE last_token > 4");
 }
 
 void mutant_leaving_loses(struct world *world, const struct wire *wire) {
-    world->mutant_memory.leaver = wire->instance;
-    each_record(world, lose_claimed);
+    run_id(world, "INSERT INTO doomed SELECT kind, seq FROM pawl_claim_item WHERE instance = ?1",
+           wire->instance);
+}
+
+void mutant_left_lost(struct world *world, const struct wire *wire) {
+    (void)wire;
+    vanish(world);
 }

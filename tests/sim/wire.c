@@ -242,6 +242,8 @@ void wire_execute(struct world *world, struct wire *wire) {
     else
         execute(world, wire, delivery);
     world->executed += !down;
+    if (wire->status == PAWL_INTERNAL || wire->status == PAWL_DAMAGED)
+        history_violated(&world->history, "store", "request %d: %s", (int)wire->type, wire->error.text);
     world_note(world, "execute", wire->worker, (int64_t)wire->type, (int64_t)wire->status);
     if (wire->answered) {
         *wire = before; /* the second time nobody listens */

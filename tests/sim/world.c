@@ -50,10 +50,7 @@ bool world_strikes(struct world *world, enum fault fault) {
 int64_t world_db_ms(const struct world *world) { return SIM_EPOCH_MS + world->now_ms; }
 
 void world_clock(struct world *world, int64_t offset_ms) {
-    struct settings_change change = {-1, -1, -1, -1, world_db_ms(world) + offset_ms, -1, -1};
-    pawl_error error;
-    world_must(world, world->store->ops->core.settings_change(world->store, &change, &error), &error,
-               "clock");
+    ground_clock(world->ground, world_db_ms(world) + offset_ms);
 }
 
 /* An id with a number inside; the rest of it is random, because shares are ordered by it. */
@@ -89,30 +86,26 @@ static bool is_dead(void *self, int message) {
 }
 
 static void open_store(struct world *world) {
-    char url[64];
     pawl_error error;
-    (void)snprintf(url, sizeof(url), "model:?partitions=%d&lanes=%d", world->swarm.partitions,
-                   world->swarm.lanes);
-    struct store_config config = {.url = url};
-    if (store_open(&config, &world->store, &error) != PAWL_OK) {
-        fprintf(stderr, "pawl-sim: %s\n", error.text);
-        abort();
-    }
+    world->store = ground_fresh(world->ground, world->swarm.partitions, world->swarm.lanes);
+    world_clock(world, 0);
     struct settings_change change = {.instance_lease_ms = world->swarm.instance_lease_ms,
                                      .stale_ms = world->swarm.instance_lease_ms * 4,
                                      .dedupe_ms = -1,
                                      .history_ms = -1,
-                                     .test_now_ms = SIM_EPOCH_MS,
+                                     .test_now_ms = -1,
                                      .max_attempts = world->swarm.max_attempts,
                                      .dead_policy = (int)world->swarm.policy};
     world_must(world, world->store->ops->core.settings_change(world->store, &change, &error), &error,
                "settings");
 }
 
-static void begin(struct world *world, uint64_t seed, const struct mutant *mutant) {
-    rng_seed(&world->rng, seed);
+static void begin(struct world *world, const struct world_plan *plan) {
+    rng_seed(&world->rng, plan->seed);
     swarm_draw(&world->swarm, &world->rng);
-    world->mutant = mutant;
+    world->ground = plan->ground;
+    world->mutant = plan->mutant;
+    world->tracing = plan->tracing;
     const struct swarm *swarm = &world->swarm;
     struct history_rules rules = {swarm->policy, swarm->max_attempts, swarm->lease_ms,
                                   swarm->instance_lease_ms};
@@ -293,15 +286,13 @@ static void world_free(struct world *world) {
     queue_free(&world->queue);
     history_free(&world->history);
     free(world->messages);
-    store_close(world->store);
     mutant_forget(world);
     free(world);
 }
 
-void world_run(uint64_t seed, const struct mutant *mutant, bool tracing, struct verdict *verdict) {
+void world_run(const struct world_plan *plan, struct verdict *verdict) {
     struct world *world = sim_alloc(sizeof(*world));
-    world->tracing = tracing;
-    begin(world, seed, mutant);
+    begin(world, plan);
     while (world->queue.count > 0 && !world->history.violated) {
         struct occasion occasion = queue_pop(&world->queue);
         world->now_ms = occasion.at_ms;

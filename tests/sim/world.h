@@ -1,9 +1,10 @@
-/* One simulated world: virtual time, a real model store, workers that run the real core, and what befalls
+/* One simulated world: virtual time, a real store, workers that run the real core, and what befalls
  * them. */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
 #include "engine/core/core.h"
+#include "ground.h"
 #include "history.h"
 #include "mutant.h"
 #include "queue.h"
@@ -124,7 +125,8 @@ struct world {
     struct swarm swarm;
     struct rng rng;
     struct queue queue;
-    struct store *store;
+    struct ground *ground;
+    struct store *store; /* the ground's */
     struct history history;
     const struct mutant *mutant; /* NULL: the protocol as it is */
     int64_t now_ms, down_until_ms, heal_ms, drained_ms;
@@ -152,8 +154,16 @@ struct verdict {
     uint64_t faults[FAULT_COUNT];
 };
 
+/* Which world to run, and on what ground. */
+struct world_plan {
+    struct ground *ground;
+    uint64_t seed;
+    const struct mutant *mutant; /* NULL: the protocol as it is */
+    bool tracing;
+};
+
 /* Runs the world of a seed to its end. */
-void world_run(uint64_t seed, const struct mutant *mutant, bool tracing, struct verdict *verdict);
+void world_run(const struct world_plan *plan, struct verdict *verdict);
 
 /* Notes a happening: part of the hash, printed when tracing. */
 void world_note(struct world *world, const char *what, int64_t a, int64_t b, int64_t c);

@@ -1,4 +1,5 @@
 /* Runs the invariants and the looks of the doctor: each is a query that must return no rows. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -13,21 +14,22 @@ static void add(struct violations *list, const struct sql_file *file, const char
     list->rows[list->count++] = (struct violation){str_from(file->name), str_from(copy)};
 }
 
-/* An invariant's statement is prepared each time: it runs seldom, and its text is the whole file. */
-static pawl_status run_one(struct operation *op, const struct sql_file *file, struct arena *arena,
-                           struct violations *list) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(op->store->db, file->text, -1, &stmt, NULL);
+/* *stmt is prepared when it is NULL; the caller finalizes it. */
+static pawl_status run_one(struct operation *op, const struct sql_file *file, sqlite3_stmt **stmt,
+                           struct arena *arena, struct violations *list) {
+    int rc = SQLITE_OK;
+    if (*stmt == NULL)
+        rc = sqlite3_prepare_v3(op->store->db, file->text, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     while (rc == SQLITE_OK && list->count < VIOLATIONS_MAX) {
-        rc = sqlite3_step(stmt);
+        rc = sqlite3_step(*stmt);
         if (rc != SQLITE_ROW)
             break;
-        add(list, file, (const char *)sqlite3_column_text(stmt, 0), arena);
+        add(list, file, (const char *)sqlite3_column_text(*stmt, 0), arena);
         rc = SQLITE_OK;
     }
     pawl_status status =
         rc == SQLITE_OK || rc == SQLITE_DONE ? PAWL_OK : connection_failure(op->store, rc, op->name, op->err);
-    sqlite3_finalize(stmt);
+    sqlite3_reset(*stmt); /* repeats the failure that is already kept; takes NULL */
     return status;
 }
 
@@ -36,7 +38,17 @@ struct look {
     enum sqlite_query damage;
     const struct sql_file *files;
     size_t count;
+    bool kept; /* its statements stay prepared */
 };
+
+/* The statements of a look, all NULL at first; NULL when out of memory. */
+static sqlite3_stmt **statements_of(struct operation *op, const struct look *look) {
+    if (!look->kept)
+        return arena_array(op->scratch, look->count, sizeof(sqlite3_stmt *));
+    if (op->store->invariants == NULL)
+        op->store->invariants = calloc(look->count, sizeof(sqlite3_stmt *));
+    return op->store->invariants;
+}
 
 static pawl_status look_run(struct store *store, const struct look *look, struct arena *arena,
                             struct violations *out, pawl_error *err) {
@@ -45,12 +57,15 @@ static pawl_status look_run(struct store *store, const struct look *look, struct
     if (status != PAWL_OK)
         return status;
     struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
-    if (list.rows == NULL)
+    sqlite3_stmt **statements = statements_of(&op, look);
+    if (list.rows == NULL || statements == NULL)
         status = operation_no_memory(&op);
     else
         status = connection_intact(op.store, look->damage, op.name, err);
     for (size_t i = 0; i < look->count && status == PAWL_OK; i++)
-        status = run_one(&op, &look->files[i], arena, &list);
+        status = run_one(&op, &look->files[i], &statements[i], arena, &list);
+    for (size_t i = 0; !look->kept && statements != NULL && i < look->count; i++)
+        sqlite3_finalize(statements[i]);
     status = operation_end(&op, status);
     if (status == PAWL_OK)
         *out = list;
@@ -58,13 +73,14 @@ static pawl_status look_run(struct store *store, const struct look *look, struct
 }
 
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
-    const struct look look = {SQLITE_Q_FILE_INTEGRITY, sql_sqlite_invariants, sql_sqlite_invariants_count};
+    const struct look look = {SQLITE_Q_FILE_INTEGRITY, sql_sqlite_invariants, sql_sqlite_invariants_count,
+                              true};
     return look_run(store, &look, arena, out, err);
 }
 
 pawl_status sqlite_problems(struct store *store, struct arena *arena, struct violations *out,
                             pawl_error *err) {
-    const struct look look = {SQLITE_Q_FILE_DAMAGE, sql_sqlite_doctor, sql_sqlite_doctor_count};
+    const struct look look = {SQLITE_Q_FILE_DAMAGE, sql_sqlite_doctor, sql_sqlite_doctor_count, false};
     struct violations list;
     pawl_status status = look_run(store, &look, arena, &list, err);
     if (status == PAWL_OK)

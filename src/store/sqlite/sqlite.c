@@ -6,6 +6,7 @@
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/events/event_calls.h"
 #include "store/sqlite/file/clock.h"
+#include "store/sqlite/file/memory.h"
 #include "store/sqlite/file/migrate.h"
 #include "store/sqlite/file/waker.h"
 #include "store/sqlite/fleet/instance.h"
@@ -109,16 +110,38 @@ static const struct store_ops sqlite_ops = {
     .close = sqlite_close,
 };
 
+static struct store sqlite_base(bool sessions) {
+    return (struct store){
+        .ops = &sqlite_ops,
+        .caps = {.notify = false, .many_writers = false, .sql = true, .sessions = sessions},
+        .dialect = "sqlite",
+    };
+}
+
+pawl_status sqlite_memory_open(const struct migrate_config *migrate, const int64_t *clock_ms,
+                               struct store **store, pawl_error *err) {
+    const struct store_config config = {.url = ":memory:", .durability = DURABILITY_NORMAL};
+    struct sqlite_store *self = NULL;
+    struct migrate_result migrated;
+    pawl_status status = connection_open(&config, CONNECTION_MEMORY, &self, err);
+    if (status != PAWL_OK)
+        return status;
+    self->base = sqlite_base(false);
+    self->clock_ms = clock_ms;
+    status = migrate_run(self, migrate, &migrated, err);
+    if (status == PAWL_OK)
+        *store = &self->base;
+    else
+        connection_close(self);
+    return status;
+}
+
 pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err) {
     struct sqlite_store *self = NULL;
     pawl_status status = connection_open(config, CONNECTION_USE, &self, err);
     if (status != PAWL_OK)
         return status;
-    self->base = (struct store){
-        .ops = &sqlite_ops,
-        .caps = {.notify = false, .many_writers = false, .sql = true, .sessions = true},
-        .dialect = "sqlite",
-    };
+    self->base = sqlite_base(true);
     if (!config->allow_version_mismatch)
         status = migrate_check(self, err);
     if (status == PAWL_OK && !config->allow_version_mismatch)

@@ -150,6 +150,8 @@ pawl_status connection_failure(struct sqlite_store *store, int rc, const char *o
 pawl_status connection_intact(struct sqlite_store *store, enum sqlite_query query, const char *op,
                               pawl_error *err) {
     char what[DAMAGE_BYTES] = "";
+    if (store->in_memory)
+        return PAWL_OK;
     int rc = find_damage(store, query, what);
     if (rc == SQLITE_ROW)
         return damaged(store, what, op, err);
@@ -269,7 +271,8 @@ static pawl_status run_pragmas(struct sqlite_store *store, const struct store_co
 static pawl_status open_database(struct sqlite_store *store, const struct store_config *config,
                                  pawl_error *err) {
     /* One mutex of ours covers the connection, so SQLite's own are not needed. */
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                (store->in_memory ? SQLITE_OPEN_MEMORY : 0);
     int rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_handler(store->db, busy_wait, store);
@@ -287,12 +290,13 @@ static pawl_status open_database(struct sqlite_store *store, const struct store_
     return status;
 }
 
-static pawl_status check_config(const struct store_config *config, const char *path, pawl_error *err) {
+static pawl_status check_config(const struct store_config *config, const char *path, bool in_memory,
+                                pawl_error *err) {
     if (config->schema != NULL && strcmp(config->schema, "pawl") != 0)
         return error_set(err, PAWL_INVALID, OP,
                          "schema %s: an SQLite file has one schema, named pawl: use another file instead",
                          config->schema);
-    if (path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0)
+    if (path == NULL || path[0] == '\0' || (!in_memory && strcmp(path, ":memory:") == 0))
         return error_set(err, PAWL_INVALID, OP, "name a file: sqlite:PATH");
     return PAWL_OK;
 }
@@ -300,13 +304,14 @@ static pawl_status check_config(const struct store_config *config, const char *p
 pawl_status connection_open(const struct store_config *config, enum connection_mode mode,
                             struct sqlite_store **out, pawl_error *err) {
     const char *path = store_sqlite_path(config->url);
-    pawl_status status = check_config(config, path, err);
+    pawl_status status = check_config(config, path, mode == CONNECTION_MEMORY, err);
     if (status != PAWL_OK)
         return status;
     struct sqlite_store *store = calloc(1, sizeof(*store));
     if (store == NULL)
         return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
     pthread_mutex_init(&store->lock, NULL);
+    store->in_memory = mode == CONNECTION_MEMORY;
     store->checkpointer_fd = -1;
     store->migrate_fd = -1;
     store->turn_fd = TURN_NOT_OPENED;
@@ -319,8 +324,9 @@ pawl_status connection_open(const struct store_config *config, enum connection_m
         status = error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
         goto done;
     }
-    status = prepare_side_dir(store, mode, err);
-    if (status == PAWL_OK)
+    if (!store->in_memory)
+        status = prepare_side_dir(store, mode, err);
+    if (status == PAWL_OK && !store->in_memory)
         status = prepare_file(store, mode, err);
     if (status == PAWL_OK)
         status = open_database(store, config, err);
@@ -344,11 +350,14 @@ pawl_status connection_use_wal(struct sqlite_store *store, pawl_error *err) {
 void connection_close(struct sqlite_store *store) {
     if (store == NULL)
         return;
-    if (store->db != NULL)
+    if (store->db != NULL && !store->in_memory)
         checkpointer_close(store);
     liveness_drop(store);
     for (size_t i = 0; i < SQLITE_Q_COUNT; i++)
         sqlite3_finalize(store->statements[i]);
+    for (size_t i = 0; store->invariants != NULL && i < sql_sqlite_invariants_count; i++)
+        sqlite3_finalize(store->invariants[i]);
+    free(store->invariants);
     sqlite3_close(store->db);
     if (store->migrate_fd >= 0)
         close(store->migrate_fd);
@@ -362,8 +371,8 @@ void connection_close(struct sqlite_store *store) {
 }
 
 pawl_status connection_file_id(struct sqlite_store *store, char text[static FILE_ID_BYTES], pawl_error *err) {
-    struct stat info;
-    if (stat(store->path, &info) != 0)
+    struct stat info = {0};
+    if (!store->in_memory && stat(store->path, &info) != 0)
         return error_errno(err, PAWL_UNAVAILABLE, OP, errno, "%s cannot be looked at", store->path);
     snprintf(text, FILE_ID_BYTES, "%ju:%ju", (uintmax_t)info.st_dev, (uintmax_t)info.st_ino);
     return PAWL_OK;

@@ -36,10 +36,13 @@ struct sqlite_store {
     bool turn_held;
     int64_t turn_ignore_until_us; /* boot clock */
     struct file_place places[STORE_FILES];
+    const int64_t *clock_ms; /* the store's time, when it is not this machine's; borrowed */
+    bool in_memory;          /* it has no files */
     bool cut_off; /* one of them was removed or replaced: nothing may be written into what is there now */
     struct liveness_lock *liveness;
     struct arena *scratch; /* emptied at the start of every operation */
     sqlite3_stmt *statements[SQLITE_Q_COUNT];
+    sqlite3_stmt **invariants; /* sql_sqlite_invariants_count of them; NULL until they run */
 };
 
 static inline struct sqlite_store *sqlite_store_of(struct store *store) {
@@ -47,8 +50,9 @@ static inline struct sqlite_store *sqlite_store_of(struct store *store) {
 }
 
 enum connection_mode {
-    CONNECTION_USE,   /* the file must be there */
-    CONNECTION_CREATE /* made when missing, readable by its owner only */
+    CONNECTION_USE,    /* the file must be there */
+    CONNECTION_CREATE, /* made when missing, readable by its owner only */
+    CONNECTION_MEMORY  /* no file: a new, empty database that no other connection sees */
 };
 
 /*

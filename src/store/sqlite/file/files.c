@@ -43,7 +43,7 @@ static bool is_open_here(struct file_place place) {
  * else would see what we commit from now on. */
 pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
     static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
-    for (size_t i = 0; i < STORE_FILES; i++) {
+    for (size_t i = 0; i < STORE_FILES && !store->in_memory; i++) {
         struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
         if (was->inode == 0 && (now.inode == 0 || is_open_here(now)))
             *was = now; /* the log is made by the first who reads */

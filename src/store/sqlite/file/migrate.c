@@ -194,23 +194,17 @@ static pawl_status migrate_all(struct operation *op, const struct migrate_config
     return status;
 }
 
-pawl_status sqlite_migrate(const struct store_config *config, const struct migrate_config *migrate,
-                           struct migrate_result *out, pawl_error *err) {
-    struct sqlite_store *store = NULL;
+pawl_status migrate_run(struct sqlite_store *store, const struct migrate_config *migrate,
+                        struct migrate_result *out, pawl_error *err) {
     struct migrate_result result = {0};
-    pawl_status status = check_counts(migrate, err);
-    if (status == PAWL_OK)
-        status = connection_open(config, CONNECTION_CREATE, &store, err);
-    if (status != PAWL_OK)
-        goto done;
     struct operation op = plain_operation(store, "sqlite_migrate", err);
-    status = refuse_foreign(&op);
+    pawl_status status = refuse_foreign(&op);
     if (status == PAWL_OK)
         status = connection_use_wal(store, err);
     if (status == PAWL_OK)
         status = run(&op, SQLITE_Q_TRANSACTION_BEGIN_WRITE);
     if (status != PAWL_OK)
-        goto done;
+        return status;
     status = migrate_all(&op, migrate, &result);
     if (status == PAWL_OK)
         status = run(&op, SQLITE_Q_TRANSACTION_COMMIT);
@@ -220,7 +214,17 @@ pawl_status sqlite_migrate(const struct store_config *config, const struct migra
     }
     if (status == PAWL_OK)
         *out = result;
-done:
+    return status;
+}
+
+pawl_status sqlite_migrate(const struct store_config *config, const struct migrate_config *migrate,
+                           struct migrate_result *out, pawl_error *err) {
+    struct sqlite_store *store = NULL;
+    pawl_status status = check_counts(migrate, err);
+    if (status == PAWL_OK)
+        status = connection_open(config, CONNECTION_CREATE, &store, err);
+    if (status == PAWL_OK)
+        status = migrate_run(store, migrate, out, err);
     connection_close(store);
     return status;
 }

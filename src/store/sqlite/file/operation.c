@@ -59,7 +59,8 @@ pawl_status operation_read_settings(struct operation *op, bool *found) {
             .epoch_ms = column_int(&s, 14),
             .epoch_cause = (int)column_int(&s, 15),
         };
-        op->now_ms = clock_now(op->settings.test_now_ms, column_int(&s, 10));
+        op->now_ms = op->store->clock_ms != NULL ? *op->store->clock_ms
+                                                 : clock_now(op->settings.test_now_ms, column_int(&s, 10));
         op->last_seq = column_int(&s, 11);
         op->last_token = column_int(&s, 12);
     }
@@ -102,7 +103,7 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
     arena_reset(self->scratch);
     *op = (struct operation){
         .store = self, .scratch = self->scratch, .name = name, .err = err, .writes = mode == OPERATION_WRITE};
-    if (op->writes)
+    if (op->writes && !self->in_memory)
         turn_give(self);
     self->turn_wanted = op->writes;
     connection_deadline_start(self);
@@ -198,7 +199,7 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
         roll_back(op);
     if (status == PAWL_OK && op->writes) /* into a log that was removed meanwhile: not to be promised */
         status = files_still_there(op->store, op->name, op->err);
-    if (status == PAWL_OK && op->writes) {
+    if (status == PAWL_OK && op->writes && !op->store->in_memory) {
         for (size_t i = 0; i < op->evicted_count; i++)
             liveness_remove_file(op->store, op->evicted[i]);
         if (op->news)
