@@ -1,4 +1,4 @@
-/* The four places where the suite runs: memory, a SQLite file, PostgreSQL, and PostgreSQL behind a pooler. */
+/* The three places where the suite runs: an SQLite file, PostgreSQL, and PostgreSQL behind a pooler. */
 #include "conformance/backend.h"
 
 #include <ftw.h>
@@ -10,7 +10,7 @@
 #include "conformance/pgtemplate.h"
 #include "conformance/pooler.h"
 
-enum place { PLACE_MODEL, PLACE_SQLITE, PLACE_POSTGRES, PLACE_PGBOUNCER };
+enum place { PLACE_SQLITE, PLACE_POSTGRES, PLACE_PGBOUNCER };
 
 struct backend {
     enum place place;
@@ -36,22 +36,21 @@ static bool start_postgres(struct backend *backend) {
 }
 
 struct backend *backend_start(const char *name) {
-    static const char *const names[] = {"model", "sqlite", "postgres", "pgbouncer"};
+    static const char *const names[] = {"sqlite", "postgres", "pgbouncer"};
     struct backend *backend = calloc(1, sizeof *backend);
     if (backend == NULL)
         return NULL;
     int place = 0;
-    while (place < 4 && strcmp(names[place], name) != 0)
+    while (place < 3 && strcmp(names[place], name) != 0)
         place++;
     backend->place = (enum place)place;
-    bool started = place == PLACE_MODEL;
+    bool started = false;
     if (place == PLACE_SQLITE)
         started = start_sqlite(backend);
     else if (place == PLACE_POSTGRES || place == PLACE_PGBOUNCER)
         started = start_postgres(backend);
     if (!started) {
-        fprintf(stderr, "conformance: no store \"%s\" here (known: model, sqlite, postgres, pgbouncer)\n",
-                name);
+        fprintf(stderr, "conformance: no store \"%s\" here (known: sqlite, postgres, pgbouncer)\n", name);
         backend_stop(backend);
         return NULL;
     }
@@ -78,6 +77,20 @@ void backend_stop(struct backend *backend) {
     if (backend->dir[0] != '\0' && nftw(backend->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "conformance: %s is left behind\n", backend->dir);
     free(backend);
+}
+
+bool backend_sides_start(struct backend *sides[static BACKEND_SIDES]) {
+    sides[0] = backend_start("sqlite");
+    sides[1] = backend_start("postgres");
+    bool both = sides[0] != NULL && sides[1] != NULL;
+    if (!both)
+        backend_sides_stop(sides);
+    return both;
+}
+
+void backend_sides_stop(struct backend *const sides[static BACKEND_SIDES]) {
+    for (int i = 0; i < BACKEND_SIDES; i++)
+        backend_stop(sides[i]);
 }
 
 struct store_config backend_current(struct backend *backend) {
@@ -107,13 +120,6 @@ static void fresh_postgres(struct backend *backend, bool blank) {
 static struct store_config fresh(struct backend *backend, bool blank) {
     backend->count++;
     switch (backend->place) {
-    case PLACE_MODEL:
-        if (blank)
-            snprintf(backend->url, sizeof backend->url, "model:");
-        else
-            snprintf(backend->url, sizeof backend->url, "model:?partitions=%d&lanes=%d", TEST_PARTITIONS,
-                     TEST_LANES);
-        break;
     case PLACE_SQLITE:
         snprintf(backend->url, sizeof backend->url, "%s/%d.db", backend->dir, backend->count);
         break;
@@ -132,5 +138,4 @@ struct store_config backend_ready(struct backend *backend) {
     return fresh(backend, false);
 }
 
-bool backend_shared(const struct backend *backend) { return backend->place != PLACE_MODEL; }
 bool backend_pooled(const struct backend *backend) { return backend->pooler != NULL; }

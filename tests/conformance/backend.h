@@ -13,6 +13,12 @@ struct backend;
 struct backend *backend_start(const char *name);
 void backend_stop(struct backend *backend); /* takes NULL */
 
+/* The two stores that a differential test compares: SQLite and PostgreSQL. False, with a printed reason, when
+ * one of them cannot run here. */
+enum { BACKEND_SIDES = 2 };
+bool backend_sides_start(struct backend *sides[static BACKEND_SIDES]);
+void backend_sides_stop(struct backend *const sides[static BACKEND_SIDES]);
+
 /* The address of a store nobody has used before, not migrated yet; valid until the next call, which may
  * remove it. */
 struct store_config backend_fresh(struct backend *backend);
@@ -22,9 +28,6 @@ struct store_config backend_ready(struct backend *backend);
 
 /* The address given last. */
 struct store_config backend_current(struct backend *backend);
-
-/* Whether a second handle sees what the first one wrote. */
-bool backend_shared(const struct backend *backend);
 
 /* Whether a pooler stands before the store. */
 bool backend_pooled(const struct backend *backend);

@@ -36,7 +36,7 @@ static bool wanted(const struct conf_group *group, int count, char **patterns) {
  * name; of the latter there may be several. */
 int main(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr, "usage: %s model|sqlite|postgres|pgbouncer [PATTERN]...\n", argv[0]);
+        fprintf(stderr, "usage: %s sqlite|postgres|pgbouncer [PATTERN]...\n", argv[0]);
         return 2;
     }
     struct backend *backend = backend_start(argv[1]);

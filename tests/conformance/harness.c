@@ -80,8 +80,6 @@ int conf_teardown(void **state) {
 }
 
 struct store *open_again(struct conf *c) {
-    if (!backend_shared(chosen))
-        return NULL;
     struct store_config config = backend_current(chosen);
     struct store *store = NULL;
     ok(c, store_open(&config, &store, &c->err));

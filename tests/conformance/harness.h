@@ -57,8 +57,7 @@ struct conf_group {
 int conf_setup(void **state);
 int conf_teardown(void **state);
 
-/* Another handle on the test's store, or NULL where a store has only one (the model). close_again() takes
- * NULL. */
+/* Another handle on the test's store. close_again() takes NULL. */
 struct store *open_again(struct conf *c);
 void close_again(struct store *store);
 

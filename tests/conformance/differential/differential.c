@@ -1,4 +1,4 @@
-/* The same random operations on the model and on another store give the same answers and the same state. */
+/* The same random operations on SQLite and on PostgreSQL give the same answers and the same state. */
 #include "conformance/differential/differential.h"
 
 #include <inttypes.h>
@@ -11,16 +11,13 @@
 #include "support/check.h"
 
 enum {
-    OPS_POSTGRES =
-        20000, /* together 100,000 in about a minute: a call on PostgreSQL costs four times as much */
-    OPS_OTHERS = 80000,
+    OPS = 20000,
     OPS_PER_WORLD = 2500, /* then a fresh pair of stores, so that no world is all leftovers */
     DUMP_EVERY = 20,
     TRAIL = 40 /* how many operations before a difference are shown */
 };
 
-static const char *backend_name;
-static struct backend *backend;
+static struct backend *backends[BACKEND_SIDES];
 
 static uint64_t number_from(const char *name, uint64_t fallback) {
     const char *text = getenv(name);
@@ -33,7 +30,7 @@ static void show_difference(const char *a, const char *b) {
     while (*a != '\0' || *b != '\0') {
         size_t a_len = strcspn(a, "\n"), b_len = strcspn(b, "\n");
         if (a_len != b_len || memcmp(a, b, a_len) != 0)
-            printf("  model: %.*s\n  other: %.*s\n", (int)a_len, a, (int)b_len, b);
+            printf("  sqlite:   %.*s\n  postgres: %.*s\n", (int)a_len, a, (int)b_len, b);
         a += a_len + (a[a_len] == '\n');
         b += b_len + (b[b_len] == '\n');
     }
@@ -111,7 +108,8 @@ static void play(uint64_t seed, uint64_t ops) {
     struct trail trail = {{NULL}, 0};
     const char *wrong = NULL;
     assert_non_null(world);
-    world_open(world, backend_name, backend_fresh(backend), seed);
+    const struct store_config configs[SIDES] = {backend_fresh(backends[0]), backend_fresh(backends[1])};
+    world_open(world, configs, seed);
     for (uint64_t index = 0; wrong == NULL && index < ops; index++) {
         operation_run(world);
         trail_add(&trail, index, world);
@@ -133,21 +131,18 @@ static void play(uint64_t seed, uint64_t ops) {
 
 /* covers: M03 M10 M17 M26 M33 M46 W01 W25 W26 W32 W34 W36 W37 B2.1 B2.3 B2.6 B2.7 B2.8 B2.10 B2.12 B3.1 B3.4
  * B3.8 */
-TEST(the_store_does_what_the_model_does) {
+TEST(both_stores_do_the_same) {
     uint64_t seed = number_from("PAWL_DIFF_SEED", 1);
-    uint64_t ops =
-        number_from("PAWL_DIFF_OPS", strcmp(backend_name, "postgres") == 0 ? OPS_POSTGRES : OPS_OTHERS);
+    uint64_t ops = number_from("PAWL_DIFF_OPS", OPS);
     for (uint64_t done = 0; done < ops; done += OPS_PER_WORLD, seed++)
         play(seed, ops - done < OPS_PER_WORLD ? ops - done : OPS_PER_WORLD);
 }
 
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_store_does_what_the_model_does)};
-    backend_name = argc > 1 ? argv[1] : "model";
-    backend = backend_start(backend_name);
-    if (backend == NULL)
-        return 77; /* the store cannot run here */
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(both_stores_do_the_same)};
+    if (!backend_sides_start(backends))
+        return 77;
     int failed = cmocka_run_group_tests_name("differential", tests, NULL, NULL);
-    backend_stop(backend);
+    backend_sides_stop(backends);
     return failed;
 }

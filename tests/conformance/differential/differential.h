@@ -1,4 +1,4 @@
-/* The differential test: one random sequence of operations on the model and on another store, compared step
+/* The differential test: one random sequence of operations on SQLite and on PostgreSQL, compared step
  * by step. */
 #ifndef CONFORMANCE_DIFFERENTIAL_H
 #define CONFORMANCE_DIFFERENTIAL_H
@@ -52,7 +52,7 @@ struct world {
 };
 
 /* Opens both stores and freezes their clocks. Fails the running test when it cannot. */
-void world_open(struct world *world, const char *backend_name, struct store_config config, uint64_t seed);
+void world_open(struct world *world, const struct store_config configs[static SIDES], uint64_t seed);
 void world_close(struct world *world);
 
 /* Random numbers; the same seed gives the same ones on every machine. */

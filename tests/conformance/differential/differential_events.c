@@ -1,4 +1,4 @@
-/* The same random life of events and perspectives on the model and on another store: appends with right and
+/* The same random life of events and perspectives on SQLite and on PostgreSQL: appends with right and
  * wrong versions, registrations, grants that expire, failures, skips, rebuilds and switches; the same
  * answers, the same state. */
 #include <inttypes.h>
@@ -604,16 +604,15 @@ static void begin(void *world) {
 }
 
 /* covers: P06 P07 P08 P13 P14 P20 B0.1 B0.4 */
-int main(int argc, char **argv) {
+int main(void) {
     static const struct pair_game game = {.name = "differential events",
                                           .world_bytes = sizeof(struct world),
                                           .kinds = KIND_BIT(KIND_PERSPECTIVE),
                                           .begin = begin,
                                           .operation = operation,
                                           .say_state = say_state,
-                                          .ops_postgres = 2000,
-                                          .ops_others = 8000,
+                                          .ops = 2000,
                                           .ops_per_world = 1000,
                                           .state_every = 8};
-    return pair_main(argc, argv, &game);
+    return pair_main(&game);
 }

@@ -11,12 +11,13 @@ enum { GROUP_INSTANCE = 1, GROUP_MESSAGE, GROUP_REQUEST, GROUP_EVENT };
 
 pawl_uuid instance_pick(struct world *world) { return world->instances[pick(world, WORLD_INSTANCES)]; }
 
-/* The model says who is alive: it is what the other side must agree with anyway. */
+/* The first side says which are alive: the other must agree with it anyway. */
 pawl_uuid live_pick(struct world *world) {
     struct instance_rows rows = {NULL, 0};
     pawl_error err = {0};
-    struct side *model = &world->side[0];
-    if (chance(world, 10) || VIEW(world, 0)->instances(model->store, model->arena, &rows, &err) != PAWL_OK)
+    struct side *first_side = &world->side[0];
+    if (chance(world, 10) ||
+        VIEW(world, 0)->instances(first_side->store, first_side->arena, &rows, &err) != PAWL_OK)
         return instance_pick(world);
     size_t first = rows.count > 0 ? (size_t)pick(world, (int)rows.count) : 0;
     for (size_t i = 0; i < rows.count; i++) {

@@ -1,4 +1,4 @@
-/* The same random life of runs on the model and on another store: starts, pages that come once, twice, late
+/* The same random life of runs on SQLite and on PostgreSQL: starts, pages that come once, twice, late
  * and out of order, failures, people, expired leases; the same answers, the same state. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -495,16 +495,15 @@ static void operation(void *world) {
 static void begin(void *world) { start(world); }
 
 /* covers: C40 B1.1 B1.3 B1.5 B1.6 B1.7 */
-int main(int argc, char **argv) {
+int main(void) {
     static const struct pair_game game = {.name = "differential runs",
                                           .world_bytes = sizeof(struct world),
                                           .kinds = KIND_BIT_JOBS,
                                           .begin = begin,
                                           .operation = operation,
                                           .say_state = say_state,
-                                          .ops_postgres = 2000,
-                                          .ops_others = 8000,
+                                          .ops = 2000,
                                           .ops_per_world = 1000,
                                           .state_every = 10};
-    return pair_main(argc, argv, &game);
+    return pair_main(&game);
 }

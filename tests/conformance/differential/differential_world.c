@@ -42,14 +42,10 @@ static void open_side(struct side *side, const struct store_config *config) {
     buf_init(&side->said, 0);
 }
 
-void world_open(struct world *world, const char *backend_name, struct store_config config, uint64_t seed) {
-    char model_url[64];
+void world_open(struct world *world, const struct store_config configs[static SIDES], uint64_t seed) {
     *world = (struct world){.random = seed, .now_ms = INT64_C(4102444800000)};
-    snprintf(model_url, sizeof model_url, "model:?partitions=%d&lanes=%d", WORLD_PARTITIONS, WORLD_LANES);
-    const struct store_config model = {.url = model_url};
-    open_side(&world->side[0], &model);
-    config.durability = DURABILITY_NORMAL; /* no power is cut here; the disk would only be waited for */
-    open_side(&world->side[1], strcmp(backend_name, "model") == 0 ? &model : &config);
+    for (int s = 0; s < SIDES; s++)
+        open_side(&world->side[s], &configs[s]);
     buf_init(&world->what, 0);
     const struct settings_change change = {.instance_lease_ms = 15000,
                                            .stale_ms = 600000,

@@ -13,8 +13,7 @@
 enum { TRAIL = 30 /* operations that are shown before a difference */ };
 
 static const struct pair_game *running_game;
-static struct backend *backend;
-static const char *backend_name;
+static struct backend *backends[BACKEND_SIDES];
 
 int pair_pick(struct pair *pair, int below) {
     pair->random = pair->random * 6364136223846793005u + 1442695040888963407u;
@@ -133,7 +132,7 @@ static void differ(const struct pair *pair, const struct trail *trail, uint64_t 
     while (*a != '\0' || *b != '\0') {
         size_t a_len = strcspn(a, "\n"), b_len = strcspn(b, "\n");
         if (a_len != b_len || memcmp(a, b, a_len) != 0)
-            printf("#  model: %.*s\n#  other: %.*s\n", (int)a_len, a, (int)b_len, b);
+            printf("#  sqlite:   %.*s\n#  postgres: %.*s\n", (int)a_len, a, (int)b_len, b);
         a += a_len + (a[a_len] == '\n');
         b += b_len + (b[b_len] == '\n');
     }
@@ -157,15 +156,13 @@ static bool check_side(struct pair *pair, const struct trail *trail, int side) {
 }
 
 static void open_sides(struct pair *pair) {
-    struct store_config configs[PAIR_SIDES] = {{.url = "model:?partitions=1000&lanes=16"},
-                                               backend_ready(backend)};
+    struct store_config configs[PAIR_SIDES] = {backend_ready(backends[0]), backend_ready(backends[1])};
+    const struct migrate_config counts = {TEST_PARTITIONS, TEST_LANES};
     for (int s = 0; s < PAIR_SIDES; s++) {
         struct migrate_result migrated;
         pawl_error err = {0};
-        configs[s].durability = DURABILITY_NORMAL; /* no power is cut here */
-        if (s == 1 && store_migrate(&configs[s], &(struct migrate_config){0, 0}, &migrated, &err) != PAWL_OK)
-            fail_msg("%s", err.text);
-        if (store_open(&configs[s], &pair->store[s], &err) != PAWL_OK)
+        if (store_migrate(&configs[s], &counts, &migrated, &err) != PAWL_OK ||
+            store_open(&configs[s], &pair->store[s], &err) != PAWL_OK)
             fail_msg("%s", err.text);
         buf_init(&pair->said[s], 0);
     }
@@ -219,23 +216,20 @@ static void play(uint64_t seed, int ops) {
     assert_true(alike);
 }
 
-TEST(the_store_does_what_the_model_does) {
-    int ops = number_from("PAWL_DIFF_OPS", strcmp(backend_name, "postgres") == 0 ? running_game->ops_postgres
-                                                                                 : running_game->ops_others);
+TEST(both_stores_do_the_same) {
+    int ops = number_from("PAWL_DIFF_OPS", running_game->ops);
     int seed = number_from("PAWL_DIFF_SEED", 1);
     for (int done = 0; done < ops; done += running_game->ops_per_world, seed++)
         play((uint64_t)seed,
              ops - done < running_game->ops_per_world ? ops - done : running_game->ops_per_world);
 }
 
-int pair_main(int argc, char **argv, const struct pair_game *game) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_store_does_what_the_model_does)};
+int pair_main(const struct pair_game *game) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(both_stores_do_the_same)};
     running_game = game;
-    backend_name = argc > 1 ? argv[1] : "sqlite";
-    backend = backend_start(backend_name);
-    if (backend == NULL)
-        return 77; /* the store cannot run here */
+    if (!backend_sides_start(backends))
+        return 77;
     int failed = cmocka_run_group_tests_name(game->name, tests, NULL, NULL);
-    backend_stop(backend);
+    backend_sides_stop(backends);
     return failed;
 }

@@ -11,7 +11,7 @@ enum { PAIR_SIDES = 2, PAIR_INSTANCES = 4 };
 
 /* The first member of a game's world. */
 struct pair {
-    struct store *store[PAIR_SIDES]; /* the model, and the other one */
+    struct store *store[PAIR_SIDES]; /* SQLite and PostgreSQL */
     struct arena *arena;             /* for one operation */
     struct buf said[PAIR_SIDES];
     struct buf what; /* the running operation in words */
@@ -27,8 +27,8 @@ struct pair_game {
     void (*begin)(void *world);
     void (*operation)(void *world); /* one, on both sides */
     void (*say_state)(void *world, int side);
-    int ops_postgres, ops_others; /* unless PAWL_DIFF_OPS says otherwise */
-    int ops_per_world;            /* then a fresh pair */
+    int ops;           /* unless PAWL_DIFF_OPS says otherwise */
+    int ops_per_world; /* then a fresh pair */
     int state_every;
 };
 
@@ -49,7 +49,7 @@ void pair_instances(struct pair *pair, int kinds);
 void pair_instance_new(struct pair *pair, int kinds, int slot);
 void pair_advance(struct pair *pair, int64_t by_ms);
 
-/* The whole program: argv[1] is the other store. */
-int pair_main(int argc, char **argv, const struct pair_game *game);
+/* The whole program. */
+int pair_main(const struct pair_game *game);
 
 #endif
