@@ -2,7 +2,6 @@
 #include "engine/worker_config.h"
 
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -71,10 +70,6 @@ static pawl_status check(const pawl_worker_config *in, const struct engine_confi
     if (in->store.url == NULL || in->store.url[0] == '\0')
         return error_set(err, PAWL_INVALID, "worker",
                          "store.url is missing; name an SQLite file or postgres://…");
-    if (strncmp(in->store.url, "model:", 6) == 0)
-        return error_set(
-            err, PAWL_INVALID, "worker",
-            "a worker needs a store that several handles can share: an SQLite file or PostgreSQL");
     if (in->strategy == PAWL_CUSTOM && in->flush == NULL)
         return error_set(err, PAWL_INVALID, "worker", "the custom strategy needs flush");
     struct range ranges[] = {

@@ -202,7 +202,7 @@ struct checkpoint_batch {
 
 /* What a perspective in C gets: the store's own transaction. */
 struct perspective_call {
-    void *connection; /* PGconn or sqlite3, inside the transaction; NULL in the model */
+    void *connection; /* PGconn or sqlite3, inside the transaction */
     const char *dialect;
     pawl_str perspective;
     const struct stored_event *events; /* of one stream, or of several in the order of the call */

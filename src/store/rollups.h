@@ -14,10 +14,6 @@ struct rollup_cells {
 PAWL_MUSTCHECK pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_error *err);
 
 struct store;
-pawl_status model_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
-                              pawl_error *err);
-pawl_status model_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
-                          pawl_error *err);
 pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
                                pawl_error *err);
 pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,

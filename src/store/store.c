@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-enum dialect { DIALECT_NONE, DIALECT_MODEL, DIALECT_SQLITE, DIALECT_POSTGRES };
+enum dialect { DIALECT_NONE, DIALECT_SQLITE, DIALECT_POSTGRES };
 
 static bool starts_with(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -29,10 +29,6 @@ static pawl_status dialect_find(const char *op, const char *url, enum dialect *d
     if (url == NULL || url[0] == '\0')
         return error_set(err, PAWL_INVALID, op,
                          "no database is named; give a file path for SQLite or postgres://host/database");
-    if (starts_with(url, "model:")) {
-        *dialect = DIALECT_MODEL;
-        return PAWL_OK;
-    }
     if (starts_with(url, "postgres://") || starts_with(url, "postgresql://") || is_key_value(url)) {
         *dialect = DIALECT_POSTGRES;
         return PAWL_OK;
@@ -71,8 +67,6 @@ pawl_status store_open(const struct store_config *config, struct store **store, 
     if (status != PAWL_OK)
         return status;
     switch (dialect) {
-    case DIALECT_MODEL:
-        return model_open(config, store, err);
     case DIALECT_SQLITE:
         return sqlite_open(config, store, err);
     case DIALECT_POSTGRES:
@@ -95,9 +89,6 @@ pawl_status store_migrate(const struct store_config *config, const struct migrat
     if (status != PAWL_OK)
         return status;
     switch (dialect) {
-    case DIALECT_MODEL:
-        *out = (struct migrate_result){.applied = 0, .version = 0};
-        return PAWL_OK;
     case DIALECT_SQLITE:
         return sqlite_migrate(config, migrate, out, err);
     case DIALECT_POSTGRES:
@@ -113,11 +104,8 @@ pawl_status store_waker_open(const struct store_config *config, struct store_wak
     pawl_status status = dialect_find("store_waker_open", config->url, &dialect, err);
     if (status != PAWL_OK)
         return status;
-    if (dialect == DIALECT_SQLITE)
-        return sqlite_waker_open(config, waker, err);
-    if (dialect == DIALECT_POSTGRES)
-        return postgres_waker_open(config, waker, err);
-    return error_set(err, PAWL_CONFLICT, "store_waker_open", "this store wakes nobody");
+    return dialect == DIALECT_SQLITE ? sqlite_waker_open(config, waker, err)
+                                     : postgres_waker_open(config, waker, err);
 }
 
 void store_waker_close(struct store_waker *waker) {

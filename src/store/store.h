@@ -13,7 +13,6 @@
 struct store_caps {
     bool notify;       /* can wake a waiting worker */
     bool many_writers; /* several processes commit at the same time */
-    bool sql;          /* a user's SQL can run in the completing transaction */
     bool sessions;     /* a liveness lock is possible on this connection */
     bool role;         /* it acts as store_config.role */
 };
@@ -32,14 +31,14 @@ struct store_ops {
 struct store {
     const struct store_ops *ops;
     struct store_caps caps;
-    const char *dialect; /* "model", "sqlite", "postgres" */
+    const char *dialect; /* "sqlite", "postgres" */
 };
 
 enum store_durability { DURABILITY_FULL = 0, DURABILITY_NORMAL };
 
 struct store_config {
-    const char *url; /* sqlite path or sqlite:PATH, postgres://…, postgresql://…, a libpq "key=value" string,
-                        model: */
+    const char
+        *url; /* sqlite path or sqlite:PATH, postgres://…, postgresql://…, a libpq "key=value" string */
     const char
         *schema; /* NULL = "pawl" (SQLite: a table prefix is not used; another name than pawl is refused) */
     enum store_durability durability; /* SQLite only */
@@ -117,7 +116,6 @@ PAWL_MUSTCHECK pawl_status store_left(struct store *store, int kinds, pawl_str q
 pawl_status sqlite_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err);
 pawl_status postgres_waker_open(const struct store_config *config, struct store_waker **waker,
                                 pawl_error *err);
-pawl_status model_open(const struct store_config *config, struct store **store, pawl_error *err);
 pawl_status sqlite_open(const struct store_config *config, struct store **store, pawl_error *err);
 pawl_status sqlite_migrate(const struct store_config *config, const struct migrate_config *migrate,
                            struct migrate_result *out, pawl_error *err);

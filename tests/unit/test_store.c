@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/store.h"
+#include "store/sqlite/file/memory.h"
 #include "support/check.h"
 
 static void refused_(const char *url, const char *words, int line) {
@@ -22,10 +22,7 @@ TEST(a_wrong_address_is_told_what_to_write) {
     refused("mysql://host/db", "mysql:// is not a database pawl knows");
     refused("postgres:host/db", "needs two slashes");
     refused("sqlite:", "names no file");
-    refused("model:/tmp/x", "has no path");
-    refused("model:?lanes=0", "lanes='0' is not a number from 1 to 4096");
-    refused("model:?color=red", "'color' is no option of model:");
-    refused("model:?partitions=4&lanes=8", "8 lanes are more than 4 partitions");
+    refused(":memory:", "name a file");
 }
 
 TEST(a_password_never_appears_in_the_message) {
@@ -36,16 +33,25 @@ TEST(a_password_never_appears_in_the_message) {
     assert_null(strstr(err.text, "secret"));
 }
 
-TEST(the_address_of_a_model_sets_its_counts) {
+static struct store *memory_open(const struct migrate_config *counts) {
+    static const int64_t now_ms = INT64_C(1700000000000);
     pawl_error err = {0};
     struct store *store = NULL;
+    if (sqlite_memory_open(counts, &now_ms, &store, &err) != PAWL_OK)
+        fail_msg("%s", err.text);
+    return store;
+}
+
+TEST(a_store_in_memory_has_its_counts_and_its_clock) {
+    pawl_error err = {0};
     struct settings settings = {0};
-    const struct store_config config = {.url = "model:?partitions=100&lanes=8"};
-    assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
-    assert_string_equal(store->dialect, "model");
+    int64_t now_ms = 0;
+    struct store *store = memory_open(&(struct migrate_config){100, 8});
     assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
     assert_int_equal(settings.partition_count, 100);
     assert_int_equal(settings.lane_count, 8);
+    assert_int_equal(store->ops->core.clock_read(store, &now_ms, &err), PAWL_OK);
+    assert_int_equal(now_ms, INT64_C(1700000000000));
     store_close(store);
     store_close(NULL);
 }
@@ -53,9 +59,7 @@ TEST(the_address_of_a_model_sets_its_counts) {
 /* covers: W17 */
 TEST(a_call_that_names_another_partition_count_is_refused) {
     pawl_error err = {0};
-    struct store *store = NULL;
-    const struct store_config config = {.url = "model:"};
-    assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
+    struct store *store = memory_open(&(struct migrate_config){0});
     struct instance_grant grant;
     struct instance_new in = {.id = {{1}}, .service = STR("shop"), .partition_count = 1000};
     assert_int_equal(store->ops->core.instance_register(store, &in, &grant, &err), PAWL_INVALID);
@@ -69,7 +73,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_address_is_told_what_to_write),
         cmocka_unit_test(a_password_never_appears_in_the_message),
-        cmocka_unit_test(the_address_of_a_model_sets_its_counts),
+        cmocka_unit_test(a_store_in_memory_has_its_counts_and_its_clock),
         cmocka_unit_test(a_call_that_names_another_partition_count_is_refused),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);

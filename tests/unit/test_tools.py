@@ -130,7 +130,7 @@ class Tidy(Tree):
 
     def test_layers(self):
         self.finds("base may not include store", "src/base/a.c", '/* A. */\n#include "store/core.h"\n')
-        self.finds("sqlite may not include model", "src/store/sqlite/a.c", '/* A. */\n#include "store/model/m.h"\n')
+        self.finds("sqlite may not include postgres", "src/store/sqlite/a.c", '/* A. */\n#include "store/postgres/p.h"\n')
         self.finds("not a layer", "src/misc/a.c", "/* A. */\n")
         self.put("src/cli/a.c", '/* A. */\n#include "base/b.h"\n#include "engine/e.h"\n#include "own.h"\n')
         self.assertEqual(self.problems(), "")

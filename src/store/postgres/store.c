@@ -132,10 +132,9 @@ pawl_status postgres_open(const struct store_config *config, struct store **stor
     struct postgres *self = calloc(1, sizeof *self);
     if (self == NULL)
         return error_set(err, PAWL_NO_MEMORY, "store_open", "no memory for a store");
-    self->store =
-        (struct store){.ops = &postgres_ops,
-                       .caps = {.notify = true, .many_writers = true, .sql = true, .sessions = true},
-                       .dialect = "postgres"};
+    self->store = (struct store){.ops = &postgres_ops,
+                                 .caps = {.notify = true, .many_writers = true, .sessions = true},
+                                 .dialect = "postgres"};
     pawl_status status = pg_connection_init(self, config, "store_open", err);
     if (status == PAWL_OK)
         status = pg_connection_ready(self, "store_open", err);

@@ -113,7 +113,7 @@ static const struct store_ops sqlite_ops = {
 static struct store sqlite_base(bool sessions) {
     return (struct store){
         .ops = &sqlite_ops,
-        .caps = {.notify = false, .many_writers = false, .sql = true, .sessions = sessions},
+        .caps = {.notify = false, .many_writers = false, .sessions = sessions},
         .dialect = "sqlite",
     };
 }

@@ -415,11 +415,6 @@ static void a_statement_selects_a_page(void **state) {
     expect(c, PAWL_NOT_FOUND,
            c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
     ok(c, c->runs->target_put(c->store, &target, &c->err));
-    if (!c->store->caps.sql) {
-        expect(c, PAWL_CONFLICT,
-               c->runs->page_select(c->store, target.name, STR("{}"), c->arena, &found, &c->err));
-        return;
-    }
     ok(c, c->runs->page_select(c->store, target.name, STR("{\"limit\":2,\"cursor\":\"k0\"}"), c->arena,
                                &found, &c->err));
     assert_int_equal(found.count, 2);
