@@ -1,4 +1,4 @@
-/* The members of a row: what a loop has to know of them to read, bind and show them. */
+/* Rows described once: what a loop has to know of their members to read, bind and show them. */
 #ifndef STORE_ROW_H
 #define STORE_ROW_H
 
@@ -33,5 +33,28 @@ struct member {
              : MEMBER_UUID)
 #define MEMBER(row, name)                                                                                    \
     { offsetof(row, name), MEMBER_TYPE(row, name) }
+
+/* The members that SQL selects, in its order. */
+struct row_shape {
+    const struct member *members;
+    size_t count, size; /* size: of the struct */
+};
+
+#define ROW_SHAPE(row, array)                                                                                \
+    { array, sizeof(array) / sizeof *(array), sizeof(row) }
+
+struct row_list {
+    void *rows;
+    size_t count;
+};
+
+/* Of the rows that both stores read. */
+extern const struct row_shape task_shape, schedule_shape, agent_shape, refusal_shape, task_run_shape;
+extern const struct row_shape job_counts_shape, job_limit_shape, job_step_shape, job_dead_group_shape;
+extern const struct row_shape run_shape, run_sums_shape, partition_shape, stored_item_shape, run_target_shape;
+extern const struct row_shape duty_shape, refused_shape, pause_shape, audit_shape;
+extern const struct row_shape alert_shape, alert_rule_shape, alert_change_shape, alert_told_shape;
+extern const struct row_shape instance_shape, lane_shape, dead_group_shape, receptor_shape;
+extern const struct row_shape event_shape, checkpoint_shape, checkpoint_error_shape, perspective_shape;
 
 #endif

@@ -7,4 +7,4 @@ SELECT pawl.dead_discard($1, $2)
 SELECT pawl.dead_redrive($1, $2)
 
 -- name: view_dead_groups
-SELECT g.fingerprint, g.sample_error, g.letters, g.first_ms, g.last_ms FROM pawl.view_dead_groups($1, $2) g
+SELECT g.fingerprint, g.letters, g.first_ms, g.last_ms, g.sample_error FROM pawl.view_dead_groups($1, $2) g

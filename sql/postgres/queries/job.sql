@@ -31,4 +31,5 @@ SELECT * FROM pawl.jobs_wake($1, $2, $3)
 SELECT pawl.steps_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
 -- name: steps_read
-SELECT * FROM pawl.steps_read($1)
+SELECT s.step, s.index, s.state, s.attempt, s.started_ms, s.finished_ms, s.input_hash, s.output_hash, s.error, s.output
+  FROM pawl.steps_read($1) s

@@ -4,7 +4,9 @@
 SELECT priority, ready, later, overdue FROM pawl.job_backlog($1)
 
 -- name: job_counts
-SELECT * FROM pawl.job_counts()
+SELECT c.queue, c.ready, c.running, c.later, c.waiting, c.dead, c.put, c.done, c.failed, c.lost, c.died, c.cancelled, c.redriven,
+       c.discarded, c.stale, c.oldest_ready_ms, c.now_ms
+  FROM pawl.job_counts() c
 
 -- name: job_dead_groups
 SELECT * FROM pawl.job_dead_groups($1)

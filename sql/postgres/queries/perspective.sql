@@ -37,15 +37,15 @@ SELECT pawl.perspective_backfill($1, $2)
 SELECT pawl.perspective_change($1, $2, $3)
 
 -- name: perspective_defined
-SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled, p.patterns, p.run, p.target, p.clear,
+SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled, p.run, p.target, p.clear,
        p.batch, p.max_attempts, p.policy, p.registered_ms, p.checkpoints, p.pending, p.processing, p.completed, p.failed,
-       p.stopped, p.matched, p.applied, p.lag_ms, p.position, p.lag_whole
+       p.stopped, p.matched, p.applied, p.position, p.patterns, p.lag_ms, p.lag_whole
   FROM pawl.perspective_defined() p
 
 -- name: perspective_list
-SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled, p.patterns, p.run, p.target, p.clear,
+SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled, p.run, p.target, p.clear,
        p.batch, p.max_attempts, p.policy, p.registered_ms, p.checkpoints, p.pending, p.processing, p.completed, p.failed,
-       p.stopped, p.matched, p.applied, p.lag_ms, p.position, p.lag_whole
+       p.stopped, p.matched, p.applied, p.position, p.patterns, p.lag_ms, p.lag_whole
   FROM pawl.perspective_list($1) p
 
 -- name: perspective_reached

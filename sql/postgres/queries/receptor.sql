@@ -18,4 +18,4 @@ SELECT f.known, f.events, f.fed, f.more FROM pawl.receptors_feed($1, $2) f
 SELECT pawl.receptors_report($1, $2, $3, $4)
 
 -- name: view_receptors
-SELECT r.receptor, r.error, r.status, r.attempts, r.updated_ms FROM pawl.view_receptors($1) r
+SELECT r.receptor, r.status, r.attempts, r.updated_ms, r.error FROM pawl.view_receptors($1) r

@@ -19,7 +19,9 @@ SELECT * FROM pawl.schedule_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $1
 SELECT pawl.schedule_remove($1)
 
 -- name: schedules
-SELECT * FROM pawl.schedules($1, $2, $3, $4, $5)
+SELECT s.name, s.task, s.kind, s.expr, s.zone, s.params, s.missed, s.missed_max, s.overlap, s.jitter_ms, s.start_ms, s.end_ms, s.paused,
+       s.next_ms, s.last_ms, s.version, s.updated_ms, s.now_ms
+  FROM pawl.schedules($1, $2, $3, $4, $5) s
 
 -- name: task_put
 SELECT * FROM pawl.task_put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)

@@ -4,56 +4,23 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/row.h"
 
 enum { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP, NEWS_STATEMENTS = 3 };
 
 /* ---- Rules */
 
-static struct alert_row rule_take(const PGresult *r, int i, struct arena *arena, bool *failed) {
-    return (struct alert_row){.rule = {.name = pg_cell_text((struct cell){r, i, 0}, arena, failed),
-                                       .metric = pg_cell_text((struct cell){r, i, 1}, arena, failed),
-                                       .summary = pg_cell_text((struct cell){r, i, 2}, arena, failed),
-                                       .targets = pg_cell_text((struct cell){r, i, 3}, arena, failed),
-                                       .side = (enum alert_side)pg_cell_int((struct cell){r, i, 4}),
-                                       .severity = (enum alert_severity)pg_cell_int((struct cell){r, i, 5}),
-                                       .threshold = pg_cell_int((struct cell){r, i, 6}),
-                                       .clear_threshold = pg_cell_int((struct cell){r, i, 7}),
-                                       .for_ms = pg_cell_int((struct cell){r, i, 8}),
-                                       .clear_ms = pg_cell_int((struct cell){r, i, 9}),
-                                       .enabled = pg_cell_bool((struct cell){r, i, 10}),
-                                       .version = pg_cell_int((struct cell){r, i, 11}),
-                                       .updated_ms = pg_cell_int((struct cell){r, i, 12})},
-                              .state = {.phase = (enum alert_phase)pg_cell_int((struct cell){r, i, 13}),
-                                        .since_ms = pg_cell_int((struct cell){r, i, 14}),
-                                        .turning_ms = pg_cell_int((struct cell){r, i, 15}),
-                                        .told = pg_cell_bool((struct cell){r, i, 16}),
-                                        .value = pg_cell_int((struct cell){r, i, 17})},
-                              .silence_until_ms = pg_cell_int((struct cell){r, i, 18}),
-                              .silence_reason = pg_cell_text((struct cell){r, i, 19}, arena, failed),
-                              .silence_by = pg_cell_text((struct cell){r, i, 20}, arena, failed)};
-}
-
 static pawl_status rules(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
                          pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_ALERT_RULES, arena);
     pg_params_text(&statement.params, name);
-    pawl_status status = pg_statement_run(postgres_of(store), "alert_rules", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct alert_row *rows = arena_array(arena, (size_t)count, sizeof *rows);
-    bool failed = rows == NULL;
-    struct alert_rows found = {rows, (size_t)count, 0};
-    for (int i = 0; !failed && i < count; i++) {
-        rows[i] = rule_take(statement.result, i, arena, &failed);
-        found.now_ms = pg_cell_int((struct cell){statement.result, i, 21});
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("alert_rules", err);
-    pg_statement_clear(&statement);
-    if (status == PAWL_OK && count == 0)
-        status = store->ops->core.clock_read(store, &found.now_ms, err);
+    pawl_status status = pg_rows_run(store, &statement, "alert_rules", &alert_shape, &list, err);
     if (status == PAWL_OK)
-        *out = found;
+        *out = (struct alert_rows){list.rows, list.count, pg_rows_now(&statement, &alert_shape)};
+    pg_statement_clear(&statement);
+    if (status == PAWL_OK && list.count == 0)
+        status = store->ops->core.clock_read(store, &out->now_ms, err);
     return status;
 }
 
@@ -242,40 +209,16 @@ static pawl_status tell(struct store *store, const struct alert_news *in, pawl_e
 
 /* ---- History */
 
-/* Number, id, rule, event, value, at and detail, from this column on. */
-static struct alert_change change_take(const PGresult *r, int i, int column, struct arena *arena,
-                                       bool *failed) {
-    return (struct alert_change){.number = pg_cell_int((struct cell){r, i, column}),
-                                 .id = pg_cell_uuid((struct cell){r, i, column + 1}),
-                                 .rule = pg_cell_text((struct cell){r, i, column + 2}, arena, failed),
-                                 .event = (enum alert_event)pg_cell_int((struct cell){r, i, column + 3}),
-                                 .value = pg_cell_int((struct cell){r, i, column + 4}),
-                                 .at_ms = pg_cell_int((struct cell){r, i, column + 5}),
-                                 .detail = pg_cell_text((struct cell){r, i, column + 6}, arena, failed)};
-}
-
 static pawl_status changes(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
                            struct alert_changes *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_ALERT_CHANGES, arena);
     pg_params_text(&statement.params, rule);
     pg_params_big(&statement.params, before);
     pg_params_int(&statement.params, limit);
-    pawl_status status = pg_statement_run(postgres_of(store), "alert_changes", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct alert_change *rows = arena_array(arena, (size_t)count, sizeof *rows);
-    bool failed = rows == NULL;
-    for (int i = 0; !failed && i < count; i++) {
-        const PGresult *r = statement.result;
-        rows[i] = change_take(r, i, 0, arena, &failed);
-        rows[i].waiting = (int)pg_cell_int((struct cell){r, i, 7});
-        rows[i].delivered = (int)pg_cell_int((struct cell){r, i, 8});
-        rows[i].failed = (int)pg_cell_int((struct cell){r, i, 9});
-        rows[i].error = pg_cell_text((struct cell){r, i, 10}, arena, &failed);
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("alert_changes", err);
+    pawl_status status = pg_rows_run(store, &statement, "alert_changes", &alert_change_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct alert_changes){rows, (size_t)count};
+        *out = (struct alert_changes){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
@@ -299,8 +242,8 @@ static pawl_status notices_take(struct store *store, pawl_str target, int64_t le
         const PGresult *r = statement.result;
         rows[i] = (struct alert_notice){.number = pg_cell_int((struct cell){r, i, 0}),
                                         .token = pg_cell_int((struct cell){r, i, 1}),
-                                        .attempt = (int)pg_cell_int((struct cell){r, i, 2}),
-                                        .change = change_take(r, i, 3, arena, &failed)};
+                                        .attempt = (int)pg_cell_int((struct cell){r, i, 2})};
+        pg_row_take((struct cell){r, i, 3}, &alert_told_shape, arena, &rows[i].change, &failed);
         rows[i].age_ms = pg_cell_int((struct cell){r, i, 10}) - rows[i].change.at_ms;
     }
     if (status == PAWL_OK && failed)

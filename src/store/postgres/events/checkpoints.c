@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/postgres/calls.h"
 #include "store/postgres/events/event_calls.h"
 
 pawl_status pg_grants_take(const PGresult *r, struct arena *arena, struct checkpoint_grants *out,
@@ -135,31 +134,9 @@ pawl_status postgres_checkpoint_skip(struct store *store, const struct checkpoin
     return status;
 }
 
-static void view_take(const PGresult *r, int row, struct arena *arena, struct checkpoint_view *out,
-                      bool *failed) {
-    *out = (struct checkpoint_view){
-        .stream = pg_cell_text((struct cell){r, row, 0}, arena, failed),
-        .perspective = pg_cell_text((struct cell){r, row, 1}, arena, failed),
-        .error = pg_cell_text((struct cell){r, row, 2}, arena, failed),
-        .fingerprint = pg_cell_text((struct cell){r, row, 3}, arena, failed),
-        .version = pg_cell_int((struct cell){r, row, 4}),
-        .head = pg_cell_int((struct cell){r, row, 5}),
-        .token = pg_cell_int((struct cell){r, row, 6}),
-        .status = (enum checkpoint_status)pg_cell_int((struct cell){r, row, 7}),
-        .stopped = pg_cell_bool((struct cell){r, row, 8}),
-        .attempts = (int)pg_cell_int((struct cell){r, row, 9}),
-        .instance = pg_cell_uuid((struct cell){r, row, 10}),
-        .lease_until_ms = pg_cell_int((struct cell){r, row, 11}),
-        .next_ms = pg_cell_int((struct cell){r, row, 12}),
-        .created_ms = pg_cell_int((struct cell){r, row, 13}),
-        .updated_ms = pg_cell_int((struct cell){r, row, 14}),
-        .replay_to = pg_cell_int((struct cell){r, row, 15}),
-        .failed_version = pg_cell_int((struct cell){r, row, 16}),
-    };
-}
-
 pawl_status postgres_checkpoints_list(struct store *store, const struct checkpoint_filter *filter,
                                       struct arena *arena, struct checkpoint_views *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_limit("checkpoints_list", filter->limit, err);
     if (status != PAWL_OK)
         return status;
@@ -171,46 +148,25 @@ pawl_status postgres_checkpoints_list(struct store *store, const struct checkpoi
     pg_params_text(p, filter->after_stream);
     pg_params_text(p, filter->after_perspective);
     pg_params_int(p, filter->limit);
-    status = pg_statement_run(postgres_of(store), "checkpoints_list", &statement, EFFECT_READ, err);
-    if (status == PAWL_OK) {
-        struct checkpoint_views list = {.count = (size_t)PQntuples(statement.result)};
-        list.rows = arena_array(arena, list.count, sizeof *list.rows);
-        bool failed = list.rows == NULL;
-        for (size_t i = 0; !failed && i < list.count; i++)
-            view_take(statement.result, (int)i, arena, &list.rows[i], &failed);
-        if (failed)
-            status = pg_answer_no_memory("checkpoints_list", err);
-        else
-            *out = list;
-    }
+    status = pg_rows_run(store, &statement, "checkpoints_list", &checkpoint_shape, &list, err);
+    if (status == PAWL_OK)
+        *out = (struct checkpoint_views){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
 
 pawl_status postgres_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
                                        struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_limit("checkpoint_errors", limit, err);
     if (status != PAWL_OK)
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_CHECKPOINT_ERRORS, arena);
     pg_params_text(&statement.params, perspective);
     pg_params_int(&statement.params, limit);
-    status = pg_statement_run(postgres_of(store), "checkpoint_errors", &statement, EFFECT_READ, err);
-    if (status == PAWL_OK) {
-        struct checkpoint_errors list = {.count = (size_t)PQntuples(statement.result)};
-        list.rows = arena_array(arena, list.count, sizeof *list.rows);
-        bool failed = list.rows == NULL;
-        for (int i = 0; !failed && i < (int)list.count; i++)
-            list.rows[i] = (struct checkpoint_error){
-                .perspective = pg_cell_text((struct cell){statement.result, i, 0}, arena, &failed),
-                .fingerprint = pg_cell_text((struct cell){statement.result, i, 1}, arena, &failed),
-                .sample = pg_cell_text((struct cell){statement.result, i, 2}, arena, &failed),
-                .count = pg_cell_int((struct cell){statement.result, i, 3})};
-        if (failed)
-            status = pg_answer_no_memory("checkpoint_errors", err);
-        else
-            *out = list;
-    }
+    status = pg_rows_run(store, &statement, "checkpoint_errors", &checkpoint_error_shape, &list, err);
+    if (status == PAWL_OK)
+        *out = (struct checkpoint_errors){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }

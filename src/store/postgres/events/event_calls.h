@@ -3,7 +3,7 @@
 #define STORE_POSTGRES_EVENTS_EVENT_CALLS_H
 
 #include "store/events.h"
-#include "store/postgres/wire/pipeline.h"
+#include "store/postgres/row.h"
 
 /* events.c */
 PAWL_MUSTCHECK pawl_status pg_append_prepare(const struct events_append *in, struct arena *arena,

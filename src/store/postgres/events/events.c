@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/postgres/calls.h"
 #include "store/postgres/events/event_calls.h"
 
 pawl_status pg_append_prepare(const struct events_append *in, struct arena *arena,
@@ -70,22 +69,8 @@ pawl_status postgres_events_append(struct store *store, const struct events_appe
 }
 
 void pg_event_take(struct cell first, struct arena *arena, struct stored_event *event, bool *failed) {
-    const PGresult *r = first.result;
-    int row = first.row;
-    int c = first.column;
-    *event = (struct stored_event){
-        .stream = pg_cell_text((struct cell){r, row, c}, arena, failed),
-        .version = pg_cell_int((struct cell){r, row, c + 1}),
-        .position = pg_cell_int((struct cell){r, row, c + 2}),
-        .id = pg_cell_uuid((struct cell){r, row, c + 3}),
-        .type = pg_cell_text((struct cell){r, row, c + 4}, arena, failed),
-        .payload = pg_cell_text((struct cell){r, row, c + 5}, arena, failed),
-        .metadata = pg_cell_text((struct cell){r, row, c + 6}, arena, failed),
-        .correlation_id = pg_cell_uuid((struct cell){r, row, c + 7}),
-        .causation_id = pg_cell_uuid((struct cell){r, row, c + 8}),
-        .traceparent = pg_cell_text((struct cell){r, row, c + 9}, arena, failed),
-        .appended_ms = pg_cell_int((struct cell){r, row, c + 10}),
-    };
+    *event = (struct stored_event){.replay = false};
+    pg_row_take(first, &event_shape, arena, event, failed);
 }
 
 static pawl_status events_take(const PGresult *result, struct arena *arena, struct event_list *list,

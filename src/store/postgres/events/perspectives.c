@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/postgres/calls.h"
 #include "store/postgres/events/event_calls.h"
 
 pawl_status postgres_perspective_register(struct store *store, const struct perspective_new *in,
@@ -164,39 +163,15 @@ size_t pg_patterns_take(pawl_str lines, struct arena *arena, struct event_patter
     return count;
 }
 
+/* After the members of the shape: patterns, lag_ms, lag_whole. */
 static void row_take(const PGresult *r, int row, struct arena *arena, struct perspective_row *out,
                      bool *failed) {
-    int64_t n[24];
-    for (int i = 0; i < 24; i++)
-        n[i] = i == 2 || i == 3 || i == 7 || i >= 10 ? pg_cell_int((struct cell){r, row, i}) : 0;
-    *out = (struct perspective_row){
-        .key = pg_cell_text((struct cell){r, row, 0}, arena, failed),
-        .name = pg_cell_text((struct cell){r, row, 1}, arena, failed),
-        .version = (int)n[2],
-        .state = (enum perspective_state)n[3],
-        .paused = pg_cell_bool((struct cell){r, row, 4}),
-        .backfilled = pg_cell_bool((struct cell){r, row, 5}),
-        .run = (enum perspective_run)n[7],
-        .target = pg_cell_text((struct cell){r, row, 8}, arena, failed),
-        .clear = pg_cell_text((struct cell){r, row, 9}, arena, failed),
-        .batch = (int)n[10],
-        .max_attempts = (int)n[11],
-        .policy = (enum dead_policy)n[12],
-        .registered_ms = n[13],
-        .checkpoints = n[14],
-        .pending = n[15],
-        .processing = n[16],
-        .completed = n[17],
-        .failed = n[18],
-        .stopped = n[19],
-        .matched = n[20],
-        .applied = n[21],
-        .lag_events = n[20] > n[21] ? n[20] - n[21] : 0, /* retired: no types */
-        .lag_whole = pg_cell_bool((struct cell){r, row, 24}),
-        .position = n[23],
-    };
-    out->lag_ms = perspective_lag_ms(out, n[22]);
-    out->pattern_count = pg_patterns_take(pg_cell_text((struct cell){r, row, 6}, arena, failed), arena,
+    int after = (int)perspective_shape.count;
+    *out = (struct perspective_row){.lag_whole = pg_cell_bool((struct cell){r, row, after + 2})};
+    pg_row_take((struct cell){r, row, 0}, &perspective_shape, arena, out, failed);
+    out->lag_events = out->matched > out->applied ? out->matched - out->applied : 0; /* retired: no types */
+    out->lag_ms = perspective_lag_ms(out, pg_cell_int((struct cell){r, row, after + 1}));
+    out->pattern_count = pg_patterns_take(pg_cell_text((struct cell){r, row, after}, arena, failed), arena,
                                           &out->patterns, failed);
 }
 

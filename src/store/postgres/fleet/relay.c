@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/row.h"
 
 pawl_status pg_void_run(struct store *store, const char *op, struct statement *statement, struct arena *arena,
                         pawl_error *err) {
@@ -53,21 +53,11 @@ static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token,
 }
 
 static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_DUTIES, arena);
-    pawl_status status = pg_statement_run(postgres_of(store), "duties", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct duty_row *rows = arena_array(arena, (size_t)count, sizeof(*rows));
-    bool failed = rows == NULL;
-    for (int i = 0; !failed && i < count; i++) {
-        const PGresult *r = statement.result;
-        rows[i] = (struct duty_row){pg_cell_text((struct cell){r, i, 0}, arena, &failed),
-                                    pg_cell_uuid((struct cell){r, i, 1}), pg_cell_int((struct cell){r, i, 2}),
-                                    pg_cell_int((struct cell){r, i, 3})};
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("duties", err);
+    pawl_status status = pg_rows_run(store, &statement, "duties", &duty_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct duty_rows){rows, (size_t)count};
+        *out = (struct duty_rows){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
@@ -151,28 +141,13 @@ static pawl_status messages_receive(struct store *store, const struct messages_r
 
 static pawl_status refused(struct store *store, int64_t after, int limit, struct arena *arena,
                            struct refused_rows *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_REFUSED, arena);
     pg_params_big(&statement.params, after);
     pg_params_int(&statement.params, limit);
-    pawl_status status = pg_statement_run(postgres_of(store), "refused", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct refused_row *rows = arena_array(arena, (size_t)count, sizeof(*rows));
-    bool failed = rows == NULL;
-    for (int i = 0; !failed && i < count; i++) {
-        const PGresult *r = statement.result;
-        rows[i] = (struct refused_row){.number = pg_cell_int((struct cell){r, i, 0}),
-                                       .reason = (enum refused_reason)pg_cell_int((struct cell){r, i, 1}),
-                                       .consumer = pg_cell_text((struct cell){r, i, 2}, arena, &failed),
-                                       .topic = pg_cell_text((struct cell){r, i, 3}, arena, &failed),
-                                       .message_id = pg_cell_text((struct cell){r, i, 4}, arena, &failed),
-                                       .detail = pg_cell_text((struct cell){r, i, 5}, arena, &failed),
-                                       .payload = pg_cell_text((struct cell){r, i, 6}, arena, &failed),
-                                       .received_ms = pg_cell_int((struct cell){r, i, 7})};
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("refused", err);
+    pawl_status status = pg_rows_run(store, &statement, "refused", &refused_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct refused_rows){rows, (size_t)count};
+        *out = (struct refused_rows){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
@@ -212,23 +187,11 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
 }
 
 static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_PAUSES, arena);
-    pawl_status status = pg_statement_run(postgres_of(store), "pauses", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct pause_row *rows = arena_array(arena, (size_t)count, sizeof(*rows));
-    bool failed = rows == NULL;
-    for (int i = 0; !failed && i < count; i++) {
-        const PGresult *r = statement.result;
-        rows[i] = (struct pause_row){(enum pause_scope)pg_cell_int((struct cell){r, i, 0}),
-                                     pg_cell_text((struct cell){r, i, 1}, arena, &failed),
-                                     pg_cell_text((struct cell){r, i, 2}, arena, &failed),
-                                     pg_cell_text((struct cell){r, i, 3}, arena, &failed),
-                                     pg_cell_int((struct cell){r, i, 4})};
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("pauses", err);
+    pawl_status status = pg_rows_run(store, &statement, "pauses", &pause_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct pause_rows){rows, (size_t)count};
+        *out = (struct pause_rows){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
@@ -249,24 +212,13 @@ static pawl_status audit_add(struct store *store, const struct audit_row *in, pa
 
 static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,
                           struct audit_rows *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_AUDITS, arena);
     pg_params_big(&statement.params, before);
     pg_params_int(&statement.params, limit);
-    pawl_status status = pg_statement_run(postgres_of(store), "audits", &statement, EFFECT_READ, err);
-    int count = status == PAWL_OK ? PQntuples(statement.result) : 0;
-    struct audit_row *rows = arena_array(arena, (size_t)count, sizeof(*rows));
-    bool failed = rows == NULL;
-    for (int i = 0; !failed && i < count; i++) {
-        const PGresult *r = statement.result;
-        rows[i] = (struct audit_row){pg_cell_int((struct cell){r, i, 0}), pg_cell_int((struct cell){r, i, 1}),
-                                     pg_cell_text((struct cell){r, i, 2}, arena, &failed),
-                                     pg_cell_text((struct cell){r, i, 3}, arena, &failed),
-                                     pg_cell_text((struct cell){r, i, 4}, arena, &failed)};
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("audits", err);
+    pawl_status status = pg_rows_run(store, &statement, "audits", &audit_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct audit_rows){rows, (size_t)count};
+        *out = (struct audit_rows){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }

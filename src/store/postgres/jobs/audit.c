@@ -29,24 +29,10 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     int count = PQgetisnull(r, 0, 0) ? 0 : PQntuples(r);
     struct task_run *rows = arena_array(arena, (size_t)count, sizeof *rows);
     bool failed = rows == NULL;
-    for (int row = 0; !failed && row < count; row++)
-        rows[row] = (struct task_run){.id = pg_cell_int(CELL(0)),
-                                      .job_id = pg_cell_int(CELL(1)),
-                                      .task = TEXT(2),
-                                      .type = TEXT(3),
-                                      .queue = TEXT(4),
-                                      .attempt = (int)pg_cell_int(CELL(5)),
-                                      .instance = pg_cell_uuid(CELL(6)),
-                                      .token = pg_cell_int(CELL(7)),
-                                      .started_ms = pg_cell_int(CELL(8)),
-                                      .finished_ms = pg_cell_int(CELL(9)),
-                                      .outcome = (enum run_outcome)pg_cell_int(CELL(10)),
-                                      .output = TEXT(11),
-                                      .error = TEXT(12),
-                                      .steps = TEXT(13),
-                                      .input_hash = TEXT(14),
-                                      .output_hash = TEXT(15),
-                                      .hash = TEXT(16)};
+    for (int row = 0; !failed && row < count; row++) {
+        pg_row_take(CELL(0), &task_run_shape, arena, &rows[row], &failed);
+        rows[row].hash = TEXT(16);
+    }
     if (failed)
         status = pg_answer_no_memory("task_runs", err);
     else

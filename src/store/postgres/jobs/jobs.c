@@ -83,36 +83,14 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
     return status;
 }
 
-void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *failed) {
-    struct cell at[JOB_COLUMNS];
-    for (int i = 0; i < JOB_COLUMNS; i++)
-        at[i] = (struct cell){first.result, first.row, first.column + i};
-    *job = (struct job){
-        .id = pg_cell_int(at[0]),
-        .token = pg_cell_int(at[1]),
-        .lease_until_ms = pg_cell_int(at[2]),
-        .type = pg_cell_text(at[3], arena, failed),
-        .queue = pg_cell_text(at[4], arena, failed),
-        .payload = pg_cell_text(at[5], arena, failed),
-        .task = pg_cell_text(at[6], arena, failed),
-        .key = pg_cell_text(at[7], arena, failed),
-        .unique_key = pg_cell_text(at[8], arena, failed),
-        .traceparent = pg_cell_text(at[9], arena, failed),
-        .schedule = pg_cell_text(at[10], arena, failed),
-        .progress = pg_cell_text(at[11], arena, failed),
-        .priority = (int)pg_cell_int(at[12]),
-        .attempts = (int)pg_cell_int(at[13]),
-        .max_attempts = (int)pg_cell_int(at[14]),
-        .flags = (int)pg_cell_int(at[15]),
-        .put_ms = pg_cell_int(at[16]),
-        .due_ms = pg_cell_int(at[17]),
-        .deadline_ms = pg_cell_int(at[18]),
-        .timeout_ms = pg_cell_int(at[19]),
-        .instant_ms = pg_cell_int(at[20]),
-        .cancel_ms = pg_cell_int(at[21]),
-        .agent = pg_cell_text(at[22], arena, failed),
-    };
-}
+#define M(name) MEMBER(struct job, name)
+static const struct member job_members[] = {
+    M(id),          M(token),      M(lease_until_ms), M(type),        M(queue),    M(payload),
+    M(task),        M(key),        M(unique_key),     M(traceparent), M(schedule), M(progress),
+    M(priority),    M(attempts),   M(max_attempts),   M(flags),       M(put_ms),   M(due_ms),
+    M(deadline_ms), M(timeout_ms), M(instant_ms),     M(cancel_ms),   M(agent)};
+#undef M
+const struct row_shape pg_job_shape = ROW_SHAPE(struct job, job_members);
 
 /* The jobs of the rows from first_row on, at columns from first_column on. */
 static pawl_status jobs_take(struct cell first, const char *op, struct arena *arena, struct job_list *out,
@@ -121,8 +99,8 @@ static pawl_status jobs_take(struct cell first, const char *op, struct arena *ar
     list.jobs = arena_array(arena, list.count, sizeof *list.jobs);
     bool failed = list.jobs == NULL;
     for (size_t i = 0; !failed && i < list.count; i++)
-        pg_job_take((struct cell){first.result, first.row + (int)i, first.column}, arena, &list.jobs[i],
-                    &failed);
+        pg_row_take((struct cell){first.result, first.row + (int)i, first.column}, &pg_job_shape, arena,
+                    &list.jobs[i], &failed);
     if (failed)
         return pg_answer_no_memory(op, err);
     *out = list;

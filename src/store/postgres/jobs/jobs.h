@@ -3,7 +3,7 @@
 #define STORE_POSTGRES_JOBS_JOBS_H
 
 #include "store/check/jobs.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/row.h"
 
 extern const struct store_jobs_ops postgres_jobs_ops;
 
@@ -23,9 +23,9 @@ PAWL_MUSTCHECK pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, str
 PAWL_MUSTCHECK pawl_status pg_enqueue_take(const struct jobs_enqueue *in, const PGresult *rows,
                                            struct enqueue_result *result, pawl_error *err);
 
-/* The job at columns first … first + 21 of a row. */
+/* A job as claims and views give it. */
 enum { JOB_COLUMNS = 23 };
-void pg_job_take(struct cell first, struct arena *arena, struct job *job, bool *failed);
+extern const struct row_shape pg_job_shape;
 
 /* jobs_view.c */
 /* Runs a reading statement; rows is an array with room for all of them. */

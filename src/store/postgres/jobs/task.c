@@ -71,6 +71,7 @@ pawl_status postgres_schedule_remove(struct store *store, pawl_str name, pawl_er
 
 pawl_status postgres_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
                            struct arena *arena, struct task_list *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_list_limit("tasks", limit, err);
     if (status != PAWL_OK)
         return status;
@@ -78,32 +79,9 @@ pawl_status postgres_tasks(struct store *store, pawl_str name, pawl_str after_na
     pg_params_text(&statement.params, name);
     pg_params_text(&statement.params, after_name);
     pg_params_int(&statement.params, limit);
-    status = pg_statement_run(postgres_of(store), "tasks", &statement, EFFECT_READ, err);
-    if (status != PAWL_OK)
-        return status;
-    const PGresult *r = statement.result;
-    struct task *rows = arena_array(arena, (size_t)PQntuples(r), sizeof *rows);
-    bool failed = rows == NULL;
-    for (int row = 0; !failed && row < PQntuples(r); row++)
-        rows[row] = (struct task){.name = TEXT(0),
-                                  .agent = TEXT(1),
-                                  .type = TEXT(2),
-                                  .spec = TEXT(3),
-                                  .params = TEXT(4),
-                                  .scopes = TEXT(5),
-                                  .queue = TEXT(6),
-                                  .key = TEXT(7),
-                                  .priority = (int)pg_cell_int(CELL(8)),
-                                  .max_attempts = (int)pg_cell_int(CELL(9)),
-                                  .flags = (int)pg_cell_int(CELL(10)),
-                                  .timeout_ms = pg_cell_int(CELL(11)),
-                                  .retention_ms = pg_cell_int(CELL(12)),
-                                  .version = pg_cell_int(CELL(13)),
-                                  .updated_ms = pg_cell_int(CELL(14))};
-    if (failed)
-        status = pg_answer_no_memory("tasks", err);
-    else
-        *out = (struct task_list){rows, (size_t)PQntuples(r)};
+    status = pg_rows_run(store, &statement, "tasks", &task_shape, &list, err);
+    if (status == PAWL_OK)
+        *out = (struct task_list){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
@@ -141,31 +119,9 @@ pawl_status postgres_schedule_put(struct store *store, const struct job_schedule
     return status;
 }
 
-static struct job_schedule schedule_take(const PGresult *r, int row, struct arena *arena, bool *lost) {
-    bool failed = false;
-    struct job_schedule schedule = {.name = TEXT(1),
-                                    .task = TEXT(2),
-                                    .kind = (enum job_schedule_kind)pg_cell_int(CELL(3)),
-                                    .expr = TEXT(4),
-                                    .zone = TEXT(5),
-                                    .params = TEXT(6),
-                                    .missed = (enum missed_policy)pg_cell_int(CELL(7)),
-                                    .missed_max = (int)pg_cell_int(CELL(8)),
-                                    .overlap = (enum overlap)pg_cell_int(CELL(9)),
-                                    .jitter_ms = pg_cell_int(CELL(10)),
-                                    .start_ms = pg_cell_int(CELL(11)),
-                                    .end_ms = pg_cell_int(CELL(12)),
-                                    .paused = pg_cell_bool(CELL(13)),
-                                    .next_ms = pg_cell_int(CELL(14)),
-                                    .last_ms = pg_cell_int(CELL(15)),
-                                    .version = pg_cell_int(CELL(16)),
-                                    .updated_ms = pg_cell_int(CELL(17))};
-    *lost = *lost || failed;
-    return schedule;
-}
-
 pawl_status postgres_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
                                struct job_schedule_list *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_list_limit("schedules", filter->limit, err);
     if (status != PAWL_OK)
         return status;
@@ -175,25 +131,11 @@ pawl_status postgres_schedules(struct store *store, const struct schedule_filter
     pg_params_bool(&statement.params, filter->due);
     pg_params_text(&statement.params, filter->due ? (pawl_str){NULL, 0} : filter->after_name);
     pg_params_int(&statement.params, filter->limit);
-    status = pg_statement_run(postgres_of(store), "schedules", &statement, EFFECT_READ, err);
-    if (status != PAWL_OK)
-        return status;
-    const PGresult *r = statement.result;
-    struct job_schedule_list list = {.count = (size_t)PQntuples(r)};
-    list.schedules = arena_array(arena, list.count, sizeof *list.schedules);
-    bool failed = list.schedules == NULL;
-    for (int row = 0; !failed && row < PQntuples(r); row++)
-        list.schedules[row] = schedule_take(r, row, arena, &failed);
-    if (list.count > 0)
-        list.now_ms = pg_cell_int((struct cell){r, 0, 0});
-    pg_statement_clear(&statement);
-    if (failed)
-        return pg_answer_no_memory("schedules", err);
-    if (list.count == 0)
-        status = postgres_clock_read(store, &list.now_ms, err);
+    status = pg_rows_run(store, &statement, "schedules", &schedule_shape, &list, err);
     if (status == PAWL_OK)
-        *out = list;
-    return status;
+        *out = (struct job_schedule_list){list.rows, list.count, pg_rows_now(&statement, &schedule_shape)};
+    pg_statement_clear(&statement);
+    return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
 pawl_status postgres_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
@@ -244,50 +186,26 @@ pawl_status postgres_agent_put(struct store *store, const struct agent *in, pawl
 
 pawl_status postgres_agents(struct store *store, struct arena *arena, struct agent_list *out,
                             pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_AGENTS, arena);
-    pawl_status status = pg_statement_run(postgres_of(store), "agents", &statement, EFFECT_READ, err);
-    if (status != PAWL_OK)
-        return status;
-    const PGresult *r = statement.result;
-    struct agent *rows = arena_array(arena, (size_t)PQntuples(r), sizeof *rows);
-    bool failed = rows == NULL;
-    for (int row = 0; !failed && row < PQntuples(r); row++)
-        rows[row] = (struct agent){.name = TEXT(0),
-                                   .scopes = TEXT(1),
-                                   .disabled = pg_cell_bool(CELL(2)),
-                                   .updated_ms = pg_cell_int(CELL(3))};
-    if (failed)
-        status = pg_answer_no_memory("agents", err);
-    else
-        *out = (struct agent_list){rows, (size_t)PQntuples(r)};
+    pawl_status status = pg_rows_run(store, &statement, "agents", &agent_shape, &list, err);
+    if (status == PAWL_OK)
+        *out = (struct agent_list){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
 
 pawl_status postgres_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
                               pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_list_limit("refusals", limit, err);
     if (status != PAWL_OK)
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_REFUSALS, arena);
     pg_params_int(&statement.params, limit);
-    status = pg_statement_run(postgres_of(store), "refusals", &statement, EFFECT_READ, err);
-    if (status != PAWL_OK)
-        return status;
-    const PGresult *r = statement.result;
-    struct refusal *rows = arena_array(arena, (size_t)PQntuples(r), sizeof *rows);
-    bool failed = rows == NULL;
-    for (int row = 0; !failed && row < PQntuples(r); row++)
-        rows[row] = (struct refusal){.id = pg_cell_int(CELL(0)),
-                                     .agent = TEXT(1),
-                                     .task = TEXT(2),
-                                     .missing = TEXT(3),
-                                     .job_id = pg_cell_int(CELL(4)),
-                                     .made_ms = pg_cell_int(CELL(5))};
-    if (failed)
-        status = pg_answer_no_memory("refusals", err);
-    else
-        *out = (struct refusal_list){rows, (size_t)PQntuples(r)};
+    status = pg_rows_run(store, &statement, "refusals", &refusal_shape, &list, err);
+    if (status == PAWL_OK)
+        *out = (struct refusal_list){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }

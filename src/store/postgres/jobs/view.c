@@ -16,6 +16,13 @@ pawl_status pg_list_run(struct store *store, struct statement *statement, const 
     return *rows == NULL ? pg_answer_no_memory(op, err) : PAWL_OK;
 }
 
+#define M(name) MEMBER(struct job_row, name)
+static const struct member job_view_members[] = {M(state),     M(instance),    M(error),  M(wait_key),
+                                                 M(wait_step), M(fingerprint), M(reason), M(died_ms)};
+#undef M
+/* What a view adds to a job. */
+static const struct row_shape job_view = ROW_SHAPE(struct job_row, job_view_members);
+
 pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
                           struct job_rows *out, pawl_error *err) {
     pawl_status status = check_job_filter(filter, err);
@@ -40,15 +47,8 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     int count = status == PAWL_OK && !PQgetisnull(r, 0, 0) ? PQntuples(r) : 0;
     for (int row = 0; row < count; row++) {
         struct job_row *one = &rows[row];
-        pg_job_take(CELL(0), arena, &one->job, &failed);
-        one->state = (enum job_state)pg_cell_int(CELL(JOB_COLUMNS));
-        one->instance = pg_cell_uuid(CELL(JOB_COLUMNS + 1));
-        one->error = TEXT(JOB_COLUMNS + 2);
-        one->wait_key = TEXT(JOB_COLUMNS + 3);
-        one->wait_step = TEXT(JOB_COLUMNS + 4);
-        one->fingerprint = TEXT(JOB_COLUMNS + 5);
-        one->reason = (int)pg_cell_int(CELL(JOB_COLUMNS + 6));
-        one->died_ms = pg_cell_int(CELL(JOB_COLUMNS + 7));
+        pg_row_take(CELL(0), &pg_job_shape, arena, &one->job, &failed);
+        pg_row_take(CELL(JOB_COLUMNS), &job_view, arena, one, &failed);
     }
     if (status == PAWL_OK && failed)
         status = pg_answer_no_memory("jobs", err);
@@ -89,68 +89,28 @@ pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *aren
 
 pawl_status postgres_job_dead_groups(struct store *store, int limit, struct arena *arena,
                                      struct job_dead_groups *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_list_limit("job_dead_groups", limit, err);
     if (status != PAWL_OK)
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_DEAD_GROUPS, arena);
     pg_params_int(&statement.params, limit);
-    struct job_dead_group *rows = NULL;
-    status = pg_list_run(store, &statement, "job_dead_groups", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
-        rows[row] = (struct job_dead_group){.fingerprint = TEXT(0),
-                                            .sample_error = TEXT(1),
-                                            .count = pg_cell_int(CELL(2)),
-                                            .first_ms = pg_cell_int(CELL(3)),
-                                            .last_ms = pg_cell_int(CELL(4))};
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("job_dead_groups", err);
+    status = pg_rows_run(store, &statement, "job_dead_groups", &job_dead_group_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct job_dead_groups){rows, (size_t)PQntuples(r)};
+        *out = (struct job_dead_groups){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
 
 pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                                 pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_COUNTS, arena);
-    struct job_counts *rows = NULL;
-    int64_t now_ms = 0;
-    pawl_status status =
-        pg_list_run(store, &statement, "job_counts", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
-        now_ms = pg_cell_int(CELL(0));
-        rows[row] = (struct job_counts){
-            .queue = TEXT(1),
-            .ready = pg_cell_int(CELL(2)),
-            .running = pg_cell_int(CELL(3)),
-            .later = pg_cell_int(CELL(4)),
-            .waiting = pg_cell_int(CELL(5)),
-            .dead = pg_cell_int(CELL(6)),
-            .put = pg_cell_int(CELL(7)),
-            .done = pg_cell_int(CELL(8)),
-            .failed = pg_cell_int(CELL(9)),
-            .lost = pg_cell_int(CELL(10)),
-            .died = pg_cell_int(CELL(11)),
-            .cancelled = pg_cell_int(CELL(12)),
-            .redriven = pg_cell_int(CELL(13)),
-            .discarded = pg_cell_int(CELL(14)),
-            .stale = pg_cell_int(CELL(15)),
-            .oldest_ready_ms = pg_cell_int(CELL(16)),
-        };
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("job_counts", err);
-    size_t count = status == PAWL_OK ? (size_t)PQntuples(r) : 0;
-    pg_statement_clear(&statement);
-    if (status == PAWL_OK && count == 0)
-        status = postgres_clock_read(store, &now_ms, err);
+    pawl_status status = pg_rows_run(store, &statement, "job_counts", &job_counts_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct job_counts_list){rows, count, now_ms};
-    return status;
+        *out = (struct job_counts_list){list.rows, list.count, pg_rows_now(&statement, &job_counts_shape)};
+    pg_statement_clear(&statement);
+    return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
 pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena *arena,
@@ -186,52 +146,25 @@ pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena
 
 pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                 pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_LIMITS, arena);
-    struct job_limit *rows = NULL;
-    pawl_status status =
-        pg_list_run(store, &statement, "job_limits", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
-        rows[row] = (struct job_limit){.key = TEXT(0),
-                                       .concurrency = (int)pg_cell_int(CELL(1)),
-                                       .rate = (int)pg_cell_int(CELL(2)),
-                                       .rate_ms = pg_cell_int(CELL(3)),
-                                       .weight = (int)pg_cell_int(CELL(4))};
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("job_limits", err);
+    pawl_status status = pg_rows_run(store, &statement, "job_limits", &job_limit_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct job_limits){rows, (size_t)PQntuples(r)};
+        *out = (struct job_limits){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
 
 pawl_status postgres_steps_read(struct store *store, int64_t job_id, struct arena *arena,
                                 struct job_steps *out, pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_STEPS_READ, arena);
     pg_params_big(&statement.params, job_id);
-    struct job_step *rows = NULL;
-    pawl_status status =
-        pg_list_run(store, &statement, "steps_read", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
-        rows[row] = (struct job_step){.step = TEXT(1),
-                                      .index = (int)pg_cell_int(CELL(2)),
-                                      .state = (enum job_step_state)pg_cell_int(CELL(3)),
-                                      .attempt = (int)pg_cell_int(CELL(4)),
-                                      .started_ms = pg_cell_int(CELL(5)),
-                                      .finished_ms = pg_cell_int(CELL(6)),
-                                      .input_hash = TEXT(7),
-                                      .output_hash = TEXT(8),
-                                      .error = TEXT(9),
-                                      .output = TEXT(10)};
-        rows[row].duration_ms = rows[row].finished_ms - rows[row].started_ms;
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("steps_read", err);
+    pawl_status status = pg_rows_run(store, &statement, "steps_read", &job_step_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct job_steps){rows, (size_t)PQntuples(r)};
+        *out = (struct job_steps){list.rows, list.count};
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        out->steps[i].duration_ms = out->steps[i].finished_ms - out->steps[i].started_ms;
     pg_statement_clear(&statement);
     return status;
 }

@@ -3,24 +3,23 @@
 #include "base/limits.h"
 #include "base/uuid.h"
 #include "store/check/place.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/row.h"
+
+#define M(name) MEMBER(struct message_row, name)
+static const struct member message_members[] = {M(state),  M(claimed_by), M(attempts),    M(scheduled_ms),
+                                                M(reason), M(error),      M(fingerprint), M(ended_ms)};
+#undef M
+/* What a view adds to an item. */
+static const struct row_shape message_view = ROW_SHAPE(struct message_row, message_members);
 
 static pawl_status row_take(const PGresult *r, int row, struct arena *arena, struct message_row *out,
                             pawl_error *err) {
     bool failed = false;
-    *out =
-        (struct message_row){.state = (enum message_state)pg_cell_int((struct cell){r, row, ITEM_COLUMNS})};
+    *out = (struct message_row){0};
     pawl_status status = pg_item_take((struct cell){r, row, 0}, arena, &out->item, err);
-    if (status != PAWL_OK)
-        return status;
-    out->claimed_by = pg_cell_uuid((struct cell){r, row, ITEM_COLUMNS + 1});
-    out->attempts = (int)pg_cell_int((struct cell){r, row, ITEM_COLUMNS + 2});
-    out->scheduled_ms = pg_cell_int((struct cell){r, row, ITEM_COLUMNS + 3});
-    out->reason = (int)pg_cell_int((struct cell){r, row, ITEM_COLUMNS + 4});
-    out->error = pg_cell_text((struct cell){r, row, ITEM_COLUMNS + 5}, arena, &failed);
-    out->fingerprint = pg_cell_text((struct cell){r, row, ITEM_COLUMNS + 6}, arena, &failed);
-    out->ended_ms = pg_cell_int((struct cell){r, row, ITEM_COLUMNS + 7});
-    return failed ? pg_answer_no_memory("messages", err) : PAWL_OK;
+    if (status == PAWL_OK)
+        pg_row_take((struct cell){r, row, ITEM_COLUMNS}, &message_view, arena, out, &failed);
+    return failed ? pg_answer_no_memory("messages", err) : status;
 }
 
 static pawl_status rows_take(const PGresult *result, struct arena *arena, struct message_rows *out,
@@ -77,34 +76,19 @@ pawl_status postgres_message_find(struct store *store, pawl_uuid id, struct aren
 pawl_status postgres_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,
                                  struct dead_groups *out, pawl_error *err) {
     struct place at = {.op = "dead_groups", .err = err};
+    struct row_list list;
     pawl_status status = place_kind(&at, kind);
     if (status != PAWL_OK)
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_DEAD_GROUPS, arena);
     pg_params_small(&statement.params, (int)kind);
     pg_params_int(&statement.params, limit > 0 ? limit : PAWL_LIST_DEFAULT);
-    status = pg_statement_run(postgres_of(store), "dead_groups", &statement, EFFECT_READ, err);
-    if (status == PAWL_OK) {
-        const PGresult *r = statement.result;
-        struct dead_groups list = {.count = (size_t)PQntuples(r)};
-        list.groups = arena_array(arena, list.count, sizeof *list.groups);
-        bool failed = list.groups == NULL;
-        for (int i = 0; !failed && i < (int)list.count; i++) {
-            list.groups[i] = (struct dead_group){
-                .kind = kind,
-                .fingerprint = pg_cell_text((struct cell){r, i, 0}, arena, &failed),
-                .sample_error = pg_cell_text((struct cell){r, i, 1}, arena, &failed),
-                .count = pg_cell_int((struct cell){r, i, 2}),
-                .first_ms = pg_cell_int((struct cell){r, i, 3}),
-                .last_ms = pg_cell_int((struct cell){r, i, 4}),
-            };
-        }
-        if (failed)
-            status = pg_answer_no_memory("dead_groups", err);
-        else
-            *out = list;
-    }
+    status = pg_rows_run(store, &statement, "dead_groups", &dead_group_shape, &list, err);
     pg_statement_clear(&statement);
+    if (status == PAWL_OK)
+        *out = (struct dead_groups){list.rows, list.count};
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        out->groups[i].kind = kind;
     return status;
 }
 

@@ -5,64 +5,10 @@
 
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
-#define NUMBER(column) pg_cell_int(CELL(column))
-
-static struct run_row run_take(const PGresult *r, int row, struct arena *arena, bool *out_failed) {
-    bool failed = false;
-    struct run_row run = {.id = NUMBER(0),
-                          .key = TEXT(1),
-                          .name = TEXT(2),
-                          .type = TEXT(3),
-                          .consolidate = TEXT(4),
-                          .announce = TEXT(5),
-                          .params = TEXT(6),
-                          .spec = TEXT(7),
-                          .target = TEXT(8),
-                          .queue = TEXT(9),
-                          .traceparent = TEXT(10),
-                          .wait_key = TEXT(11),
-                          .error = TEXT(12),
-                          .state = (enum run_state)NUMBER(13),
-                          .paused = pg_cell_bool(CELL(14)),
-                          .paced = pg_cell_bool(CELL(15)),
-                          .consolidated = pg_cell_bool(CELL(16)),
-                          .parent = NUMBER(17),
-                          .children_open = (int)NUMBER(18),
-                          .children_failed = (int)NUMBER(19),
-                          .page_size = (int)NUMBER(20),
-                          .concurrency = (int)NUMBER(21),
-                          .rate = (int)NUMBER(22),
-                          .max_attempts = (int)NUMBER(23),
-                          .priority = (int)NUMBER(24),
-                          .flags = (int)NUMBER(25),
-                          .round = (int)NUMBER(26),
-                          .rate_ms = NUMBER(27),
-                          .deadline_ms = NUMBER(28),
-                          .end = (enum end_rule)NUMBER(29),
-                          .policy = (enum failed_policy)NUMBER(30),
-                          .partitions = (int)NUMBER(31),
-                          .remaining = (int)NUMBER(32),
-                          .done = (int)NUMBER(33),
-                          .failed = (int)NUMBER(34),
-                          .started_ms = NUMBER(35),
-                          .updated_ms = NUMBER(36),
-                          .ended_ms = NUMBER(37),
-                          .job = NUMBER(38),
-                          .total = NUMBER(39),
-                          .items = NUMBER(40),
-                          .repeats = NUMBER(41),
-                          .pages = NUMBER(42),
-                          .skipped = NUMBER(43),
-                          .fetch_ms = NUMBER(44),
-                          .fetch_ms_max = NUMBER(45),
-                          .slow = NUMBER(46),
-                          .agent = TEXT(48)};
-    *out_failed = *out_failed || failed;
-    return run;
-}
 
 pawl_status postgres_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
                               struct run_list *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_runs_filter(filter, err);
     if (status != PAWL_OK)
         return status;
@@ -76,61 +22,24 @@ pawl_status postgres_run_rows(struct store *store, const struct runs_filter *fil
     pg_params_big(p, filter->parent);
     pg_params_big(p, filter->before_id);
     pg_params_int(p, filter->limit);
-    struct run_row *rows = NULL;
-    status = pg_list_run(store, &statement, "runs", arena, sizeof *rows, (void **)&rows, err);
+    status = pg_rows_run(store, &statement, "runs", &run_shape, &list, err);
     const PGresult *r = statement.result;
-    bool failed = false;
-    int64_t now_ms = 0;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
-        rows[row] = run_take(r, row, arena, &failed);
-        now_ms = NUMBER(47);
+    for (int row = 0; status == PAWL_OK && row < (int)list.count; row++) {
+        struct run_row *run = (struct run_row *)list.rows + row;
+        bool failed = false; /* sums are numbers: they need no memory */
+        pg_row_take((struct cell){r, row, (int)run_shape.count + 1}, &run_sums_shape, arena, run, &failed);
+        run->updated_ms =
+            pg_cell_int((struct cell){r, row, (int)(run_shape.count + 1 + run_sums_shape.count)});
     }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("runs", err);
     if (status == PAWL_OK)
-        *out = (struct run_list){rows, (size_t)PQntuples(r), now_ms};
+        *out = (struct run_list){list.rows, list.count, pg_rows_now(&statement, &run_shape)};
     pg_statement_clear(&statement);
-    if (status == PAWL_OK && out->count == 0)
-        status = postgres_clock_read(store, &out->now_ms, err);
-    return status;
-}
-
-static struct partition_row partition_take(const PGresult *r, int row, struct arena *arena,
-                                           bool *out_failed) {
-    bool failed = false;
-    struct partition_row part = {.run = NUMBER(0),
-                                 .part = (int)NUMBER(1),
-                                 .name = TEXT(2),
-                                 .params = TEXT(3),
-                                 .cursor = TEXT(4),
-                                 .error = TEXT(5),
-                                 .state = (enum part_state)NUMBER(6),
-                                 .paused = pg_cell_bool(CELL(7)),
-                                 .bounded = pg_cell_bool(CELL(8)),
-                                 .low = NUMBER(9),
-                                 .high = NUMBER(10),
-                                 .total = NUMBER(11),
-                                 .offset = NUMBER(12),
-                                 .generation = (int)NUMBER(13),
-                                 .page = NUMBER(14),
-                                 .job = NUMBER(15),
-                                 .items = NUMBER(16),
-                                 .repeats = NUMBER(17),
-                                 .pages = NUMBER(18),
-                                 .skipped = NUMBER(19),
-                                 .fetch_ms = NUMBER(20),
-                                 .fetch_ms_max = NUMBER(21),
-                                 .fetch_ms_last = NUMBER(22),
-                                 .slow = NUMBER(23),
-                                 .started_ms = NUMBER(24),
-                                 .updated_ms = NUMBER(25),
-                                 .ended_ms = NUMBER(26)};
-    *out_failed = *out_failed || failed;
-    return part;
+    return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
 pawl_status postgres_partition_rows(struct store *store, const struct partitions_filter *filter,
                                     struct arena *arena, struct partition_list *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_partitions_filter(filter, err);
     if (status != PAWL_OK)
         return status;
@@ -143,27 +52,16 @@ pawl_status postgres_partition_rows(struct store *store, const struct partitions
     pg_params_big(p, filter->after_run);
     pg_params_int(p, filter->after_part);
     pg_params_int(p, filter->limit);
-    struct partition_row *rows = NULL;
-    status = pg_list_run(store, &statement, "partitions", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    int64_t now_ms = 0;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++) {
-        rows[row] = partition_take(r, row, arena, &failed);
-        now_ms = NUMBER(27);
-    }
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("partitions", err);
+    status = pg_rows_run(store, &statement, "partitions", &partition_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct partition_list){rows, (size_t)PQntuples(r), now_ms};
+        *out = (struct partition_list){list.rows, list.count, pg_rows_now(&statement, &partition_shape)};
     pg_statement_clear(&statement);
-    if (status == PAWL_OK && out->count == 0)
-        status = postgres_clock_read(store, &out->now_ms, err);
-    return status;
+    return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
 pawl_status postgres_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
                                struct stored_items *out, pawl_error *err) {
+    struct row_list list;
     pawl_status status = check_items_filter(filter, err);
     if (status != PAWL_OK)
         return status;
@@ -172,33 +70,20 @@ pawl_status postgres_item_rows(struct store *store, const struct items_filter *f
     pg_params_int(&statement.params, filter->part);
     pg_params_text(&statement.params, filter->after_key);
     pg_params_int(&statement.params, filter->limit);
-    struct stored_item *rows = NULL;
-    status = pg_list_run(store, &statement, "items", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
-        rows[row] = (struct stored_item){.part = (int)NUMBER(0), .key = TEXT(1), .payload = TEXT(2)};
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("items", err);
+    status = pg_rows_run(store, &statement, "items", &stored_item_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct stored_items){rows, (size_t)PQntuples(r)};
+        *out = (struct stored_items){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }
 
 pawl_status postgres_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                  pawl_error *err) {
+    struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_RUN_TARGETS, arena);
-    struct run_target *rows = NULL;
-    pawl_status status = pg_list_run(store, &statement, "targets", arena, sizeof *rows, (void **)&rows, err);
-    const PGresult *r = statement.result;
-    bool failed = false;
-    for (int row = 0; status == PAWL_OK && row < PQntuples(r); row++)
-        rows[row] = (struct run_target){.name = TEXT(0), .sql = TEXT(1), .updated_ms = NUMBER(2)};
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("targets", err);
+    pawl_status status = pg_rows_run(store, &statement, "targets", &run_target_shape, &list, err);
     if (status == PAWL_OK)
-        *out = (struct run_targets){rows, (size_t)PQntuples(r)};
+        *out = (struct run_targets){list.rows, list.count};
     pg_statement_clear(&statement);
     return status;
 }

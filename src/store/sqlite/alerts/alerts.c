@@ -6,49 +6,21 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/sqlite/file/operation.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
 
 enum { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP, FORGET_ROWS = 1000 };
 
 /* ---- Rules */
 
-static void read_rule(struct statement *s, struct arena *arena, struct alert_row *row) {
-    row->rule = (struct alert_rule){.name = column_copy(s, 0, arena),
-                                    .metric = column_copy(s, 1, arena),
-                                    .summary = column_copy(s, 2, arena),
-                                    .targets = column_copy(s, 3, arena),
-                                    .side = (enum alert_side)column_int(s, 4),
-                                    .severity = (enum alert_severity)column_int(s, 5),
-                                    .threshold = column_int(s, 6),
-                                    .clear_threshold = column_int(s, 7),
-                                    .for_ms = column_int(s, 8),
-                                    .clear_ms = column_int(s, 9),
-                                    .enabled = column_int(s, 10) != 0,
-                                    .version = column_int(s, 11),
-                                    .updated_ms = column_int(s, 12)};
-    row->state = (struct alert_state){.phase = (enum alert_phase)column_int(s, 13),
-                                      .since_ms = column_int(s, 14),
-                                      .turning_ms = column_int(s, 15),
-                                      .told = column_int(s, 16) != 0,
-                                      .value = column_int(s, 17)};
-    row->silence_until_ms = column_int(s, 18);
-    row->silence_reason = column_copy(s, 19, arena);
-    row->silence_by = column_copy(s, 20, arena);
-}
-
 static pawl_status read_rules(struct operation *op, pawl_str name, struct arena *arena,
                               struct alert_rows *out) {
-    struct alert_row *rows = arena_array(arena, PAWL_ALERT_RULES_MAX, sizeof *rows);
-    size_t count = 0;
-    if (rows == NULL)
-        return operation_no_memory(op);
+    struct row_list list;
     struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULES);
     bind_text(&s, name);
-    while (count < PAWL_ALERT_RULES_MAX && statement_next(&s))
-        read_rule(&s, arena, &rows[count++]);
-    *out = (struct alert_rows){rows, count, op->now_ms};
-    return statement_end(&s);
+    pawl_status status = rows_read(&s, &alert_shape, arena, &list);
+    *out = (struct alert_rows){list.rows, list.count, op->now_ms};
+    return status;
 }
 
 static pawl_status rules(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
@@ -64,20 +36,13 @@ static pawl_status rules(struct store *store, pawl_str name, struct arena *arena
 }
 
 static pawl_status write_rule(struct operation *op, const struct alert_rule *in, int64_t version) {
+    struct alert_rule rule = *in;
+    rule.version = version;
+    rule.updated_ms = op->now_ms;
+    if (str_absent(rule.targets))
+        rule.targets = STR("");
     struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULE_PUT);
-    bind_text(&s, in->name);
-    bind_text(&s, in->metric);
-    bind_text(&s, in->summary);
-    bind_text(&s, str_absent(in->targets) ? STR("") : in->targets);
-    bind_int(&s, in->side);
-    bind_int(&s, in->severity);
-    bind_int(&s, in->threshold);
-    bind_int(&s, in->clear_threshold);
-    bind_int(&s, in->for_ms);
-    bind_int(&s, in->clear_ms);
-    bind_int(&s, in->enabled);
-    bind_int(&s, version);
-    bind_int(&s, op->now_ms);
+    row_bind(&s, &alert_rule_shape, &(struct alert_row){.rule = rule});
     return statement_run(&s);
 }
 
@@ -300,42 +265,20 @@ static pawl_status tell(struct store *store, const struct alert_news *in, pawl_e
 
 /* ---- History */
 
-/* Number, id, rule, event, value, at and detail, from this column on. */
-static struct alert_change read_change(struct statement *s, int column, struct arena *arena) {
-    return (struct alert_change){.number = column_int(s, column),
-                                 .id = column_uuid(s, column + 1),
-                                 .rule = column_copy(s, column + 2, arena),
-                                 .event = (enum alert_event)column_int(s, column + 3),
-                                 .value = column_int(s, column + 4),
-                                 .at_ms = column_int(s, column + 5),
-                                 .detail = column_copy(s, column + 6, arena)};
-}
-
 static pawl_status changes(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
                            struct alert_changes *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_changes", err);
     if (status != PAWL_OK)
         return status;
-    struct alert_change *rows = arena_array(arena, (size_t)limit, sizeof *rows);
-    size_t count = 0;
-    if (rows == NULL)
-        return operation_end(&op, operation_no_memory(&op));
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_CHANGE_LIST);
     bind_text(&s, rule);
     bind_int(&s, before);
     bind_int(&s, limit);
-    while (statement_next(&s)) {
-        struct alert_change *row = &rows[count++];
-        *row = read_change(&s, 0, arena);
-        row->waiting = (int)column_int(&s, 7);
-        row->delivered = (int)column_int(&s, 8);
-        row->failed = (int)column_int(&s, 9);
-        row->error = column_copy(&s, 10, arena);
-    }
-    status = operation_end(&op, statement_end(&s));
+    status = operation_end(&op, rows_read(&s, &alert_change_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = (struct alert_changes){rows, count};
+        *out = (struct alert_changes){list.rows, list.count};
     return status;
 }
 
@@ -349,9 +292,8 @@ static pawl_status read_due(struct operation *op, pawl_str target, int limit, st
     bind_int(&s, limit);
     while (statement_next(&s)) {
         struct alert_notice *notice = &out->notices[out->count++];
-        *notice = (struct alert_notice){.number = column_int(&s, 0),
-                                        .attempt = (int)column_int(&s, 1) + 1,
-                                        .change = read_change(&s, 2, arena)};
+        *notice = (struct alert_notice){.number = column_int(&s, 0), .attempt = (int)column_int(&s, 1) + 1};
+        row_read(&s, 2, &alert_told_shape, arena, &notice->change);
         notice->age_ms = op->now_ms - notice->change.at_ms;
     }
     return statement_end(&s);

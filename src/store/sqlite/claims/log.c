@@ -129,37 +129,18 @@ pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str
 pawl_status sqlite_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                              struct receptor_row **rows, size_t *count, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptors", err);
     if (status != PAWL_OK)
         return status;
-    struct receptor_row *list = NULL;
-    size_t used = 0, cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_RECEPTOR_LIST);
     bind_uuid(&s, event_id);
-    while (statement_next(&s)) {
-        if (used == cap) {
-            size_t more = cap == 0 ? 8 : cap * 2;
-            struct receptor_row *grown = arena_array(arena, more, sizeof(*grown));
-            if (grown == NULL) {
-                s.rc = SQLITE_NOMEM;
-                break;
-            }
-            for (size_t i = 0; i < used; i++)
-                grown[i] = list[i];
-            list = grown;
-            cap = more;
-        }
-        list[used++] = (struct receptor_row){.event_id = event_id,
-                                             .receptor = column_copy(&s, 0, arena),
-                                             .status = (int)column_int(&s, 1),
-                                             .attempts = (int)column_int(&s, 2),
-                                             .updated_ms = column_int(&s, 3),
-                                             .error = column_copy(&s, 4, arena)};
-    }
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK) {
-        *rows = list;
-        *count = used;
-    }
-    return status;
+    status = operation_end(&op, rows_read(&s, &receptor_shape, arena, &list));
+    if (status != PAWL_OK)
+        return status;
+    *rows = list.rows;
+    *count = list.count;
+    for (size_t i = 0; i < list.count; i++)
+        (*rows)[i].event_id = event_id;
+    return PAWL_OK;
 }

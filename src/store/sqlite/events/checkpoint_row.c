@@ -9,30 +9,14 @@ static bool is_plain(const struct checkpoint_view *v) {
            v->lease_until_ms == 0 && v->failed_version == 0;
 }
 
+/* Where checkpoint_shape has next_ms: in the table, when it is due. */
+enum { CHECKPOINT_DUE = 12 };
+
 struct checkpoint_state checkpoint_column(struct statement *s, struct arena *arena) {
-    struct checkpoint_state c = {
-        .found = true,
-        .view =
-            {
-                .stream = column_copy(s, 0, arena),
-                .perspective = column_copy(s, 1, arena),
-                .error = column_copy(s, 2, arena),
-                .fingerprint = column_copy(s, 3, arena),
-                .version = column_int(s, 4),
-                .head = column_int(s, 5),
-                .token = column_int(s, 6),
-                .status = (enum checkpoint_status)column_int(s, 7),
-                .stopped = column_int(s, 8) != 0,
-                .attempts = (int)column_int(s, 9),
-                .instance = column_uuid(s, 10),
-                .lease_until_ms = column_int(s, 11),
-                .created_ms = column_int(s, 13),
-                .updated_ms = column_int(s, 14),
-                .replay_to = column_int(s, 15),
-                .failed_version = column_int(s, 16),
-            },
-        .due_ms = column_is_null(s, 12) ? -1 : column_int(s, 12),
-    };
+    struct checkpoint_state c = {.found = true};
+    row_read(s, 0, &checkpoint_shape, arena, &c.view);
+    c.due_ms = column_is_null(s, CHECKPOINT_DUE) ? -1 : c.view.next_ms;
+    c.view.next_ms = 0;
     c.stored = (struct counted_state){c.view.status, c.view.stopped};
     c.plain = is_plain(&c.view);
     return c;

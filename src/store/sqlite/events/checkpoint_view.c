@@ -38,25 +38,17 @@ pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint
 pawl_status sqlite_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
                                      struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
     struct operation op;
-    struct checkpoint_errors list = {0};
+    struct row_list list;
     pawl_status status = check_limit("checkpoint_errors", limit, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "checkpoint_errors", err);
     if (status != PAWL_OK)
         return status;
-    list.rows = arena_array(arena, (size_t)limit, sizeof *list.rows);
-    if (list.rows == NULL)
-        return operation_end(&op, operation_no_memory(&op));
     struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_ERROR_GROUPS);
     bind_text(&s, perspective);
     bind_int(&s, limit);
-    while (statement_next(&s))
-        list.rows[list.count++] = (struct checkpoint_error){.perspective = column_copy(&s, 0, arena),
-                                                            .fingerprint = column_copy(&s, 1, arena),
-                                                            .sample = column_copy(&s, 2, arena),
-                                                            .count = column_int(&s, 3)};
-    status = operation_end(&op, statement_end(&s));
+    status = operation_end(&op, rows_read(&s, &checkpoint_error_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct checkpoint_errors){list.rows, list.count};
     return status;
 }

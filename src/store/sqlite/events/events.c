@@ -217,19 +217,9 @@ pawl_status sqlite_events_append(struct store *store, const struct events_append
 }
 
 struct stored_event event_column(struct statement *s, struct arena *arena) {
-    return (struct stored_event){
-        .stream = column_copy(s, 0, arena),
-        .version = column_int(s, 1),
-        .position = column_int(s, 2),
-        .id = column_uuid(s, 3),
-        .type = column_copy(s, 4, arena),
-        .payload = column_copy(s, 5, arena),
-        .metadata = column_copy(s, 6, arena),
-        .correlation_id = column_uuid(s, 7),
-        .causation_id = column_uuid(s, 8),
-        .traceparent = column_copy(s, 9, arena),
-        .appended_ms = column_int(s, 10),
-    };
+    struct stored_event event = {.replay = false};
+    row_read(s, 0, &event_shape, arena, &event);
+    return event;
 }
 
 /* The last version that is wanted when it is given by an event. */

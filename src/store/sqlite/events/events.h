@@ -5,6 +5,7 @@
 #include "store/apply.h"
 #include "store/sqlite/events/event_calls.h"
 #include "store/sqlite/events/perspective_count.h"
+#include "store/sqlite/file/row.h"
 
 /* Append: the input is checked already. */
 PAWL_MUSTCHECK pawl_status append_events(struct operation *op, const struct events_append *in,

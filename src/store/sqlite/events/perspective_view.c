@@ -47,30 +47,8 @@ static pawl_status remember(struct operation *op, pawl_str key, int64_t position
 }
 
 static struct perspective_row row_column(struct statement *s, struct arena *arena) {
-    struct perspective_row row = {
-        .key = column_copy(s, 0, arena),
-        .name = column_copy(s, 1, arena),
-        .version = (int)column_int(s, 2),
-        .state = (enum perspective_state)column_int(s, 3),
-        .paused = column_int(s, 4) != 0,
-        .backfilled = column_int(s, 5) != 0,
-        .run = (enum perspective_run)column_int(s, 6),
-        .target = column_copy(s, 7, arena),
-        .clear = column_copy(s, 8, arena),
-        .batch = (int)column_int(s, 9),
-        .max_attempts = (int)column_int(s, 10),
-        .policy = (enum dead_policy)column_int(s, 11),
-        .registered_ms = column_int(s, 12),
-        .checkpoints = column_int(s, 13),
-        .pending = column_int(s, 14),
-        .processing = column_int(s, 15),
-        .completed = column_int(s, 16),
-        .failed = column_int(s, 17),
-        .stopped = column_int(s, 18),
-        .matched = column_int(s, 19),
-        .applied = column_int(s, 20),
-        .position = column_int(s, 21),
-    };
+    struct perspective_row row = {.lag_whole = false};
+    row_read(s, 0, &perspective_shape, arena, &row);
     row.lag_events = row.matched > row.applied ? row.matched - row.applied : 0; /* retired: no types */
     return row;
 }

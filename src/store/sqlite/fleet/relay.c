@@ -1,13 +1,11 @@
 /* Duties, what came in and was refused, pauses and the audit. */
 #include "store/sqlite/fleet/relay.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/sqlite/file/operation.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
 #include "store/sqlite/messages/refuse.h"
 
@@ -96,45 +94,15 @@ static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token,
     return operation_end(&op, status);
 }
 
-/* Rows of any listing, in an array that grows. */
-struct listing {
-    struct arena *arena;
-    void *rows;
-    size_t count, cap, size;
-};
-
-static void *listing_next(struct listing *listing) {
-    if (listing->count == listing->cap) {
-        size_t cap = listing->cap > 0 ? listing->cap * 2 : 16;
-        char *rows = arena_array(listing->arena, cap, listing->size);
-        if (rows == NULL)
-            return NULL;
-        if (listing->count > 0)
-            memcpy(rows, listing->rows, listing->count * listing->size);
-        listing->rows = rows;
-        listing->cap = cap;
-    }
-    return (char *)listing->rows + listing->count++ * listing->size;
-}
-
 static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "duties", err);
     if (status != PAWL_OK)
         return status;
-    struct listing list = {.arena = arena, .size = sizeof(struct duty_row)};
-    bool failed = false;
     struct statement s = statement_begin(&op, SQLITE_Q_DUTY_LIST);
     bind_int(&s, op.now_ms);
-    while (!failed && statement_next(&s)) {
-        struct duty_row *row = listing_next(&list);
-        failed = row == NULL;
-        if (!failed)
-            *row = (struct duty_row){column_copy(&s, 0, arena), column_uuid(&s, 1), column_int(&s, 2),
-                                     column_int(&s, 3)};
-    }
-    status = statement_end(&s);
-    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    status = operation_end(&op, rows_read(&s, &duty_shape, arena, &list));
     if (status == PAWL_OK)
         *out = (struct duty_rows){list.rows, list.count};
     return status;
@@ -211,29 +179,14 @@ static pawl_status messages_receive(struct store *store, const struct messages_r
 static pawl_status refused(struct store *store, int64_t after, int limit, struct arena *arena,
                            struct refused_rows *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "refused", err);
     if (status != PAWL_OK)
         return status;
-    struct listing list = {.arena = arena, .size = sizeof(struct refused_row)};
-    bool failed = false;
     struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_LIST);
     bind_int(&s, after);
     bind_int(&s, limit);
-    while (!failed && statement_next(&s)) {
-        struct refused_row *row = listing_next(&list);
-        failed = row == NULL;
-        if (!failed)
-            *row = (struct refused_row){.number = column_int(&s, 0),
-                                        .reason = (enum refused_reason)column_int(&s, 1),
-                                        .consumer = column_copy(&s, 2, arena),
-                                        .topic = column_copy(&s, 3, arena),
-                                        .message_id = column_copy(&s, 4, arena),
-                                        .detail = column_copy(&s, 5, arena),
-                                        .payload = column_copy(&s, 6, arena),
-                                        .received_ms = column_int(&s, 7)};
-    }
-    status = statement_end(&s);
-    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    status = operation_end(&op, rows_read(&s, &refused_shape, arena, &list));
     if (status == PAWL_OK)
         *out = (struct refused_rows){list.rows, list.count};
     return status;
@@ -305,22 +258,12 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
 
 static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "pauses", err);
     if (status != PAWL_OK)
         return status;
-    struct listing list = {.arena = arena, .size = sizeof(struct pause_row)};
-    bool failed = false;
     struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_LIST);
-    while (!failed && statement_next(&s)) {
-        struct pause_row *row = listing_next(&list);
-        failed = row == NULL;
-        if (!failed)
-            *row = (struct pause_row){(enum pause_scope)column_int(&s, 0), column_copy(&s, 1, arena),
-                                      column_copy(&s, 2, arena), column_copy(&s, 3, arena),
-                                      column_int(&s, 4)};
-    }
-    status = statement_end(&s);
-    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    status = operation_end(&op, rows_read(&s, &pause_shape, arena, &list));
     if (status == PAWL_OK)
         *out = (struct pause_rows){list.rows, list.count};
     return status;
@@ -344,23 +287,14 @@ static pawl_status audit_add(struct store *store, const struct audit_row *in, pa
 static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,
                           struct audit_rows *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "audits", err);
     if (status != PAWL_OK)
         return status;
-    struct listing list = {.arena = arena, .size = sizeof(struct audit_row)};
-    bool failed = false;
     struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_LIST);
     bind_int(&s, before);
     bind_int(&s, limit);
-    while (!failed && statement_next(&s)) {
-        struct audit_row *row = listing_next(&list);
-        failed = row == NULL;
-        if (!failed)
-            *row = (struct audit_row){column_int(&s, 0), column_int(&s, 1), column_copy(&s, 2, arena),
-                                      column_copy(&s, 3, arena), column_copy(&s, 4, arena)};
-    }
-    status = statement_end(&s);
-    status = operation_end(&op, failed ? operation_no_memory(&op) : status);
+    status = operation_end(&op, rows_read(&s, &audit_shape, arena, &list));
     if (status == PAWL_OK)
         *out = (struct audit_rows){list.rows, list.count};
     return status;

@@ -165,29 +165,13 @@ struct audit_run audit_row_read(struct statement *s, struct arena *arena) {
                               .output_hash = column_copy(s, 15, arena)};
 }
 
-static struct task_run run_read(struct statement *s, struct arena *arena) {
-    struct audit_run row = audit_row_read(s, arena);
+static void run_read(struct statement *s, struct arena *arena, struct task_run *run) {
+    row_read(s, 0, &task_run_shape, arena, run);
     char *hex = arena_alloc(arena, SHA256_TEXT_BYTES);
-    pawl_str hash = column_borrow(s, 16);
+    pawl_str hash = column_borrow(s, (int)task_run_shape.count);
     if (hex != NULL && hash.len == SHA256_BYTES)
         sha256_text((const uint8_t *)hash.ptr, hex);
-    return (struct task_run){.id = row.id,
-                             .job_id = row.job_id,
-                             .task = row.task,
-                             .type = row.type,
-                             .queue = row.queue,
-                             .attempt = row.attempt,
-                             .instance = row.instance,
-                             .token = row.token,
-                             .started_ms = row.started_ms,
-                             .finished_ms = row.finished_ms,
-                             .outcome = (enum run_outcome)row.outcome,
-                             .output = row.output,
-                             .error = row.error,
-                             .steps = row.steps,
-                             .input_hash = row.input_hash,
-                             .output_hash = row.output_hash,
-                             .hash = str_from(hex)};
+    run->hash = str_from(hex);
 }
 
 pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
@@ -216,7 +200,7 @@ pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filte
         if (fits)
             status = list_grow(&op, arena, (void **)&list.runs, &cap, list.count, sizeof *list.runs);
         if (fits && status == PAWL_OK)
-            list.runs[list.count++] = run_read(&s, arena);
+            run_read(&s, arena, &list.runs[list.count++]);
         if (--left == 0 || list.count == (size_t)filter->limit)
             list.next_id = column_int(&s, 0);
     }

@@ -76,47 +76,52 @@ static void move_gauge(struct job_counts *counts, int state, int64_t by) {
         *gauges[state] += by;
 }
 
-/* The columns that job_brief and job_full begin with. */
-static void read_columns(struct statement *s, struct arena *arena, struct sjob *out) {
-    struct job_row *row = &out->row;
-    struct job *job = &row->job;
-    *out = (struct sjob){.ord = column_int(s, 2)};
-    row->state = (enum job_state)column_int(s, 1);
-    row->died_ms = column_int(s, 15);
-    row->reason = (int)column_int(s, 16);
-    job->id = column_int(s, 0);
-    job->due_ms = column_int(s, 3);
-    job->put_ms = column_int(s, 4);
-    job->token = column_int(s, 5);
-    job->lease_until_ms = column_int(s, 6);
-    job->priority = (int)column_int(s, 7);
-    job->attempts = (int)column_int(s, 8);
-    job->max_attempts = (int)column_int(s, 9);
-    job->flags = (int)column_int(s, 10);
-    job->deadline_ms = column_int(s, 11);
-    job->timeout_ms = column_int(s, 12);
-    job->instant_ms = column_int(s, 13);
-    job->cancel_ms = column_int(s, 14);
-    job->queue = column_copy(s, 17, arena);
-    job->type = column_copy(s, 18, arena);
-    job->task = column_copy(s, 19, arena);
-    job->key = column_copy(s, 20, arena);
-    job->unique_key = column_copy(s, 21, arena);
-    job->traceparent = column_copy(s, 22, arena);
-    job->schedule = column_copy(s, 23, arena);
-    row->wait_key = column_copy(s, 24, arena);
-    row->wait_step = column_copy(s, 25, arena);
-    row->fingerprint = column_copy(s, 26, arena);
-    row->error = column_copy(s, 27, arena);
-    job->agent = column_copy(s, 28, arena);
-}
+#define M(name) MEMBER(struct sjob, name)
+static const struct member job_members[] = {M(row.job.id),
+                                            M(row.state),
+                                            M(ord),
+                                            M(row.job.due_ms),
+                                            M(row.job.put_ms),
+                                            M(row.job.token),
+                                            M(row.job.lease_until_ms),
+                                            M(row.job.priority),
+                                            M(row.job.attempts),
+                                            M(row.job.max_attempts),
+                                            M(row.job.flags),
+                                            M(row.job.deadline_ms),
+                                            M(row.job.timeout_ms),
+                                            M(row.job.instant_ms),
+                                            M(row.job.cancel_ms),
+                                            M(row.died_ms),
+                                            M(row.reason),
+                                            M(row.job.queue),
+                                            M(row.job.type),
+                                            M(row.job.task),
+                                            M(row.job.key),
+                                            M(row.job.unique_key),
+                                            M(row.job.traceparent),
+                                            M(row.job.schedule),
+                                            M(row.wait_key),
+                                            M(row.wait_step),
+                                            M(row.fingerprint),
+                                            M(row.error),
+                                            M(row.job.agent),
+                                            M(row.job.progress),
+                                            M(row.job.payload),
+                                            M(row.instance)};
+#undef M
+/* job_full selects them all, job_brief those before progress. */
+static const struct row_shape job_full = ROW_SHAPE(struct sjob, job_members);
+static const struct row_shape job_brief = {job_members, sizeof job_members / sizeof *job_members - 3,
+                                           sizeof(struct sjob)};
 
 pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_BRIEF);
     bind_int(&s, id);
     *found = statement_next(&s);
+    *job = (struct sjob){0};
     if (*found)
-        read_columns(&s, call->op->scratch, job);
+        row_read(&s, 0, &job_brief, call->op->scratch, job);
     return statement_end(&s);
 }
 
@@ -124,12 +129,8 @@ pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, str
     struct sjob job = {0};
     struct statement s = statement_begin(op, SQLITE_Q_JOB_FULL);
     bind_int(&s, id);
-    if (statement_next(&s)) {
-        read_columns(&s, arena, &job);
-        job.row.job.progress = column_copy(&s, 29, arena);
-        job.row.job.payload = column_copy(&s, 30, arena);
-        job.row.instance = column_uuid(&s, 31);
-    }
+    if (statement_next(&s))
+        row_read(&s, 0, &job_full, arena, &job);
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *row = job.row;
@@ -166,21 +167,6 @@ pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job) {
     struct statement steps = statement_begin(call->op, SQLITE_Q_JOB_STEP_DELETE);
     bind_int(&steps, job->row.job.id);
     return statement_run(&steps);
-}
-
-pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap, size_t count,
-                      size_t size) {
-    if (count < *cap)
-        return PAWL_OK;
-    size_t grown = *cap == 0 ? 16 : *cap * 2;
-    void *fresh = arena_array(arena, grown, size);
-    if (fresh == NULL)
-        return operation_no_memory(op);
-    if (count > 0)
-        memcpy(fresh, *items, count * size);
-    *items = fresh;
-    *cap = grown;
-    return PAWL_OK;
 }
 
 pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list) {

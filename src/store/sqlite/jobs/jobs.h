@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "domain/jobrule.h"
 #include "store/check/jobs.h"
-#include "store/sqlite/file/operation.h"
+#include "store/sqlite/file/row.h"
 
 extern const struct store_jobs_ops sqlite_jobs_ops;
 
@@ -67,10 +67,6 @@ struct id_list {
     size_t count;
 };
 PAWL_MUSTCHECK pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list);
-
-/* Room for one more member after count of them; zeroed. */
-PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap,
-                                     size_t count, size_t size);
 
 /* Whether an agent lacks a scope; *missing is absent when not. */
 /* The same for a job of a task that an agent's work enqueues (absent: a person): of another agent's task it

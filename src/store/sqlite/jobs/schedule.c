@@ -4,56 +4,24 @@
 #include "base/uuid.h"
 #include "store/sqlite/jobs/jobs.h"
 
-static struct job_schedule schedule_read(struct statement *s, struct arena *arena) {
-    return (struct job_schedule){.name = column_copy(s, 0, arena),
-                                 .task = column_copy(s, 1, arena),
-                                 .kind = (enum job_schedule_kind)column_int(s, 2),
-                                 .expr = column_copy(s, 3, arena),
-                                 .zone = column_copy(s, 4, arena),
-                                 .params = column_copy(s, 5, arena),
-                                 .missed = (enum missed_policy)column_int(s, 6),
-                                 .missed_max = (int)column_int(s, 7),
-                                 .overlap = (enum overlap)column_int(s, 8),
-                                 .jitter_ms = column_int(s, 9),
-                                 .start_ms = column_int(s, 10),
-                                 .end_ms = column_int(s, 11),
-                                 .paused = column_int(s, 12) != 0,
-                                 .next_ms = column_int(s, 13),
-                                 .last_ms = column_int(s, 14),
-                                 .version = column_int(s, 15),
-                                 .updated_ms = column_int(s, 16)};
-}
-
 static pawl_status schedule_find(struct operation *op, pawl_str name, struct job_schedule *schedule,
                                  bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_FIND);
     bind_text(&s, name);
     *found = statement_next(&s);
     if (*found)
-        *schedule = schedule_read(&s, op->scratch);
+        row_read(&s, 0, &schedule_shape, op->scratch, schedule);
     return statement_end(&s);
 }
 
 static pawl_status schedule_write(struct operation *op, const struct job_schedule *in, int64_t last_ms,
                                   int64_t version) {
+    struct job_schedule schedule = *in;
+    schedule.last_ms = last_ms;
+    schedule.version = version;
+    schedule.updated_ms = op->now_ms;
     struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_PUT);
-    bind_text(&s, in->name);
-    bind_text(&s, in->task);
-    bind_int(&s, (int64_t)in->kind);
-    bind_text(&s, in->expr);
-    bind_text(&s, in->zone);
-    bind_text(&s, in->params);
-    bind_int(&s, (int64_t)in->missed);
-    bind_int(&s, in->missed_max);
-    bind_int(&s, (int64_t)in->overlap);
-    bind_int(&s, in->jitter_ms);
-    bind_int(&s, in->start_ms);
-    bind_int(&s, in->end_ms);
-    bind_int(&s, in->paused);
-    bind_int(&s, in->next_ms);
-    bind_int(&s, last_ms);
-    bind_int(&s, version);
-    bind_int(&s, op->now_ms);
+    row_bind(&s, &schedule_shape, &schedule);
     return statement_run(&s);
 }
 
@@ -118,13 +86,12 @@ pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_erro
 pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
                              struct job_schedule_list *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = check_list_limit("schedules", filter->limit, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "schedules", err);
     if (status != PAWL_OK)
         return status;
-    struct job_schedule_list list = {NULL, 0, op.now_ms};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, filter->due ? SQLITE_Q_SCHEDULE_DUE : SQLITE_Q_SCHEDULE_LIST);
     if (filter->due)
         bind_int(&s, op.now_ms);
@@ -133,15 +100,9 @@ pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *
     if (!filter->due)
         bind_text(&s, filter->after_name);
     bind_int(&s, filter->limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.schedules, &cap, list.count, sizeof *list.schedules);
-        if (status == PAWL_OK)
-            list.schedules[list.count++] = schedule_read(&s, arena);
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &schedule_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct job_schedule_list){list.rows, list.count, op.now_ms};
     return status;
 }
 

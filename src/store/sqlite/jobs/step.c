@@ -93,34 +93,17 @@ pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, st
 pawl_status sqlite_steps_read(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
                               pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "steps_read", err);
     if (status != PAWL_OK)
         return status;
-    struct job_steps list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_STEP_LIST);
     bind_int(&s, job_id);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.steps, &cap, list.count, sizeof *list.steps);
-        if (status != PAWL_OK)
-            break;
-        struct job_step *step = &list.steps[list.count++];
-        *step = (struct job_step){.step = column_copy(&s, 0, arena),
-                                  .index = (int)column_int(&s, 1),
-                                  .state = (enum job_step_state)column_int(&s, 2),
-                                  .attempt = (int)column_int(&s, 3),
-                                  .started_ms = column_int(&s, 4),
-                                  .finished_ms = column_int(&s, 5),
-                                  .input_hash = column_copy(&s, 6, arena),
-                                  .output_hash = column_copy(&s, 7, arena),
-                                  .error = column_copy(&s, 8, arena),
-                                  .output = column_copy(&s, 9, arena)};
-        step->duration_ms = step->finished_ms - step->started_ms;
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &job_step_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct job_steps){list.rows, list.count};
+    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+        out->steps[i].duration_ms = out->steps[i].finished_ms - out->steps[i].started_ms;
     return status;
 }
 
@@ -212,25 +195,13 @@ pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in
 pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
                               pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_limits", err);
     if (status != PAWL_OK)
         return status;
-    struct job_limits list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.limits, &cap, list.count, sizeof *list.limits);
-        if (status != PAWL_OK)
-            break;
-        list.limits[list.count++] = (struct job_limit){.key = column_copy(&s, 0, arena),
-                                                       .concurrency = (int)column_int(&s, 1),
-                                                       .rate = (int)column_int(&s, 2),
-                                                       .rate_ms = column_int(&s, 3),
-                                                       .weight = (int)column_int(&s, 4)};
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &job_limit_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct job_limits){list.rows, list.count};
     return status;
 }

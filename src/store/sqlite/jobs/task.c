@@ -50,50 +50,23 @@ pawl_status jobs_task_missing(struct operation *op, const struct task *task, paw
     return str_absent(*missing) ? operation_no_memory(op) : PAWL_OK;
 }
 
-static struct task task_read(struct statement *s, struct arena *arena) {
-    return (struct task){.name = column_copy(s, 0, arena),
-                         .agent = column_copy(s, 1, arena),
-                         .type = column_copy(s, 2, arena),
-                         .spec = column_copy(s, 3, arena),
-                         .params = column_copy(s, 4, arena),
-                         .scopes = column_copy(s, 5, arena),
-                         .queue = column_copy(s, 6, arena),
-                         .key = column_copy(s, 7, arena),
-                         .priority = (int)column_int(s, 8),
-                         .max_attempts = (int)column_int(s, 9),
-                         .flags = (int)column_int(s, 10),
-                         .timeout_ms = column_int(s, 11),
-                         .retention_ms = column_int(s, 12),
-                         .version = column_int(s, 13),
-                         .updated_ms = column_int(s, 14)};
-}
-
 pawl_status jobs_task_find(struct operation *op, pawl_str name, struct task *task, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_TASK_FIND);
     bind_text(&s, name);
     *found = statement_next(&s);
     if (*found)
-        *task = task_read(&s, op->scratch);
+        row_read(&s, 0, &task_shape, op->scratch, task);
     return statement_end(&s);
 }
 
 static pawl_status task_write(struct operation *op, const struct task *in, int64_t version) {
+    struct task task = *in;
+    task.version = version;
+    task.updated_ms = op->now_ms;
+    if (str_absent(task.scopes))
+        task.scopes = STR("[]");
     struct statement s = statement_begin(op, SQLITE_Q_TASK_PUT);
-    bind_text(&s, in->name);
-    bind_text(&s, in->agent);
-    bind_text(&s, in->type);
-    bind_text(&s, in->spec);
-    bind_text(&s, in->params);
-    bind_text(&s, str_absent(in->scopes) ? STR("[]") : in->scopes);
-    bind_text(&s, in->queue);
-    bind_text(&s, in->key);
-    bind_int(&s, in->priority);
-    bind_int(&s, in->max_attempts);
-    bind_int(&s, in->flags);
-    bind_int(&s, in->timeout_ms);
-    bind_int(&s, in->retention_ms);
-    bind_int(&s, version);
-    bind_int(&s, op->now_ms);
+    row_bind(&s, &task_shape, &task);
     return statement_run(&s);
 }
 
@@ -178,26 +151,19 @@ pawl_status sqlite_task_remove(struct store *store, pawl_str name, pawl_error *e
 pawl_status sqlite_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
                          struct arena *arena, struct task_list *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = check_list_limit("tasks", limit, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "tasks", err);
     if (status != PAWL_OK)
         return status;
-    struct task_list list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_TASK_LIST);
     bind_text(&s, name);
     bind_text(&s, after_name);
     bind_int(&s, limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.tasks, &cap, list.count, sizeof *list.tasks);
-        if (status == PAWL_OK)
-            list.tasks[list.count++] = task_read(&s, arena);
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &task_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct task_list){list.rows, list.count};
     return status;
 }
 
@@ -218,52 +184,30 @@ pawl_status sqlite_agent_put(struct store *store, const struct agent *in, pawl_e
 
 pawl_status sqlite_agents(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "agents", err);
     if (status != PAWL_OK)
         return status;
-    struct agent_list list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_AGENT_LIST);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.agents, &cap, list.count, sizeof *list.agents);
-        if (status == PAWL_OK)
-            list.agents[list.count++] = (struct agent){.name = column_copy(&s, 0, arena),
-                                                       .scopes = column_copy(&s, 1, arena),
-                                                       .disabled = column_int(&s, 2) != 0,
-                                                       .updated_ms = column_int(&s, 3)};
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &agent_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct agent_list){list.rows, list.count};
     return status;
 }
 
 pawl_status sqlite_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
                             pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = check_list_limit("refusals", limit, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "refusals", err);
     if (status != PAWL_OK)
         return status;
-    struct refusal_list list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_REFUSAL_LIST);
     bind_int(&s, limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.refusals, &cap, list.count, sizeof *list.refusals);
-        if (status == PAWL_OK)
-            list.refusals[list.count++] = (struct refusal){.id = column_int(&s, 0),
-                                                           .agent = column_copy(&s, 1, arena),
-                                                           .task = column_copy(&s, 2, arena),
-                                                           .missing = column_copy(&s, 3, arena),
-                                                           .job_id = column_int(&s, 4),
-                                                           .made_ms = column_int(&s, 5)};
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &refusal_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct refusal_list){list.rows, list.count};
     return status;
 }

@@ -164,68 +164,31 @@ pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena,
 pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena *arena,
                                    struct job_dead_groups *out, pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = check_list_limit("job_dead_groups", limit, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "job_dead_groups", err);
     if (status != PAWL_OK)
         return status;
-    struct job_dead_groups list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_DEAD_GROUPS);
     bind_int(&s, limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.groups, &cap, list.count, sizeof *list.groups);
-        if (status == PAWL_OK)
-            list.groups[list.count++] = (struct job_dead_group){.fingerprint = column_copy(&s, 0, arena),
-                                                                .sample_error = column_copy(&s, 1, arena),
-                                                                .count = column_int(&s, 2),
-                                                                .first_ms = column_int(&s, 3),
-                                                                .last_ms = column_int(&s, 4)};
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &job_dead_group_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct job_dead_groups){list.rows, list.count};
     return status;
-}
-
-static struct job_counts counts_read(struct statement *s, struct arena *arena) {
-    return (struct job_counts){.queue = column_copy(s, 0, arena),
-                               .ready = column_int(s, 1),
-                               .running = column_int(s, 2),
-                               .later = column_int(s, 3),
-                               .waiting = column_int(s, 4),
-                               .dead = column_int(s, 5),
-                               .put = column_int(s, 6),
-                               .done = column_int(s, 7),
-                               .failed = column_int(s, 8),
-                               .lost = column_int(s, 9),
-                               .died = column_int(s, 10),
-                               .cancelled = column_int(s, 11),
-                               .redriven = column_int(s, 12),
-                               .discarded = column_int(s, 13),
-                               .stale = column_int(s, 14),
-                               .oldest_ready_ms = column_int(s, 15)};
 }
 
 pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                               pawl_error *err) {
     struct operation op;
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_counts", err);
     if (status != PAWL_OK)
         return status;
-    struct job_counts_list list = {NULL, 0, op.now_ms};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.queues, &cap, list.count, sizeof *list.queues);
-        if (status == PAWL_OK)
-            list.queues[list.count++] = counts_read(&s, arena);
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &job_counts_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct job_counts_list){list.rows, list.count, op.now_ms};
     return status;
 }
 

@@ -23,35 +23,8 @@ pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, str
     bind_int(&s, id);
     *found = statement_next(&s);
     if (*found) {
-        *run = (struct run_row){.id = column_int(&s, 0),
-                                .parent = column_int(&s, 1),
-                                .state = (enum run_state)column_int(&s, 2),
-                                .paused = column_int(&s, 3) != 0,
-                                .paced = column_int(&s, 4) != 0,
-                                .consolidated = column_int(&s, 5) != 0,
-                                .rate_ms = column_int(&s, 11),
-                                .deadline_ms = column_int(&s, 12),
-                                .end = (enum end_rule)column_int(&s, 16),
-                                .policy = (enum failed_policy)column_int(&s, 17),
-                                .started_ms = column_int(&s, 23),
-                                .ended_ms = column_int(&s, 24),
-                                .job = column_int(&s, 25)};
-        const struct {
-            int *number;
-            int column;
-        } numbers[] = {{&run->children_open, 6}, {&run->children_failed, 7}, {&run->page_size, 8},
-                       {&run->concurrency, 9},   {&run->rate, 10},           {&run->max_attempts, 13},
-                       {&run->priority, 14},     {&run->flags, 15},          {&run->round, 18},
-                       {&run->partitions, 19},   {&run->remaining, 20},      {&run->done, 21},
-                       {&run->failed, 22}};
-        for (size_t i = 0; i < COUNT(numbers); i++)
-            *numbers[i].number = (int)column_int(&s, numbers[i].column);
-        pawl_str *const texts[] = {&run->key,         &run->name,     &run->type,   &run->queue,
-                                   &run->consolidate, &run->announce, &run->target, &run->traceparent,
-                                   &run->wait_key,    &run->error,    &run->params, &run->spec,
-                                   &run->agent};
-        for (size_t i = 0; i < COUNT(texts); i++)
-            *texts[i] = column_copy(&s, 26 + (int)i, arena);
+        *run = (struct run_row){0};
+        row_read(&s, 0, &run_shape, arena, run);
     }
     return statement_end(&s);
 }
@@ -61,16 +34,10 @@ pawl_status runs_load_sums(struct operation *op, struct run_row *run) {
     bind_int(&s, run->id);
     run->updated_ms = run->ended_ms > run->started_ms ? run->ended_ms : run->started_ms;
     if (statement_next(&s)) {
-        run->total = column_int(&s, 0);
-        run->items = column_int(&s, 1);
-        run->repeats = column_int(&s, 2);
-        run->pages = column_int(&s, 3);
-        run->skipped = column_int(&s, 4);
-        run->fetch_ms = column_int(&s, 5);
-        run->fetch_ms_max = column_int(&s, 6);
-        run->slow = column_int(&s, 7);
-        if (column_int(&s, 8) > run->updated_ms)
-            run->updated_ms = column_int(&s, 8);
+        row_read(&s, 0, &run_sums_shape, op->scratch, run);
+        int64_t updated_ms = column_int(&s, (int)run_sums_shape.count);
+        if (updated_ms > run->updated_ms)
+            run->updated_ms = updated_ms;
     }
     return statement_end(&s);
 }
@@ -88,37 +55,6 @@ pawl_status runs_save(struct operation *op, const struct run_row *run) {
     return statement_run(&s);
 }
 
-struct partition_row partition_columns(struct statement *s, struct arena *arena) {
-    struct partition_row row = {.run = column_int(s, 0),
-                                .part = (int)column_int(s, 1),
-                                .state = (enum part_state)column_int(s, 2),
-                                .paused = column_int(s, 3) != 0,
-                                .bounded = column_int(s, 4) != 0,
-                                .low = column_int(s, 5),
-                                .high = column_int(s, 6),
-                                .total = column_int(s, 7),
-                                .offset = column_int(s, 8),
-                                .generation = (int)column_int(s, 9),
-                                .page = column_int(s, 10),
-                                .job = column_int(s, 11),
-                                .items = column_int(s, 12),
-                                .repeats = column_int(s, 13),
-                                .pages = column_int(s, 14),
-                                .skipped = column_int(s, 15),
-                                .fetch_ms = column_int(s, 16),
-                                .fetch_ms_max = column_int(s, 17),
-                                .fetch_ms_last = column_int(s, 18),
-                                .slow = column_int(s, 19),
-                                .started_ms = column_int(s, 20),
-                                .updated_ms = column_int(s, 21),
-                                .ended_ms = column_int(s, 22)};
-    row.name = column_copy(s, 23, arena);
-    row.cursor = column_copy(s, 24, arena);
-    row.error = column_copy(s, 25, arena);
-    row.params = column_copy(s, 26, arena);
-    return row;
-}
-
 pawl_status partition_load(struct operation *op, int64_t run, int part, struct arena *arena,
                            struct partition_row *row, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_FIND);
@@ -126,7 +62,7 @@ pawl_status partition_load(struct operation *op, int64_t run, int part, struct a
     bind_int(&s, part);
     *found = statement_next(&s);
     if (*found)
-        *row = partition_columns(&s, arena);
+        row_read(&s, 0, &partition_shape, arena, row);
     return statement_end(&s);
 }
 
@@ -150,38 +86,15 @@ pawl_status partition_places(struct operation *op, int64_t run, enum part_state 
     return jobs_ids(&s, op->scratch, list);
 }
 
-static pawl_status insert_run(struct operation *op, const struct run_row *r) {
+static pawl_status insert_run(struct operation *op, const struct run_row *run) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_BEGIN);
-    const int64_t numbers[] = {
-        r->id,           r->parent,        (int64_t)r->state,  r->paused,       r->paced,
-        r->consolidated, r->children_open, r->children_failed, r->page_size,    r->concurrency,
-        r->rate,         r->rate_ms,       r->deadline_ms,     r->max_attempts, r->priority,
-        r->flags,        (int64_t)r->end,  (int64_t)r->policy, r->round,        r->partitions,
-        r->remaining,    r->done,          r->failed,          r->started_ms,   r->ended_ms,
-        r->job};
-    const pawl_str texts[] = {r->key,      r->name,   r->type,        r->queue,    r->consolidate,
-                              r->announce, r->target, r->traceparent, r->wait_key, r->error,
-                              r->params,   r->spec,   r->agent};
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        bind_int(&s, numbers[i]);
-    for (size_t i = 0; i < COUNT(texts); i++)
-        bind_text(&s, texts[i]);
+    row_bind(&s, &run_shape, run);
     return statement_run(&s);
 }
 
-static pawl_status insert_partition(struct operation *op, const struct partition_row *p) {
+static pawl_status insert_partition(struct operation *op, const struct partition_row *partition) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_INSERT);
-    const int64_t numbers[] = {
-        p->run,           p->part,    (int64_t)p->state, p->paused,     p->bounded,  p->low,
-        p->high,          p->total,   p->offset,         p->generation, p->page,     p->job,
-        p->items,         p->repeats, p->pages,          p->skipped,    p->fetch_ms, p->fetch_ms_max,
-        p->fetch_ms_last, p->slow,    p->started_ms,     p->updated_ms, p->ended_ms};
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        bind_int(&s, numbers[i]);
-    bind_text(&s, p->name);
-    bind_text(&s, p->cursor);
-    bind_text(&s, p->error);
-    bind_text(&s, p->params);
+    row_bind(&s, &partition_shape, partition);
     return statement_run(&s);
 }
 

@@ -16,8 +16,6 @@ PAWL_MUSTCHECK pawl_status runs_load_sums(struct operation *op, struct run_row *
 PAWL_MUSTCHECK pawl_status partition_load(struct operation *op, int64_t run, int part, struct arena *arena,
                                           struct partition_row *row, bool *found);
 PAWL_MUSTCHECK pawl_status partition_save(struct operation *op, const struct partition_row *part);
-/* The columns of a partition, of the row that the statement stands on. */
-struct partition_row partition_columns(struct statement *s, struct arena *arena);
 /* The places of a run's partitions in a state. */
 PAWL_MUSTCHECK pawl_status partition_places(struct operation *op, int64_t run, enum part_state state,
                                             struct id_list *list);

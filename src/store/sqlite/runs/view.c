@@ -48,76 +48,47 @@ pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filte
     return status;
 }
 
-static pawl_status partitions_in(struct operation *op, const struct partitions_filter *filter,
-                                 struct arena *arena, struct partition_list *out) {
-    size_t cap = 0;
-    pawl_status grown = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_LIST);
-    bind_int(&s, filter->run);
-    bind_text(&s, filter->name);
-    bind_int(&s, filter->state);
-    bind_int(&s, filter->quiet_ms);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, filter->after_run);
-    bind_int(&s, filter->after_part);
-    bind_int(&s, filter->limit);
-    *out = (struct partition_list){.now_ms = op->now_ms};
-    while (grown == PAWL_OK && statement_next(&s)) {
-        grown = list_grow(op, arena, (void **)&out->partitions, &cap, out->count, sizeof *out->partitions);
-        if (grown == PAWL_OK)
-            out->partitions[out->count++] = partition_columns(&s, arena);
-    }
-    pawl_status status = statement_end(&s);
-    return status == PAWL_OK ? grown : status;
-}
-
 pawl_status sqlite_partition_rows(struct store *store, const struct partitions_filter *filter,
                                   struct arena *arena, struct partition_list *out, pawl_error *err) {
     struct operation op;
-    struct partition_list list = {NULL, 0, 0};
+    struct row_list list;
     pawl_status status = check_partitions_filter(filter, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "partitions", err);
     if (status != PAWL_OK)
         return status;
-    status = operation_end(&op, partitions_in(&op, filter, arena, &list));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
-}
-
-static pawl_status items_in(struct operation *op, const struct items_filter *filter, struct arena *arena,
-                            struct stored_items *out) {
-    size_t cap = 0;
-    pawl_status grown = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_ITEM_LIST);
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_PARTITION_LIST);
     bind_int(&s, filter->run);
-    bind_int(&s, filter->part);
-    bind_text(&s, filter->after_key);
+    bind_text(&s, filter->name);
+    bind_int(&s, filter->state);
+    bind_int(&s, filter->quiet_ms);
+    bind_int(&s, op.now_ms);
+    bind_int(&s, filter->after_run);
+    bind_int(&s, filter->after_part);
     bind_int(&s, filter->limit);
-    while (grown == PAWL_OK && statement_next(&s)) {
-        grown = list_grow(op, arena, (void **)&out->items, &cap, out->count, sizeof *out->items);
-        if (grown == PAWL_OK)
-            out->items[out->count++] = (struct stored_item){.part = (int)column_int(&s, 0),
-                                                            .key = column_copy(&s, 1, arena),
-                                                            .payload = column_copy(&s, 2, arena)};
-    }
-    pawl_status status = statement_end(&s);
-    return status == PAWL_OK ? grown : status;
+    status = operation_end(&op, rows_read(&s, &partition_shape, arena, &list));
+    if (status == PAWL_OK)
+        *out = (struct partition_list){list.rows, list.count, op.now_ms};
+    return status;
 }
 
 pawl_status sqlite_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
                              struct stored_items *out, pawl_error *err) {
     struct operation op;
-    struct stored_items list = {NULL, 0};
+    struct row_list list;
     pawl_status status = check_items_filter(filter, err);
     if (status == PAWL_OK)
         status = operation_begin(&op, store, OPERATION_READ, "items", err);
     if (status != PAWL_OK)
         return status;
-    status = operation_end(&op, items_in(&op, filter, arena, &list));
+    struct statement s = statement_begin(&op, SQLITE_Q_RUN_ITEM_LIST);
+    bind_int(&s, filter->run);
+    bind_int(&s, filter->part);
+    bind_text(&s, filter->after_key);
+    bind_int(&s, filter->limit);
+    status = operation_end(&op, rows_read(&s, &stored_item_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct stored_items){list.rows, list.count};
     return status;
 }
 
@@ -160,23 +131,14 @@ pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error 
 pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                pawl_error *err) {
     struct operation op;
-    size_t cap = 0;
-    struct run_targets list = {NULL, 0};
+    struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "targets", err);
     if (status != PAWL_OK)
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.targets, &cap, list.count, sizeof *list.targets);
-        if (status == PAWL_OK)
-            list.targets[list.count++] = (struct run_target){.name = column_copy(&s, 0, arena),
-                                                             .sql = column_copy(&s, 1, arena),
-                                                             .updated_ms = column_int(&s, 2)};
-    }
-    pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
+    status = operation_end(&op, rows_read(&s, &run_target_shape, arena, &list));
     if (status == PAWL_OK)
-        *out = list;
+        *out = (struct run_targets){list.rows, list.count};
     return status;
 }
 

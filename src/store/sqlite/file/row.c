@@ -1,0 +1,86 @@
+/* Rows read from a statement and bound to one, by their shapes. */
+#include "store/sqlite/file/row.h"
+
+#include <string.h>
+
+void row_read(struct statement *s, int first, const struct row_shape *shape, struct arena *arena, void *row) {
+    for (size_t i = 0; i < shape->count; i++) {
+        void *at = (char *)row + shape->members[i].offset;
+        int column = first + (int)i;
+        switch ((enum member_type)shape->members[i].type) {
+        case MEMBER_INT:
+        case MEMBER_ENUM:
+            *(int *)at = (int)column_int(s, column);
+            break;
+        case MEMBER_BIG:
+            *(int64_t *)at = column_int(s, column);
+            break;
+        case MEMBER_BOOL:
+            *(bool *)at = column_int(s, column) != 0;
+            break;
+        case MEMBER_TEXT:
+            *(pawl_str *)at = column_copy(s, column, arena);
+            break;
+        case MEMBER_UUID:
+            *(pawl_uuid *)at = column_uuid(s, column);
+            break;
+        case MEMBER_NONE:
+            break;
+        }
+    }
+}
+
+pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
+                      struct row_list *out) {
+    size_t cap = 0;
+    pawl_status grown = PAWL_OK;
+    *out = (struct row_list){NULL, 0};
+    while (grown == PAWL_OK && statement_next(s)) {
+        grown = list_grow(s->op, arena, &out->rows, &cap, out->count, shape->size);
+        if (grown == PAWL_OK)
+            row_read(s, 0, shape, arena, (char *)out->rows + out->count++ * shape->size);
+    }
+    pawl_status status = statement_end(s);
+    return status == PAWL_OK ? grown : status;
+}
+
+void row_bind(struct statement *s, const struct row_shape *shape, const void *row) {
+    for (size_t i = 0; i < shape->count; i++) {
+        const void *at = (const char *)row + shape->members[i].offset;
+        switch ((enum member_type)shape->members[i].type) {
+        case MEMBER_INT:
+        case MEMBER_ENUM:
+            bind_int(s, *(const int *)at);
+            break;
+        case MEMBER_BIG:
+            bind_int(s, *(const int64_t *)at);
+            break;
+        case MEMBER_BOOL:
+            bind_int(s, *(const bool *)at);
+            break;
+        case MEMBER_TEXT:
+            bind_text(s, *(const pawl_str *)at);
+            break;
+        case MEMBER_UUID:
+            bind_uuid_or_null(s, *(const pawl_uuid *)at);
+            break;
+        case MEMBER_NONE:
+            break;
+        }
+    }
+}
+
+pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap, size_t count,
+                      size_t size) {
+    if (count < *cap)
+        return PAWL_OK;
+    size_t grown = *cap == 0 ? 16 : *cap * 2;
+    void *fresh = arena_array(arena, grown, size);
+    if (fresh == NULL)
+        return operation_no_memory(op);
+    if (count > 0)
+        memcpy(fresh, *items, count * size);
+    *items = fresh;
+    *cap = grown;
+    return PAWL_OK;
+}

@@ -1,0 +1,22 @@
+/* Rows read from a statement and bound to one, by their shapes. */
+#ifndef STORE_SQLITE_FILE_ROW_H
+#define STORE_SQLITE_FILE_ROW_H
+
+#include "store/row.h"
+#include "store/sqlite/file/operation.h"
+
+/* Fills the members of the shape from column first on, texts in the arena; others are left. */
+void row_read(struct statement *s, int first, const struct row_shape *shape, struct arena *arena, void *row);
+
+/* Every row that the statement gives, in an array in the arena; the statement is ended. */
+PAWL_MUSTCHECK pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
+                                     struct row_list *out);
+
+/* Binds the members in their order. */
+void row_bind(struct statement *s, const struct row_shape *shape, const void *row);
+
+/* Room for one more member after count of them; zeroed. */
+PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap,
+                                     size_t count, size_t size);
+
+#endif
