@@ -66,10 +66,9 @@ const struct command command_receptors_status = {
     .summary = "Show the receptors on events: what they get and how far they are",
     .arguments = "[NAME]",
     .writes = true,
-    .details =
-        "behind: events that were not looked at yet. messages: how many were put for it; they are inbox "
-        "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
-        "event:NAME. What became of one event: pawl inbox receptors EVENT.",
+    .details = "behind: events not looked at yet. messages: how many were created for it; they are inbox "
+               "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
+               "event:NAME. To see what became of one event: pawl inbox receptors EVENT.",
     .example = "pawl receptors status",
     .run = list,
 };
@@ -92,7 +91,7 @@ const struct command command_receptors_register = {
 
 const struct command command_receptors_remove = {
     .path = "receptors remove",
-    .summary = "Give a receptor no more events; its messages stay",
+    .summary = "Remove a receptor; its messages stay",
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_YES),
     .writes = true,

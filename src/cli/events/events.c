@@ -275,7 +275,8 @@ const struct command command_events_all = {
     .summary = "Show the events of all streams, by position",
     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT),
     .writes = true,
-    .details = "Who remembers the last position and goes on after it skips nothing, whatever commits late.",
+    .details = "A reader that remembers the last position and continues after it misses nothing, however "
+               "late something commits.",
     .run = read_all,
 };
 
@@ -286,6 +287,6 @@ const struct command command_events_tail = {
     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT),
     .limit_other = true,
     .writes = true,
-    .details = "Goes on until it is interrupted, --limit events were shown, or --timeout is over.",
+    .details = "Runs until interrupted, until --limit events were shown, or until --timeout.",
     .run = tail,
 };

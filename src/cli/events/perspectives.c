@@ -144,7 +144,7 @@ const struct command command_perspectives_register = {
 
 const struct command command_perspectives_failed = {
     .path = "perspectives failed",
-    .summary = "List the streams that a perspective has failed on",
+    .summary = "List the streams on which a perspective failed",
     .arguments = "[NAME@VERSION]",
     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_LIMIT),
     .run = failed,
@@ -152,7 +152,7 @@ const struct command command_perspectives_failed = {
 
 const struct command command_perspectives_errors = {
     .path = "perspectives errors",
-    .summary = "Count failures of perspectives by what went wrong",
+    .summary = "Count the failures of perspectives by cause",
     .arguments = "[NAME@VERSION]",
     .flags = FLAG_BIT(FLAG_LIMIT),
     .run = errors,

@@ -151,7 +151,7 @@ const struct command command_perspectives_pause = {
 
 const struct command command_perspectives_resume = {
     .path = "perspectives resume",
-    .summary = "Go on with a paused perspective",
+    .summary = "Resume a paused perspective",
     .arguments = "NAME@VERSION",
     .writes = true,
     .run = resume_it,
@@ -159,7 +159,7 @@ const struct command command_perspectives_resume = {
 
 const struct command command_perspectives_remove = {
     .path = "perspectives remove",
-    .summary = "Feed a perspective no more; its checkpoints and tables stay",
+    .summary = "Remove a perspective; its checkpoints and tables stay",
     .arguments = "NAME@VERSION",
     .flags = FLAG_BIT(FLAG_YES),
     .writes = true,
@@ -168,7 +168,7 @@ const struct command command_perspectives_remove = {
 
 const struct command command_perspectives_reset = {
     .path = "perspectives reset",
-    .summary = "Try failed streams of a perspective again at once",
+    .summary = "Retry the failed streams of a perspective now",
     .arguments = "NAME@VERSION [STREAM...]",
     .arguments_max = 1000,
     .writes = true,
@@ -177,7 +177,7 @@ const struct command command_perspectives_reset = {
 
 const struct command command_perspectives_rebuild = {
     .path = "perspectives rebuild",
-    .summary = "Build a perspective from the first event again, in place",
+    .summary = "Rebuild a perspective from the first event, in place",
     .arguments = "NAME@VERSION [STREAM...]",
     .arguments_max = 1000,
     .flags = FLAG_BIT(FLAG_YES),
@@ -190,7 +190,7 @@ const struct command command_perspectives_rebuild = {
 
 const struct command command_perspectives_skip = {
     .path = "perspectives skip",
-    .summary = "Leave one event out of a perspective, with a reason",
+    .summary = "Skip one event in a perspective, with a reason",
     .arguments = "NAME@VERSION STREAM VERSION",
     .flags = FLAG_BIT(FLAG_REASON),
     .writes = true,

@@ -235,10 +235,9 @@ const struct command command_alerts_list = {
     .alias = "alerts",
     .summary = "List the alert rules with their states",
     .flags = FLAG_BIT(FLAG_FIRING),
-    .details =
-        "ok: the value is right. pending: it is not, but not for long enough yet. firing. silenced: it "
-        "fires, and nobody is told. off. Workers and the server evaluate the rules, one of them every 60 "
-        "seconds (docs/alerts.md).",
+    .details = "ok: the value is fine. pending: it is not, but not for long enough yet. firing. silenced: "
+               "firing, but no alert is sent. off: disabled. Workers and the server evaluate the rules, one "
+               "of them every 60 seconds (docs/alerts.md).",
     .example = "pawl alerts\npawl alerts list --firing | jq -r '.[].name'",
     .run = list,
 };
@@ -252,7 +251,7 @@ const struct command command_alerts_show = {
 
 const struct command command_alerts_set = {
     .path = "alerts set",
-    .summary = "Make or change an alert rule; what is left out stays",
+    .summary = "Create or change an alert rule; what is left out stays as it is",
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_METRIC) | FLAG_BIT(FLAG_ABOVE) | FLAG_BIT(FLAG_BELOW) | FLAG_BIT(FLAG_CLEAR_AT) |
              FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_CLEAR) | FLAG_BIT(FLAG_SEVERITY) | FLAG_BIT(FLAG_TARGETS) |
@@ -275,7 +274,7 @@ const struct command command_alerts_remove = {
 
 const struct command command_alerts_enable = {
     .path = "alerts enable",
-    .summary = "Let a rule be evaluated",
+    .summary = "Enable a rule",
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .writes = true,
@@ -284,7 +283,7 @@ const struct command command_alerts_enable = {
 
 const struct command command_alerts_disable = {
     .path = "alerts disable",
-    .summary = "Switch a rule off; when it fires, it is over",
+    .summary = "Disable a rule; a firing alert is resolved",
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .writes = true,
@@ -293,12 +292,12 @@ const struct command command_alerts_disable = {
 
 const struct command command_alerts_silence = {
     .path = "alerts silence",
-    .summary = "Tell nobody of a rule for a while",
+    .summary = "Silence a rule for a while",
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_REASON),
     .writes = true,
-    .details = "It is evaluated and shown all the same. A rule that still fires when its silence is over is "
-               "told then.",
+    .details =
+        "It is still evaluated and shown. If it still fires when the silence ends, the alert is sent then.",
     .example = "pawl alerts silence worker-lost --for 2h --reason 'kernel update'",
     .run = silence,
 };
@@ -317,15 +316,14 @@ const struct command command_alerts_test = {
     .arguments = "NAME",
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .writes = true,
-    .details =
-        "It is delivered as an alert would be, by a process that knows the targets; pawl alerts history "
-        "shows what became of it.",
+    .details = "It is delivered like an alert, by a process that knows the targets; pawl alerts history "
+               "shows the result.",
     .run = test,
 };
 
 const struct command command_alerts_history = {
     .path = "alerts history",
-    .summary = "List what fired and what is over, the latest first",
+    .summary = "List fired and resolved alerts, newest first",
     .arguments = "[NAME]",
     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
     .details = "delivered, waiting and failed count the targets. --after takes the number of the last row of "
@@ -335,7 +333,7 @@ const struct command command_alerts_history = {
 
 const struct command command_alerts_metrics = {
     .path = "alerts metrics",
-    .summary = "List what an alert rule can look at",
+    .summary = "List the metrics for alert rules",
     .database = DATABASE_NONE,
     .run = metrics,
 };

@@ -68,7 +68,7 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
 
 const struct command command_doctor = {
     .path = "doctor",
-    .summary = "Look for what endangers the work: settings, server, file, workers, stuck work",
+    .summary = "Check for problems: settings, server, file, workers, stuck work",
     .options = OPTION_BIT(OPTION_JOB_LEASE) | OPTION_BIT(OPTION_DURABILITY),
     .details =
         "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing was "

@@ -324,7 +324,7 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
 
 const struct command command_workers = {
     .path = "workers",
-    .summary = "List the workers that were heard lately, or look at one of them",
+    .summary = "List the workers that were active recently, or show one of them",
     .flags = FLAG_BIT(FLAG_MINUTES),
     .options = OPTION_BIT(OPTION_WORKER_ID),
     .details =
@@ -338,12 +338,12 @@ const struct command command_workers = {
 
 const struct command command_cleanup = {
     .path = "cleanup",
-    .summary = "Evict workers that have been silent for long, and end leases that are over",
+    .summary = "Evict workers that have been silent for long, and end expired leases",
     .flags = FLAG_BIT(FLAG_STALE_MINUTES) | FLAG_BIT(FLAG_DRY_RUN),
     .writes = true,
     .details =
-        "Silent means that its lease is over: a live worker is never touched, however long --stale-minutes "
-        "(10) says. Workers do the same by themselves; this is for when none is there.",
+        "Silent means that its lease has expired: a live worker is never touched, whatever --stale-minutes "
+        "(10) says. Workers do the same by themselves; this is for when none is running.",
     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run",
     .run = cleanup,
 };
@@ -363,7 +363,7 @@ const struct command command_rebalance = {
 
 const struct command command_queue = {
     .path = "queue",
-    .summary = "Show the jobs in numbers: what waits, by priority, and how the last hour went",
+    .summary = "Show job statistics: what is waiting, by priority, and the last hour",
     .details =
         "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and as many "
         "that are not due or wait for a signal; where there may be more, priority_complete is false. Runs "

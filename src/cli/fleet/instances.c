@@ -41,7 +41,7 @@ const struct command command_instances_list = {
 
 const struct command command_instances_evict = {
     .path = "instances evict",
-    .summary = "Take all work away from an instance",
+    .summary = "Evict an instance: take all its work away",
     .arguments = "ID",
     .check = cli_check_ids,
     .writes = true,

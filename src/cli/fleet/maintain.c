@@ -36,7 +36,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 const struct command command_maintain = {
     .path = "maintain",
-    .summary = "Remove what is no longer needed, and end claims that ran out",
+    .summary = "Remove what is no longer needed, and end expired claims",
     .writes = true,
     .details =
         "Workers do this by themselves; without a worker, or in a hurry, run it by hand or from a timer. It "

@@ -89,7 +89,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 const struct command command_migrate = {
     .path = "migrate",
-    .summary = "Make the schema, or bring it up to this program's version",
+    .summary = "Create the schema, or upgrade it to this program's version",
     .options = OPTION_BIT(OPTION_PARTITIONS) | OPTION_BIT(OPTION_LANES),
     .writes = true,
     .details =

@@ -83,7 +83,7 @@ const struct command command_partitions = {
 
 const struct command command_partitions_of = {
     .path = "partitions of",
-    .summary = "Tell the partition, the lane and the owners of a stream",
+    .summary = "Show the partition, the lane and the owners of a stream",
     .arguments = "STREAM",
     .example = "pawl partitions of order-1",
     .run = of,

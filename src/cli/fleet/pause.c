@@ -87,7 +87,7 @@ static pawl_status list_audit(struct cli *cli, pawl_error *err) {
 
 const struct command command_pause = {
     .path = "pause",
-    .summary = "Let the messages of a topic, of a stream or for a handler wait",
+    .summary = "Pause the messages of a topic, of a stream or for a handler",
     .arguments = "topic|stream|handler NAME",
     .flags = FLAG_BIT(FLAG_REASON),
     .check = check,
@@ -105,7 +105,7 @@ const struct command command_pause = {
 
 const struct command command_resume = {
     .path = "resume",
-    .summary = "Let what was paused go on",
+    .summary = "Resume what was paused",
     .arguments = "topic|stream|handler|message NAME",
     .check = check,
     .writes = true,
@@ -122,7 +122,7 @@ const struct command command_pauses = {
 
 const struct command command_actions = {
     .path = "actions",
-    .summary = "List what people did: redrives, discards, replays, pauses; the latest first",
+    .summary = "List what people did: redrives, discards, replays, pauses; newest first",
     .flags = FLAG_BIT(FLAG_LIMIT),
     .details = "The actor is PAWL_ACTOR, else the login name.",
     .run = list_audit,

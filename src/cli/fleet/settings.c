@@ -141,13 +141,13 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
 const struct command command_settings_show = {
     .path = "settings show",
     .alias = "settings",
-    .summary = "Show what holds for the whole schema",
+    .summary = "Show the settings of the schema",
     .run = show,
 };
 
 const struct command command_settings_set = {
     .path = "settings set",
-    .summary = "Change what holds for the whole schema",
+    .summary = "Change the settings of the schema",
     .arguments = "KEY=VALUE...",
     .arguments_max = SETTINGS,
     .check = check_set,

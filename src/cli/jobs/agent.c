@@ -80,7 +80,7 @@ const struct command command_agent_list = {
     .path = "agent list", .alias = "agent", .summary = "List agents with their scopes", .run = list};
 const struct command command_agent_set = {
     .path = "agent set",
-    .summary = "Make an agent, or give it other scopes",
+    .summary = "Create an agent, or change its scopes",
     .arguments = "NAME [SCOPE...]",
     .database = DATABASE_MAKE,
     .writes = true,
@@ -90,13 +90,12 @@ const struct command command_agent_set = {
         "type, and statement:NAME lets its runs use that statement.",
     .example = "pawl agent set reporter 'tool:files.*' mail",
     .run = set};
-const struct command command_agent_disable = {
-    .path = "agent disable",
-    .summary = "Take all scopes from an agent: its tasks are refused",
-    .arguments = "NAME",
-    .writes = true,
-    .run = disable};
+const struct command command_agent_disable = {.path = "agent disable",
+                                              .summary = "Disable an agent: its tasks are refused",
+                                              .arguments = "NAME",
+                                              .writes = true,
+                                              .run = disable};
 const struct command command_agent_refusals = {.path = "agent refusals",
-                                               .summary = "Show what was refused for want of a scope",
+                                               .summary = "Show what was refused because a scope was missing",
                                                .flags = FLAG_BIT(FLAG_LIMIT),
                                                .run = refusals};

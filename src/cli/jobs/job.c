@@ -288,7 +288,7 @@ const struct command command_job_list = {
     .summary = "List jobs",
     .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "Jobs that are done are gone from here; what they did is in pawl audit list.",
+    .details = "Completed jobs are not listed; pawl audit list shows what they did.",
     .run = list,
 };
 
@@ -303,7 +303,7 @@ const struct command command_job_steps = {
     .path = "job steps",
     .summary = "Show the steps of a job that are recorded",
     .arguments = "ID",
-    .details = "A step that is done is not run again when the job is.",
+    .details = "A completed step does not run again when the job is retried.",
     .run = steps,
 };
 
@@ -313,13 +313,13 @@ const struct command command_job_cancel = {
     .arguments = "ID...",
     .flags = FLAG_BIT(FLAG_REASON),
     .writes = true,
-    .details = "A running job is told within about two seconds; what it has done by then is done.",
+    .details = "A running job is told within about two seconds; what it has done by then stays done.",
     .run = cancel,
 };
 
 const struct command command_job_retry = {
     .path = "job retry",
-    .summary = "Give dead jobs another round of attempts",
+    .summary = "Redrive dead jobs: give them another round of attempts",
     .arguments = "ID...",
     .flags = FLAG_BIT(FLAG_REASON),
     .writes = true,
@@ -328,7 +328,7 @@ const struct command command_job_retry = {
 
 const struct command command_job_discard = {
     .path = "job discard",
-    .summary = "Give up dead jobs",
+    .summary = "Discard dead jobs",
     .arguments = "ID...",
     .flags = FLAG_BIT(FLAG_REASON),
     .writes = true,

@@ -39,7 +39,7 @@ const struct command command_limit_list = {
     .path = "limit list", .alias = "limit", .summary = "List the limits of keys", .run = list};
 const struct command command_limit_set = {
     .path = "limit set",
-    .summary = "Set the limits of a key, all of them anew",
+    .summary = "Set the limits of a key, replacing all of them",
     .arguments = "KEY",
     .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
     .writes = true,

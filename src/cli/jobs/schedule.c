@@ -69,12 +69,12 @@ static pawl_status preview(struct cli *cli, pawl_error *err) {
 
 const struct command command_schedule_list = {.path = "schedule list",
                                               .alias = "schedule",
-                                              .summary = "List schedules with their last and next instants",
+                                              .summary = "List schedules with their last and next runs",
                                               .run = list};
 
 const struct command command_schedule_preview = {
     .path = "schedule preview",
-    .summary = "Show the next instants of a schedule, or of one that you think of",
+    .summary = "Show the next runs of a schedule, or of an expression",
     .arguments = "[NAME]",
     .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT),
     .limit_other = true,

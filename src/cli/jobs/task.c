@@ -184,7 +184,7 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
 
 const struct command command_task_create = {
     .path = "task create",
-    .summary = "Make a task, or a new version of one: a pipeline, and when it runs",
+    .summary = "Create a task, or a new version of one: a pipeline, and when it runs",
     NAME_ONLY,
     .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
@@ -204,18 +204,17 @@ const struct command command_task_list = {
 const struct command command_task_show = {
     .path = "task show", .summary = "Show a task with its pipeline", NAME_ONLY, .run = show};
 const struct command command_task_pause = {.path = "task pause",
-                                           .summary = "Stop the schedules of a task",
+                                           .summary = "Pause the schedules of a task",
                                            NAME_ONLY,
                                            .writes = true,
-                                           .details = "Jobs that exist already go on.",
+                                           .details = "Existing jobs continue.",
                                            .run = pause_task};
-const struct command command_task_resume = {
-    .path = "task resume",
-    .summary = "Let the schedules of a task go on",
-    NAME_ONLY,
-    .writes = true,
-    .details = "From now on: what fell into the pause is not made up for.",
-    .run = resume};
+const struct command command_task_resume = {.path = "task resume",
+                                            .summary = "Resume the schedules of a task",
+                                            NAME_ONLY,
+                                            .writes = true,
+                                            .details = "Runs that fell into the pause are not made up for.",
+                                            .run = resume};
 const struct command command_task_run = {.path = "task run",
                                          .summary = "Enqueue a job of a task now",
                                          NAME_ONLY,

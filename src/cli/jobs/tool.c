@@ -166,7 +166,7 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
 const struct command command_tool_list = {
     .path = "tool list",
     .alias = "tool",
-    .summary = "List the tools that steps of pipelines can use",
+    .summary = "List the tools for pipelines",
     .flags = FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
     .details =
@@ -179,7 +179,7 @@ const struct command command_tool_list = {
 
 const struct command command_tool_call = {
     .path = "tool call",
-    .summary = "Call a tool and print what it gives",
+    .summary = "Call a tool and print its result",
     .arguments = "NAME [ARGUMENTS|@FILE]",
     .flags = FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
@@ -193,7 +193,7 @@ const struct command command_tool_call = {
 
 const struct command command_tool_ping = {
     .path = "tool ping",
-    .summary = "Ask the MCP servers whether they are there",
+    .summary = "Check that the MCP servers answer",
     .arguments = "[SERVER]",
     .flags = FLAG_BIT(FLAG_TIMEOUT),
     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),

@@ -44,7 +44,7 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
 
 const struct command command_messages_cancel = {
     .path = "messages cancel",
-    .summary = "End a message that waits or runs: it becomes a dead letter",
+    .summary = "Cancel a waiting or running message: it becomes a dead letter",
     .arguments = "ID",
     .flags = FLAG_BIT(FLAG_REASON),
     .check = cli_check_ids,

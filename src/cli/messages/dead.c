@@ -65,7 +65,7 @@ const struct command command_dead_show = {
 
 const struct command command_dead_groups = {
     .path = "dead groups",
-    .summary = "Count dead letters by what went wrong",
+    .summary = "Count dead letters by cause",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
     .details = "Errors that differ only in numbers and names have the same fingerprint; pawl dead redrive "
                "--fingerprint takes it.",

@@ -224,7 +224,7 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 
 const struct command command_dead_redrive = {
     .path = "dead redrive",
-    .summary = "Give dead letters another round of attempts",
+    .summary = "Redrive dead letters: give them another round of attempts",
     .arguments = "[ID]...",
     .flags = VERB_FLAGS,
     .limit_other = true,
@@ -242,7 +242,7 @@ const struct command command_dead_redrive = {
 
 const struct command command_dead_discard = {
     .path = "dead discard",
-    .summary = "Give dead letters up: their messages are lost",
+    .summary = "Discard dead letters: their messages are lost",
     .arguments = "[ID]...",
     .flags = VERB_FLAGS,
     .limit_other = true,

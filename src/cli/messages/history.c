@@ -165,7 +165,7 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
 const struct command command_history_list = {
     .path = "history list",
     .alias = "history",
-    .summary = "List done messages, as long as they are kept",
+    .summary = "List completed messages, for as long as they are kept",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
              FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
     .details = "How long they are kept is the setting history (pawl settings).",
@@ -174,7 +174,7 @@ const struct command command_history_list = {
 
 const struct command command_history_archive = {
     .path = "history archive",
-    .summary = "Move old done messages into a file of JSON lines",
+    .summary = "Move old completed messages to a file of JSON lines",
     .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
              FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
     .check = check_archive,

@@ -165,7 +165,7 @@ const struct command command_outbox_show = {
 
 const struct command command_outbox_replay = {
     .path = "outbox replay",
-    .summary = "Publish finished messages once more",
+    .summary = "Publish completed messages again",
     .arguments = "ID...",
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .check = cli_check_ids,
@@ -176,7 +176,7 @@ const struct command command_outbox_replay = {
 
 const struct command command_outbox_skip = {
     .path = "outbox skip",
-    .summary = "Give up the dead letter that a stream waits for",
+    .summary = "Skip the dead letter that blocks a stream",
     .arguments = "ID",
     .flags = FLAG_BIT(FLAG_YES),
     .check = cli_check_ids,
@@ -202,7 +202,7 @@ const struct command command_inbox_show = {
 
 const struct command command_inbox_replay = {
     .path = "inbox replay",
-    .summary = "Handle finished messages once more",
+    .summary = "Handle completed messages again",
     .arguments = "ID...",
     .flags = FLAG_BIT(FLAG_DRY_RUN),
     .check = cli_check_ids,
@@ -213,7 +213,7 @@ const struct command command_inbox_replay = {
 
 const struct command command_inbox_skip = {
     .path = "inbox skip",
-    .summary = "Give up the dead letter that a stream waits for",
+    .summary = "Skip the dead letter that blocks a stream",
     .arguments = "ID",
     .flags = FLAG_BIT(FLAG_YES),
     .check = cli_check_ids,

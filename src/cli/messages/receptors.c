@@ -25,11 +25,10 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 
 const struct command command_inbox_receptors = {
     .path = "inbox receptors",
-    .summary = "Show how far the receptors of a message, or of an event, have come",
+    .summary = "Show the receptors of a message or an event, and what each has done",
     .arguments = "ID",
     .check = cli_check_ids,
-    .details =
-        "A receptor is noted when it ends for the first time. The message is done when all of them are; "
-        "what is done does not run again.",
+    .details = "A receptor is recorded when it ends for the first time. The message is done when all of them "
+               "are; a completed receptor does not run again.",
     .run = list,
 };

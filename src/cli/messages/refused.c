@@ -36,7 +36,7 @@ static pawl_status forget(struct cli *cli, pawl_error *err) {
 
 const struct command command_inbox_refused = {
     .path = "inbox refused",
-    .summary = "List what brokers delivered and the inbox could not take",
+    .summary = "List what brokers delivered and the inbox rejected",
     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
     .details =
         "A conflict has the id of a message that was received before with another payload. A malformed one "
@@ -49,7 +49,7 @@ const struct command command_inbox_refused = {
 
 const struct command command_inbox_forget = {
     .path = "inbox forget",
-    .summary = "Forget one refused message",
+    .summary = "Delete one rejected message",
     .arguments = "NUMBER",
     .writes = true,
     .details = "NUMBER is that of pawl inbox refused. The content is lost.",

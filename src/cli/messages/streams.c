@@ -33,7 +33,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 const struct command command_streams_list = {
     .path = "streams list",
     .alias = "streams",
-    .summary = "List the streams in which something waits, and what stands first",
+    .summary = "List the streams with waiting messages, and the first message of each",
     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
     .limit_other = true,
     .details =

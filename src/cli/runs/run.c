@@ -146,9 +146,9 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
 const struct command command_run_list = {
     .path = "run list",
     .alias = "run",
-    .summary = "List runs, the newest first",
+    .summary = "List runs, newest first",
     .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "--after N goes on after the run N, with older ones.",
+    .details = "--after N continues with the runs older than N.",
     .example = "pawl run list --open\n"
                "pawl run list --run-state failed",
     .run = list,
@@ -156,7 +156,7 @@ const struct command command_run_list = {
 
 const struct command command_run_show = {
     .path = "run show",
-    .summary = "Show a run: how far it is, how fast, how long it will take",
+    .summary = "Show a run: its progress, its rate, and the time left",
     .arguments = "RUN",
     .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
     .details =
@@ -168,7 +168,7 @@ const struct command command_run_show = {
 
 const struct command command_run_partitions = {
     .path = "run partitions",
-    .summary = "List the partitions of a run, or of all runs: where each is, and its timings",
+    .summary = "List the partitions of a run, or of all runs, with progress and timings",
     .arguments = "[RUN]",
     .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
     .example = "pawl run partitions 7 --part-state active\n"

@@ -114,7 +114,7 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
 
 const struct command command_run_reset = {
     .path = "run reset",
-    .summary = "Begin a partition again, from an offset or a cursor",
+    .summary = "Restart a partition, from an offset or a cursor",
     .arguments = "RUN PARTITION",
     .flags = FLAG_BIT(FLAG_OFFSET) | FLAG_BIT(FLAG_CURSOR),
     .check = check_words,
@@ -132,26 +132,25 @@ const struct command command_run_reenqueue = {
     .summary = "Enqueue the next page of a partition again, in a new generation",
     .arguments = "RUN PARTITION",
     .writes = true,
-    .details = "For a partition that is stuck. It goes on where it is; nothing is fetched twice.",
+    .details = "For a stuck partition. It continues where it is; nothing is fetched twice.",
     .example = "pawl run reenqueue 7 0..125",
     .run = retry,
 };
 
 const struct command command_run_retry = {
     .path = "run retry",
-    .summary = "Let failed partitions, or a failed consolidation, try again",
+    .summary = "Retry failed partitions, or a failed consolidation",
     .arguments = "RUN [PARTITION]",
     .writes = true,
-    .details =
-        "Partitions go on where they stopped. Without PARTITION every failed one does; when there is none, "
-        "the consolidation that failed is tried again.",
+    .details = "Partitions continue where they stopped. Without PARTITION, every failed one does; if there "
+               "is none, the failed consolidation is retried.",
     .example = "pawl run retry 7",
     .run = retry,
 };
 
 const struct command command_run_pause = {
     .path = "run pause",
-    .summary = "Start no more pages of a run; those on the way end",
+    .summary = "Pause a run: no new pages start, those in flight finish",
     .arguments = "RUN",
     .flags = FLAG_BIT(FLAG_REASON),
     .writes = true,
@@ -160,7 +159,7 @@ const struct command command_run_pause = {
 
 const struct command command_run_resume = {
     .path = "run resume",
-    .summary = "Let a paused run go on",
+    .summary = "Resume a paused run",
     .arguments = "RUN",
     .writes = true,
     .run = resume_run,
@@ -168,7 +167,7 @@ const struct command command_run_resume = {
 
 const struct command command_run_cancel = {
     .path = "run cancel",
-    .summary = "End a run for good; what it stored stays",
+    .summary = "Cancel a run for good; what it stored stays",
     .arguments = "RUN",
     .flags = FLAG_BIT(FLAG_YES) | FLAG_BIT(FLAG_REASON),
     .writes = true,

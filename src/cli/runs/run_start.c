@@ -110,7 +110,7 @@ static pawl_status start(struct cli *cli, pawl_error *err) {
 
 const struct command command_run_start = {
     .path = "run start",
-    .summary = "Start the run that a document describes",
+    .summary = "Start a run from a document",
     .arguments = "FILE",
     .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
              FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),

@@ -151,7 +151,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 const struct command command_up = {
     .path = "up",
-    .summary = "Run a worker and the server in the foreground and show what they do",
+    .summary = "Run a worker and the server in the foreground and show their activity",
     .flags = WORKER_FLAGS,
     .options = WORKER_OPTIONS | UP_SERVER_OPTIONS,
     .database = DATABASE_MAKE,

@@ -64,7 +64,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 const struct command command_worker = {
     .path = "worker",
-    .summary = "Claim messages and hand them to handlers until it is stopped",
+    .summary = "Claim messages and jobs and pass them to handlers until stopped",
     .flags = WORKER_FLAGS | FLAG_BIT(FLAG_WAIT),
     .options = WORKER_OPTIONS,
     .database = DATABASE_NONE,

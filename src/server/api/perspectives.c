@@ -273,7 +273,7 @@ static const struct route routes[] = {
      .summary = "List perspectives: checkpoints by status, lag, progress", .columns = perspective_columns,
      .column_count = PERSPECTIVE_COLUMNS, .run = list},
     {READS("/v1/perspectives/errors", "listPerspectiveErrors"), .tag = "perspectives",
-     .summary = "Count failures of perspectives by what went wrong", FIELDS(error_fields),
+     .summary = "Count the failures of perspectives by cause", FIELDS(error_fields),
      .columns = checkpoint_error_columns, .column_count = CHECKPOINT_ERROR_COLUMNS, .run = errors},
     {READS("/v1/perspectives/{name}", "readPerspective"), .tag = "perspectives",
      .summary = "Every version of one perspective", FIELDS(name_fields), .columns = perspective_columns,

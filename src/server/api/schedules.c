@@ -283,7 +283,7 @@ static const struct field run_fields[] = {FIELD_ROW_NAME("The task."),
 
 static const struct route routes[] = {
     {READS("/v1/schedules", "listSchedules"), .tag = "schedules",
-     .summary = "List schedules with their last and next instants", FIELDS(list_fields),
+     .summary = "List schedules with their last and next runs", FIELDS(list_fields),
      .columns = schedule_columns, .column_count = SCHEDULE_COLUMNS, .run = list},
     {ACTS(METHOD_POST, "/v1/schedules/preview", "previewRule"), .tag = "schedules",
      .summary = "The next instants of a rule that you think of", .unaudited = true, FIELDS(rule_fields),

@@ -81,8 +81,8 @@ static const struct route routes[] = {
     {READS("/v1/transports", "listTransports"), .tag = "tools",
      .summary = "List the brokers that can be used, and why others cannot", COLUMNS(transport_columns),
      .run = list_transports},
-    {READS("/v1/tools", "listTools"), .tag = "tools",
-     .summary = "List the tools that steps of pipelines can use", COLUMNS(tool_columns), .run = list_tools},
+    {READS("/v1/tools", "listTools"), .tag = "tools", .summary = "List the tools for pipelines",
+     COLUMNS(tool_columns), .run = list_tools},
 };
 
 const struct route_table tool_routes = ROUTE_TABLE(routes);
