@@ -304,7 +304,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    v_delay bigint := CASE WHEN p_delay >= 0 THEN p_delay ELSE pawl.retry_wait_ms(p_attempts) END;
+    v_delay bigint := CASE WHEN p_delay >= 0 THEN p_delay ELSE pawl.retry_wait_ms(p_attempts + p_deaths) END;
     v_stream record;
 BEGIN
     dead := coalesce(p_class, 1) > 1 OR p_attempts + p_deaths >= p_max_attempts;

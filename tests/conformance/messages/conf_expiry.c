@@ -371,7 +371,7 @@ static void deaths_and_attempts_count_together(void **state) {
     join(c, 1, OUTBOX_BIT);
     put(c, KIND_OUTBOX, 1, STR("a"));
     struct messages_claim in = claim_of(1, KIND_OUTBOX, 10);
-    in.max_attempts = 3;
+    in.max_attempts = 4;
     struct item_list list = claim_with(c, in);
     assert_int_equal(fail_item(c, 1, &list.items[0], 0), ANSWER_APPLIED);
     for (int lost = 0; lost < 2; lost++) { /* the second time as a suspect */
@@ -382,10 +382,15 @@ static void deaths_and_attempts_count_together(void **state) {
     list = claim_with(c, in);
     assert_int_equal(list.items[0].attempt, 3);
     assert_int_equal(list.items[0].deaths, 1);
+    assert_int_equal(fail_item(c, 1, &list.items[0], -1), ANSWER_APPLIED);
+    assert_in_range(row_of(c, 1).scheduled_ms - c->now_ms, 2000,
+                    4000); /* as long as after any third attempt */
+    advance(c, 4000);
+    list = claim_with(c, in);
     struct fail_answer last = fail_with(c, 1, KIND_OUTBOX, failure_of(&list.items[0], "no", 0));
     assert_int_equal(last.outcome, FAIL_DEAD);
     assert_int_equal(row_of(c, 1).reason, DEAD_ATTEMPTS);
-    assert_int_equal(row_of(c, 1).attempts, 2);
+    assert_int_equal(row_of(c, 1).attempts, 3);
     assert_int_equal(row_of(c, 1).item.deaths, 1);
 }
 
