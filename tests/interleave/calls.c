@@ -95,6 +95,10 @@ const char *sql_complete(struct scene *scene, int instance, const char *grant, i
                 instance_id(scene, instance), token_of(scene, grant, n), message_id(scene, n));
 }
 
+const char *sql_finish(struct scene *scene, long long token, int n) {
+    return text(scene, "SELECT pawl.finish(1::smallint, %lld, '%s')", token, message_id(scene, n));
+}
+
 const char *sql_fail(struct scene *scene, int instance, const char *grant, int n, bool for_good, int policy) {
     return text(
         scene,

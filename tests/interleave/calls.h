@@ -31,6 +31,7 @@ long long token_of(struct scene *scene, const char *grant, int n);
 
 /* Reports of message n under the token of the grant. */
 const char *sql_complete(struct scene *scene, int instance, const char *grant, int n);
+const char *sql_finish(struct scene *scene, long long token, int n);
 const char *sql_fail(struct scene *scene, int instance, const char *grant, int n, bool for_good, int policy);
 const char *sql_release(struct scene *scene, int instance, const char *grant, int n);
 const char *sql_renew(struct scene *scene, int instance, const char *grant, int n);

@@ -205,6 +205,24 @@ static void the_same_completion_twice_at_once_is_applied_once(void **state) {
     refused(s, 1, "1@1", 1);
 }
 
+/* pawl.finish has no answer that a caller could overlook: what is not held undoes the caller's transaction.
+ */
+static void what_is_not_held_cannot_be_finished_in_a_transaction(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    send_now(s, 2, "x");
+    long long token = token_of(s, run(s, s->a, sql_claim(s, 1, 10)), 1);
+    assert_string_equal(run_error(s, s->b, sql_finish(s, token, 2)), "PW003");     /* 1 comes first */
+    assert_string_equal(run_error(s, s->b, sql_finish(s, token + 1, 1)), "PW004"); /* nobody's token */
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_finish(s, token, 1));
+    run(s, s->a, "ROLLBACK");
+    run(s, s->a, sql_finish(s, token, 1));
+    assert_string_equal(run_error(s, s->b, sql_finish(s, token, 1)), "PW004"); /* once */
+    assert_string_equal(where_is(s, 1), "gone");
+}
+
 static void a_failure_sets_successors_aside_while_the_next_report_waits(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -292,6 +310,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(renewing_some_ids_splits_the_claim_so_a_hung_sibling_does_not_live_on),
     SCENE_TEST(two_reports_of_one_claim_wait_for_each_other_and_both_count),
     SCENE_TEST(the_same_completion_twice_at_once_is_applied_once),
+    SCENE_TEST(what_is_not_held_cannot_be_finished_in_a_transaction),
     SCENE_TEST(a_failure_sets_successors_aside_while_the_next_report_waits),
     SCENE_TEST(messages_put_while_a_stream_is_aside_join_behind),
     SCENE_TEST(a_message_that_kills_its_worker_ends_as_a_dead_letter_and_its_mates_complete),

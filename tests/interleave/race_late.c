@@ -2,6 +2,8 @@
 #include "interleave/calls.h"
 #include "interleave/races.h"
 
+enum { BLOCK = 1 };
+
 /* covers: BX.8 B2.2 */
 static void a_lower_number_that_commits_late_is_claimed_next(void **state) {
     struct scene *s = *state;
@@ -88,8 +90,8 @@ static void transactions_that_follow_one_another_keep_their_order(void **state) 
     assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 3)), APPLIED);
 }
 
-static void more_late_commits_than_one_claim_takes_all_come_in_order(void **state) {
-    struct scene *s = *state;
+/* apart: a stream of the lane is held, so that claims look at each message. */
+static void late_commits(struct scene *s, bool apart) {
     join(s, 1);
     run(s, s->a, "BEGIN");
     for (int n = 1; n <= 5; n++)
@@ -98,8 +100,9 @@ static void more_late_commits_than_one_claim_takes_all_come_in_order(void **stat
         send_now(s, n, "y");
     const char *first = run(s, s->b, sql_claim(s, 1, 10));
     assert_string_equal(numbers(s, first), "6 7 8");
-    for (int n = 6; n <= 8; n++)
-        run(s, s->b, sql_complete(s, 1, first, n));
+    run(s, s->b, sql_complete(s, 1, first, 6));
+    run(s, s->b, sql_complete(s, 1, first, 7));
+    run(s, s->b, apart ? sql_fail(s, 1, first, 8, true, BLOCK) : sql_complete(s, 1, first, 8));
     run(s, s->a, "COMMIT");
     send_now(s, 9, "x");
     static const char *const turns[] = {"1 2", "3 4", "5 9", ""};
@@ -110,6 +113,14 @@ static void more_late_commits_than_one_claim_takes_all_come_in_order(void **stat
             assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, atoi(rest))), APPLIED);
     }
     refused(s, 1, "1@1", 1);
+}
+
+static void more_late_commits_than_one_claim_takes_all_come_in_order(void **state) {
+    late_commits(*state, false);
+}
+
+static void more_late_commits_beside_a_held_stream_all_come_in_order(void **state) {
+    late_commits(*state, true);
 }
 
 static void a_late_commit_into_a_stream_in_flight_waits_aside(void **state) {
@@ -260,6 +271,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(nor_does_it_when_old_versions_of_the_lanes_pile_up),
     SCENE_TEST(transactions_that_follow_one_another_keep_their_order),
     SCENE_TEST(more_late_commits_than_one_claim_takes_all_come_in_order),
+    SCENE_TEST(more_late_commits_beside_a_held_stream_all_come_in_order),
     SCENE_TEST(a_late_commit_into_a_stream_in_flight_waits_aside),
     SCENE_TEST(a_late_commit_out_of_a_savepoint_is_found_too),
     SCENE_TEST(many_cursors_later_the_oldest_commit_is_still_found),

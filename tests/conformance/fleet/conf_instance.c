@@ -265,13 +265,27 @@ static void deregister_gives_everything_back_without_an_attempt(void **state) {
     expect(c, PAWL_STALE, c->core->instance_deregister(c->store, instance_id(77), &c->err));
 }
 
+/* Another handle under which instance n is registered and holds its lock; NULL where there are no locks. */
+static struct store *peer_alive(struct conf *c, int n) {
+    struct store *peer = c->store->caps.sessions ? open_again(c) : NULL;
+    if (peer == NULL)
+        return NULL;
+    struct instance_new in = instance_named(n, KIND_BIT(KIND_OUTBOX));
+    struct instance_grant grant;
+    bool held = false;
+    ok(c, peer->ops->core.instance_register(peer, &in, &grant, &c->err));
+    ok(c, peer->ops->core.liveness_hold(peer, instance_id(n), &held, &c->err));
+    assert_true(held);
+    return peer;
+}
+
 /* A peer whose liveness lock is gone is evicted after 300 ms, long before its lease ends. */
 static void a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms(void **state) {
     struct conf *c = *state;
     struct peers_look look = {0};
     bool held = true;
     join(c, 1, KIND_BIT(KIND_OUTBOX));
-    struct store *peer = c->store->caps.sessions ? open_again(c) : NULL;
+    struct store *peer = peer_alive(c, 2);
     if (peer == NULL) {
         ok(c, c->core->liveness_hold(c->store, instance_id(1), &held, &c->err));
         assert_false(held);
@@ -281,11 +295,6 @@ static void a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms(void **st
         assert_int_equal(look.evicted, 0); /* no lock, no verdict: only the lease counts */
         return;
     }
-    struct instance_new in = instance_named(2, KIND_BIT(KIND_OUTBOX));
-    struct instance_grant grant;
-    ok(c, peer->ops->core.instance_register(peer, &in, &grant, &c->err));
-    ok(c, peer->ops->core.liveness_hold(peer, instance_id(2), &held, &c->err));
-    assert_true(held);
     advance(c, 1000);
     ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
     advance(c, 1000);
@@ -309,6 +318,29 @@ static void a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms(void **st
     assert_int_equal(look.believe_ms, -1);
     assert_int_equal(instance_row(c, 2).state, INSTANCE_EVICTED);
     assert_int_equal(instance_row(c, 1).state, INSTANCE_ACTIVE);
+}
+
+/* That something has to be noted about one peer says nothing about the others. */
+static void a_peer_whose_lock_is_gone_is_given_its_300_ms_beside_another(void **state) {
+    struct conf *c = *state;
+    struct peers_look look = {.believe_ms = -1};
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    struct store *two = peer_alive(c, 2);
+    struct store *three = peer_alive(c, 3);
+    close_again(two);
+    if (two == NULL)
+        return;
+    for (int tries = 0; tries < 10000 && look.believe_ms != 300; tries++)
+        ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
+    assert_int_equal(look.believe_ms, 300);
+    close_again(three);
+    advance(c, 200);
+    ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
+    assert_int_equal(look.evicted, 0);
+    advance(c, 100);
+    ok(c, c->core->peers_look(c->store, instance_id(1), &look, &c->err));
+    assert_int_equal(look.evicted, 1);
+    assert_int_equal(instance_row(c, 3).state, INSTANCE_ACTIVE);
 }
 
 static void peers_look_says_when_a_lane_is_free_that_one_would_take(void **state) {
@@ -422,6 +454,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(evict_frees_lanes_and_ends_claims),
     CONF_TEST(deregister_gives_everything_back_without_an_attempt),
     CONF_TEST(a_peer_whose_liveness_lock_is_gone_is_evicted_after_300_ms),
+    CONF_TEST(a_peer_whose_lock_is_gone_is_given_its_300_ms_beside_another),
     CONF_TEST(peers_look_says_when_a_lane_is_free_that_one_would_take),
     CONF_TEST(peers_look_evicts_the_silent),
     CONF_TEST(the_clock_stands_still_when_frozen_and_runs_when_not),

@@ -1,6 +1,8 @@
 /* Jobs: enqueued, claimed in order, leased, renewed, lost. */
 #include "conformance/harness_jobs.h"
 
+#include "base/limits.h"
+
 /* covers: J01 J02 J03 J04 J07 J61 */
 static void a_job_is_granted_once_and_gone_when_done(void **state) {
     struct conf *c = *state;
@@ -144,6 +146,24 @@ static void a_token_counts_only_for_the_jobs_it_was_given_with(void **state) {
     struct renew_item item = {{wrong.token, wrong.id}, ABSENT};
     assert_int_equal(job_renew(c, 1, item, JOB_LEASE_MS).answer, ANSWER_STALE);
     assert_int_equal(job_done(c, 1, &b.jobs[0]), ANSWER_APPLIED);
+}
+
+/* A claim of which a part lives on does not keep the sweep from the others. */
+static void a_sweep_gets_on_however_many_claims_there_are(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    join_jobs(c, 2);
+    for (int i = 0; i <= PAWL_JOB_SWEEP_CLAIMS; i++) {
+        add(c, job_typed("a"));
+        add(c, job_typed("b"));
+        struct job_list got = take(c, 1, 2);
+        struct renew_item item = {{got.jobs[0].token, got.jobs[0].id}, ABSENT};
+        assert_int_equal(job_renew(c, 1, item, 10 * JOB_LEASE_MS).answer, ANSWER_APPLIED);
+    }
+    advance(c, JOB_LEASE_MS);
+    assert_int_equal(take(c, 2, PAWL_BATCH_MAX).count, PAWL_JOB_SWEEP_CLAIMS);
+    advance(c, PAWL_JOB_SWEEP_MS);
+    assert_int_equal(take(c, 2, PAWL_BATCH_MAX).count, 1);
 }
 
 static void a_lease_may_become_shorter(void **state) {
@@ -481,6 +501,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_lease_that_ends_gives_the_job_back_and_its_token_is_stale),
     CONF_TEST(renewing_keeps_what_is_named_and_reports_progress),
     CONF_TEST(a_token_counts_only_for_the_jobs_it_was_given_with),
+    CONF_TEST(a_sweep_gets_on_however_many_claims_there_are),
     CONF_TEST(a_lease_may_become_shorter),
     CONF_TEST(an_instance_that_goes_gives_its_jobs_back),
     CONF_TEST(a_silent_instance_loses_its_jobs_at_the_next_sweep),

@@ -279,6 +279,8 @@ static void a_signal_that_came_first_is_kept(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
     int64_t id = add(c, job_typed("a"));
+    assert_true(wake_jobs(c, "k", "0", 1000).kept);
+    advance(c, 1000); /* for so long and no longer */
     assert_true(wake_jobs(c, "k", "1", 10000).kept);
     assert_true(wake_jobs(c, "k", "2", 10000).kept);
     assert_false(wake_jobs(c, "other", "2", 0).kept);
