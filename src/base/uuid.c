@@ -33,7 +33,7 @@ pawl_status random_bytes(void *ptr, size_t len, pawl_error *err) {
             continue;
         if (got < 0)
             return error_errno(err, PAWL_UNAVAILABLE, "random_bytes", errno,
-                               "the system gives no randomness");
+                               "the system provides no random bytes");
         done += (size_t)got;
     }
     return PAWL_OK;

@@ -54,8 +54,8 @@ pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) 
         cli->hint = (cli->arguments.command->flags & FLAG_BIT(FLAG_DRY_RUN)) != 0
                         ? "Add --yes to do it, or --dry-run to look first."
                         : "Add --yes to do it.";
-        return error_set(err, PAWL_CONFLICT, "confirm", "%s: nobody can be asked here, so nothing was done",
-                         question);
+        return error_set(err, PAWL_CONFLICT, "confirm",
+                         "%s: there is no terminal to ask on, so nothing was done", question);
     }
     char answer[16] = "";
     fprintf(stderr, "%s? [y/N] ", question);

@@ -13,8 +13,8 @@ const struct exit_code exit_codes[] = {
     {71, "no memory", "There is not enough memory"},
     {72, "damaged", "The database is damaged, or was replaced in use: stop its users and look"},
     {73, "conflict", "The state forbids it, or it was not confirmed: look, then decide"},
-    {74, "stale", "The grant is over: an old token or an evicted instance"},
-    {75, "busy", "Somebody else holds it: try again later"},
+    {74, "stale", "The grant has ended: an old token or an evicted instance"},
+    {75, "busy", "It is held by another worker or session: try again later"},
     {76, "unknown", "It may have happened: look before you try again"},
 };
 

@@ -15,7 +15,7 @@ static const char *status_hint(const struct fault *fault) {
         return NULL; /* the text itself says what to write */
     switch (fault->err->status) {
     case PAWL_STALE:
-        return "The grant is over: drop it.";
+        return "The grant has ended: drop it.";
     case PAWL_BUSY:
         return "Try again later.";
     case PAWL_UNAVAILABLE:

@@ -18,11 +18,11 @@ const struct alert_metric_row alert_metrics[METRIC_COUNT] = {
     [METRIC_PERSPECTIVE_DEAD] = {"perspective_dead", "Perspective dead letters."},
     [METRIC_JOBS_DEAD] = {"jobs_dead", "Jobs that failed for good, in all queues."},
     [METRIC_LEASES_ACTIVE] = {"leases_active", "Claims in force (ActiveLeases)."},
-    [METRIC_LEASES_OVERDUE] = {"leases_overdue",
-                               "Claims whose lease is over and that nobody took back (StaleLeases)."},
+    [METRIC_LEASES_OVERDUE] =
+        {"leases_overdue", "Claims whose lease has expired and that no worker has recovered (StaleLeases)."},
     [METRIC_LEASES_PER_WORKER] = {"leases_per_worker", "Claims in force for each live worker, rounded up."},
     [METRIC_LEASES_LOST] = {"leases_lost", "Jobs whose worker or lease ended, in the last 5 minutes."},
-    [METRIC_REPORTS_STALE] = {"reports_stale", "Reports whose grant was over, in the last 5 minutes."},
+    [METRIC_REPORTS_STALE] = {"reports_stale", "Reports whose grant had ended, in the last 5 minutes."},
     [METRIC_WORKERS_LIVE] = {"workers_live", "Workers whose heartbeat is in time."},
     [METRIC_WORKERS_LOST] = {"workers_lost",
                              "Workers that fell silent or were evicted and did not say goodbye."},
@@ -81,7 +81,7 @@ const struct alert_rule alert_defaults[] = {
     RULE("queue-stagnant", "oldest_ready_s", ALERT_WARNING, 600, 60000, 60000, true,
          "Work waits longer than 10 minutes."),
     RULE("stale-leases", "leases_overdue", ALERT_CRITICAL, 0, 30000, 60000, true,
-         "Leases are over and nobody took the work back: workers crashed or are stuck."),
+         "Leases have expired and the work was not recovered: workers crashed or are stuck."),
     RULE("worker-lost", "workers_lost", ALERT_WARNING, 0, 0, 60000, true,
          "A worker fell silent without saying goodbye."),
     RULE("workers-missing", "work_unserved", ALERT_CRITICAL, 0, 60000, 0, true,
@@ -183,7 +183,7 @@ pawl_status alert_rule_check(const struct alert_rule *rule, pawl_error *err) {
                          "side is above or below, severity is warning or critical");
     if (beyond(rule, rule->clear_threshold, rule->threshold))
         return error_set(err, PAWL_INVALID, "alerts",
-                         "the rule would fire and never be over: the value at which it is over (%lld) lies "
+                         "the rule would fire and never resolve: the value at which it resolves (%lld) is "
                          "beyond the threshold (%lld)",
                          (long long)rule->clear_threshold, (long long)rule->threshold);
     status = check_hold(rule->for_ms, "for", err);

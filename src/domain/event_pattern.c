@@ -104,7 +104,7 @@ static bool scan_repeat(struct scan *s) {
     if (c == '{' && !scan_count(s, &len))
         return false;
     if (s->atom == ATOM_NONE)
-        return wrong(s, s->at, "nothing stands before it to repeat");
+        return wrong(s, s->at, "there is nothing before it to repeat");
     if (s->atom == ATOM_REPEATING && c != '?')
         return wrong(s, s->at, "what repeats something must not be repeated itself");
     if (++s->count > REPEATS_MAX)
@@ -143,7 +143,7 @@ static bool scan_one(struct scan *s) {
     switch (c) {
     case '\\':
         if (s->at + 1 >= s->text.len || is_alnum(peek(s, 1)))
-            return wrong(s, s->at, "a backslash stands before punctuation only");
+            return wrong(s, s->at, "a backslash may only precede punctuation");
         s->at++;
         s->atom = ATOM_ONE;
         return true;

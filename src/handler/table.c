@@ -68,11 +68,10 @@ static pawl_status check_pattern(const struct handler_table *table, pawl_str pat
     for (size_t i = 0; status == PAWL_OK && !receptor && i < table->count; i++) {
         if (!table->handlers[i].perspectives && table->handlers[i].by_topic == by_topic &&
             table->handlers[i].receptor == NULL && pattern_covers(table->handlers[i].pattern, pattern))
-            return error_set(
-                err, PAWL_INVALID, "handler",
-                "the pattern '%.*s' can match nothing: '%.*s' stands before it and takes it all; "
-                "put the narrow pattern first",
-                STR_ARG(pattern), STR_ARG(table->handlers[i].pattern));
+            return error_set(err, PAWL_INVALID, "handler",
+                             "the pattern '%.*s' can never match: '%.*s' comes first and matches everything "
+                             "it would; put the narrower pattern first",
+                             STR_ARG(pattern), STR_ARG(table->handlers[i].pattern));
     }
     return status;
 }

@@ -331,8 +331,7 @@ pawl_status http_call(struct http_client *client, const struct http_request *req
     struct call call = {.request = request, .client = client, .arena = arena, .response = &answer};
     int64_t left_ms = request->deadline_ms - clock_boot_ms();
     if (left_ms <= 0)
-        return error_set(err, PAWL_UNAVAILABLE, "http", "the deadline of the call to %s is over",
-                         request->url);
+        return error_set(err, PAWL_UNAVAILABLE, "http", "the call to %s exceeded its deadline", request->url);
     pawl_status status = http_check_url(request->url, err);
     if (status == PAWL_OK)
         status = make_headers(request, arena, &headers, err);

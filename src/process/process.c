@@ -237,7 +237,7 @@ void process_explain(const struct process_end *end, int64_t timeout_ms, char *te
         snprintf(what, sizeof(what), "ended because the worker stops");
         break;
     case PROCESS_FENCED:
-        snprintf(what, sizeof(what), "killed because its lease is over");
+        snprintf(what, sizeof(what), "killed because its lease ended");
         break;
     case PROCESS_FLOODED:
         snprintf(what, sizeof(what), "wrote more than %zu bytes to stdout", end->out_max);

@@ -360,8 +360,8 @@ static const struct field id_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/operations", "listOperations"), .tag = "operations", .pool = POOL_LOOP,
-     .summary = "List operations over many things, with their progress, the latest first",
-     COLUMNS(operation_columns), .run = list},
+     .summary = "List bulk operations with their progress, newest first", COLUMNS(operation_columns),
+     .run = list},
     {READS("/v1/operations/{id}", "readOperation"), .tag = "operations", .pool = POOL_LOOP,
      .summary = "The progress of one operation", FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(operation_columns), .run = read_one},

@@ -55,7 +55,7 @@ pawl_status check_feed(const struct receptors_feed *in, pawl_error *err) {
         status = check_receptor_name(at.op, in->names[i], err);
         for (size_t k = 0; status == PAWL_OK && k < i; k++) {
             if (str_equal(in->names[k], in->names[i]))
-                status = place_wrong(&at, "receptor %.*s stands twice in the call", STR_ARG(in->names[i]));
+                status = place_wrong(&at, "receptor %.*s appears twice in the call", STR_ARG(in->names[i]));
         }
     }
     return status;

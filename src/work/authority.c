@@ -172,11 +172,10 @@ pawl_status authority_join(const struct pipeline_run_in *in, pawl_str other, con
                            pawl_str *agent, pawl_error *err) {
     if (!str_absent(in->agent) && !str_absent(other) && !str_equal(in->agent, other)) {
         note_refusal(in);
-        return error_set(
-            err, PAWL_INVALID, "agent",
-            "refused: the agent %.*s works here, and the %s is the agent %.*s's; an agent may use "
-            "only its own and nobody's",
-            STR_ARG(in->agent), noun, STR_ARG(other));
+        return error_set(err, PAWL_INVALID, "agent",
+                         "refused: this is the agent %.*s, and the %s belongs to the agent %.*s; an agent "
+                         "may use only its own, and those that belong to no agent",
+                         STR_ARG(in->agent), noun, STR_ARG(other));
     }
     *agent = str_absent(in->agent) ? other : in->agent;
     return PAWL_OK;

@@ -102,11 +102,10 @@ pawl_status schedule_first(const struct job_schedule *in, int64_t now_ms, int64_
         return PAWL_OK;
     clock_format_iso(now_ms, now);
     if (in->kind == JOB_SCHEDULE_AT && rule.at_ms < now_ms)
-        return error_set(
-            err, PAWL_INVALID, "schedule",
-            "it would never fire: %s is over, the database's clock says %s; give a later time, or "
-            "run the task now (pawl task run)",
-            clock_format_iso(rule.at_ms, last), now);
+        return error_set(err, PAWL_INVALID, "schedule",
+                         "it would never fire: %s has passed (the database's clock says %s); give a later "
+                         "time, or run the task now (pawl task run)",
+                         clock_format_iso(rule.at_ms, last), now);
     return error_set(err, PAWL_INVALID, "schedule",
                      "it would never fire: there is no instant between now (%s by the database's clock) and "
                      "its end (%s); give a later end",

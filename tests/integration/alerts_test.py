@@ -105,7 +105,7 @@ class RulesTest(AlertsTest):
         self.refused(invalid, "needs --metric", "alerts", "set", "new", "--above", "1", "-o", "table")
         self.refused(invalid, "no metric 'mood'", "alerts", "set", "new", "--metric", "mood", "--above", "1", "-o", "table")
         self.refused(invalid, "not both", "alerts", "set", "error-rate", "--above", "1", "--below", "2", "-o", "table")
-        self.refused(invalid, "never be over", "alerts", "set", "error-rate", "--clear-at", "99", "-o", "table")
+        self.refused(invalid, "never resolve", "alerts", "set", "error-rate", "--clear-at", "99", "-o", "table")
         self.refused(invalid, "name of a rule", "alerts", "set", "a b", "--metric", "failures", "--above", "1", "-o", "table")
         self.refused(invalid, "--for 2h", "alerts", "silence", "error-rate", "-o", "table")
         done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[log]\nexec = /bin/true\n"))

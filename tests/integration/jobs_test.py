@@ -462,16 +462,16 @@ class Jobs(unittest.TestCase):
         refused([{"id": "a", "uses": "pawl.run", "with": {"document": {
             "name": "x", "partitions": ["a"], "page": {"uses": "nowhere"}}}}], "no tool 'nowhere'")
         run = {"id": "a", "uses": "pawl.run", "with": {"document": {"name": "x", "partitions": ["a"], "page": {"uses": "echo"}}}}
-        refused([{**run, "foreach": [1]}], "no foreach")
+        refused([{**run, "foreach": [1]}], "cannot have foreach")
         refused([{**run, "with": {**run["with"], "timeout": "soon"}}], "a duration")
-        refused([{**run, "with": {**run["with"], "key": "k"}}], "no key of its own")
+        refused([{**run, "with": {**run["with"], "key": "k"}}], "cannot have a key")
         refused([{"id": "a", "uses": "pawl.send", "with": {"type": "x" * 300}}], "at most 200")
         refused([{"id": "a", "uses": "pawl.enqueue", "with": {"queue": "q"}}], "a task or a type")
         refused([{"id": "a", "uses": "pawl.enqueue", "with": {"type": "x", "priority": 2000}}], "at most 1000")
         refused([self.nested({"id": "b", "uses": "pawl.wait"})], "pawl.wait needs one of")
         self.assertIn("of type pawl.pipeline needs", self.pawl("job", "enqueue", "pawl.pipeline", "{}", code=65))
         fine = self.write({"steps": [{"uses": "echo"}]})
-        self.assertIn("is over", self.pawl("task", "create", "t", "--pipeline", fine, "--at", "2020-01-01T00:00:00Z", code=65))
+        self.assertIn("has passed", self.pawl("task", "create", "t", "--pipeline", fine, "--at", "2020-01-01T00:00:00Z", code=65))
         self.assertIn("never fire", self.pawl("task", "create", "t", "--pipeline", fine, "--every", "1h", "--end",
                                               "2020-01-01T00:00:00Z", code=65))
         self.assertIn("never start", self.pawl("job", "enqueue", "x", "--end", "2020-01-01T00:00:00Z", code=65))

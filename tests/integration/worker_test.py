@@ -421,7 +421,7 @@ class BadInputTest(WorkerTest):
         self.refused(EXIT_CODES["not found"], "not in PATH", "worker", "--on", "*=exec:no-such-program-here")
         self.refused(EXIT_CODES["invalid"], "not executable", "worker", "--on", "*=exec:./plain")
         self.refused(EXIT_CODES["invalid"], "is a directory", "worker", "--on", "*=exec:/tmp")
-        self.refused(EXIT_CODES["invalid"], "can match nothing", "worker", "--on", "*=exec:./handle.sh", "--on",
+        self.refused(EXIT_CODES["invalid"], "can never match", "worker", "--on", "*=exec:./handle.sh", "--on",
                      "order.*=exec:./handle.sh")
         self.refused(EXIT_CODES["invalid"], "does not end", "worker", "--on", "*=exec:./handle.sh 'x")
         self.refused(EXIT_CODES["invalid"], "the kinds are outbox, inbox, jobs and perspectives", "worker", "--on",
@@ -439,7 +439,7 @@ class BadInputTest(WorkerTest):
                                    ("[a]\nexec = ./nope.sh\n", 1, "./nope.sh"),
                                    ("[a]\nexec = ./handle.sh\ntimeout = soon\n", 3, "duration"),
                                    ("[a]\nexec = ./handle.sh\nexec = ./handle.sh\n", 3, "twice"),
-                                   ("[a]\nexec = ./handle.sh\n[A]\nexec = ./handle.sh\n", 3, "can match nothing"),
+                                   ("[a]\nexec = ./handle.sh\n[A]\nexec = ./handle.sh\n", 3, "can never match"),
                                    ("[a]\nexec = ./handle.sh\non-dead = burn\n", 3, "block, skip or park")):
             (self.dir / "h.ini").write_text(text, encoding="utf-8")
             result = self.run_pawl("worker", "--handlers", "h.ini")

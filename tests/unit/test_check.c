@@ -115,7 +115,7 @@ TEST(one_call_carries_a_bounded_number) {
     struct messages_put in = put_of(&m, PAWL_BATCH_MAX + 1);
     refused(check_put(&in, &err), "at most 5000 are allowed, so split the call");
     in = put_of(NULL, 1);
-    refused(check_put(&in, &err), "gives none");
+    refused(check_put(&in, &err), "has none");
 }
 
 static struct messages_claim claim(void) {

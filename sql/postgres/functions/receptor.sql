@@ -59,7 +59,7 @@ BEGIN
         v_part := NULL;
         IF v_char = '\' THEN
             IF substr(p_text, v_at + 1, 1) !~ '^[^a-zA-Z0-9]$' THEN
-                RETURN format('character %s: a backslash stands before punctuation only', v_at);
+                RETURN format('character %s: a backslash may only precede punctuation', v_at);
             END IF;
             v_at := v_at + 1;
             v_atom := 1;
@@ -103,7 +103,7 @@ BEGIN
                 RETURN format('character %s: a count is from 1 to 100', v_at);
             END IF;
             IF v_atom = 0 THEN
-                RETURN format('character %s: nothing stands before it to repeat', v_at);
+                RETURN format('character %s: there is nothing before it to repeat', v_at);
             END IF;
             IF v_atom = 2 AND v_char <> '?' THEN
                 RETURN format('character %s: what repeats something must not be repeated itself', v_at);

@@ -35,7 +35,7 @@ INSERT INTO pawl_alert_rule (name, metric, severity, threshold, clear_threshold,
     ('outbox-gave-up', 'outbox_dead', 2, 0, 0, 0, 0, 1, 'Outbox messages gave up and wait for a person.'),
     ('perspectives-failed', 'perspectives_failed', 1, 0, 0, 60000, 60000, 1, 'Perspectives failed: what they show is behind the events.'),
     ('queue-stagnant', 'oldest_ready_s', 1, 600, 600, 60000, 60000, 1, 'Work waits longer than 10 minutes.'),
-    ('stale-leases', 'leases_overdue', 2, 0, 0, 30000, 60000, 1, 'Leases are over and nobody took the work back: workers crashed or are stuck.'),
+    ('stale-leases', 'leases_overdue', 2, 0, 0, 30000, 60000, 1, 'Leases have expired and the work was not recovered: workers crashed or are stuck.'),
     ('worker-lost', 'workers_lost', 1, 0, 0, 0, 60000, 1, 'A worker fell silent without saying goodbye.'),
     ('workers-missing', 'work_unserved', 2, 0, 0, 60000, 0, 1, 'Work waits and no live worker serves it.');
 

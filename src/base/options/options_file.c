@@ -48,7 +48,7 @@ static pawl_status refuse_name(struct reader *reader, const char *name) {
 static pawl_status take(struct reader *reader, const char *section, const char *name, const char *text) {
     if (section[0] != '\0' && strcmp(section, "pawl") != 0)
         return error_set(reader->err, PAWL_INVALID, "options",
-                         "%s: unknown section [%s]; options stand below [pawl]", reader->path, section);
+                         "%s: unknown section [%s]; options belong in [pawl]", reader->path, section);
     enum option_id id = find_row(name);
     if (id == OPTION_COUNT)
         return refuse_name(reader, name);

@@ -41,10 +41,10 @@ static pawl_status register_it(struct cli *cli, pawl_error *err) {
         patterns[i] = event_pattern_from(str_from(cli->arguments.words[i + 1]));
     pawl_status status = cli->store->ops->events.receptor_register(cli->store, &in, &answer, err);
     if (status == PAWL_OK && answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "receptors",
-                         "receptor %s is registered with other patterns; --replace gives it these, from its "
-                         "position on",
-                         cli->arguments.words[0]);
+        return error_set(
+            err, PAWL_CONFLICT, "receptors",
+            "receptor %s is registered with other patterns; --replace changes them, from its position on",
+            cli->arguments.words[0]);
     return status == PAWL_OK ? say_answer(cli, answer, err) : status;
 }
 

@@ -81,11 +81,10 @@ const struct command command_events_snapshot = {
     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
     .check = check_words,
     .writes = true,
-    .details = "With STATE (JSON; - is standard input, @FILE a file) the state of the stream through VERSION "
-               "is kept; the "
-               "last two of a name stay. Without STATE the newest is shown, with VERSION the newest up to "
-               "it: whoever "
-               "loads a long stream starts there and reads on from the version behind it.",
+    .details =
+        "With STATE (JSON; - is standard input, @FILE a file), stores the state of the stream as of VERSION; "
+        "the last two of each name are kept. Without STATE, shows the newest, or with VERSION the newest up "
+        "to it: to load a long stream, start there and read on from the next version.",
     .example = "pawl events snapshot account-7 balance 1 '{\"balance\":120}'\n"
                "pawl events snapshot account-7 balance",
     .run = run,

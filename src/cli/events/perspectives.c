@@ -135,9 +135,9 @@ const struct command command_perspectives_register = {
     .database = DATABASE_MAKE,
     .writes = true,
     .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
-               "function; docs/perspectives.md describes it. The first version of a name is live, a further "
-               "one fills beside it until pawl perspectives switch. Registering the same again changes "
-               "nothing; another definition under the same version is refused.",
+               "function; docs/perspectives.md describes it. The first version of a name is live; a later "
+               "one fills beside it until pawl perspectives switch. Registering the same definition again "
+               "changes nothing; a different one under the same version is refused.",
     .example = "pawl perspectives register perspectives/",
     .run = register_files,
 };

@@ -182,9 +182,8 @@ const struct command command_perspectives_rebuild = {
     .arguments_max = 1000,
     .flags = FLAG_BIT(FLAG_YES),
     .writes = true,
-    .details =
-        "Its clear statement and the checkpoints' return to the start are one transaction. Readers see the "
-        "model fill up; to avoid that, register a further version and switch to it.",
+    .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
+               "model fill up; to avoid that, register a new version and switch to it.",
     .run = rebuild,
 };
 

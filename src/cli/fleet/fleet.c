@@ -282,7 +282,7 @@ static pawl_status rebalance(struct cli *cli, pawl_error *err) {
                                cell_int(sum.lanes_taken)};
         output_list_row(&cli->output, cells);
     }
-    pawl_status ended = output_list_end(&cli->output, "nobody holds more leases than that", err);
+    pawl_status ended = output_list_end(&cli->output, "no worker holds more leases than that", err);
     return status == PAWL_OK ? ended : status;
 }
 
@@ -327,10 +327,8 @@ const struct command command_workers = {
     .summary = "List the workers that were active recently, or show one of them",
     .flags = FLAG_BIT(FLAG_MINUTES),
     .options = OPTION_BIT(OPTION_WORKER_ID),
-    .details =
-        "Those whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds and until "
-        "when, the executions that it ended, how they went and the latest of them, as far as they are "
-        "audited.",
+    .details = "Shows workers whose last heartbeat is at most --minutes old (5). With --worker-id: what it "
+               "holds and until when, and its audited executions, with their results and the latest of them.",
     .example = "pawl workers --minutes 60\n"
                "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
     .run = workers,
@@ -353,10 +351,9 @@ const struct command command_rebalance = {
     .summary = "Ask workers that hold many leases to give up the lanes above their fair share",
     .flags = FLAG_BIT(FLAG_MAX_LEASES) | FLAG_BIT(FLAG_DRY_RUN),
     .writes = true,
-    .details =
-        "Those with more than --max-leases (5) claims of messages; jobs have no lanes. Nothing is taken "
-        "away: a lane without work in flight "
-        "is free at once, another moves when its last claim ends. Workers do the same with every heartbeat.",
+    .details = "Applies to workers with more than --max-leases (5) claims of messages; jobs have no lanes. "
+               "Nothing is taken away: a lane without work in flight is free immediately, any other moves "
+               "when its last claim ends. Workers do the same with every heartbeat.",
     .example = "pawl rebalance --max-leases 3",
     .run = rebalance,
 };

@@ -45,9 +45,8 @@ const struct command command_instances_evict = {
     .arguments = "ID",
     .check = cli_check_ids,
     .writes = true,
-    .details =
-        "Its lanes become free and its claims end: what was in flight counts a death and is claimed again by "
-        "others. Whatever it reports afterwards is stale. For an instance that hangs; a live one registers "
-        "anew.",
+    .details = "Its lanes become free and its claims end: what it may have started counts as lost and is "
+               "claimed by other workers. Anything it reports afterwards is stale. Use it for an instance "
+               "that hangs; a live one registers again.",
     .run = evict,
 };

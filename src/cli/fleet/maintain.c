@@ -38,8 +38,7 @@ const struct command command_maintain = {
     .path = "maintain",
     .summary = "Remove what is no longer needed, and end expired claims",
     .writes = true,
-    .details =
-        "Workers do this by themselves; without a worker, or in a hurry, run it by hand or from a timer. It "
-        "works in short transactions and is safe at any time.",
+    .details = "Workers do this by themselves; if none is running, or you cannot wait, run it by hand or "
+               "from a timer. It works in short transactions and is safe at any time.",
     .run = run,
 };

@@ -92,9 +92,8 @@ const struct command command_migrate = {
     .summary = "Create the schema, or upgrade it to this program's version",
     .options = OPTION_BIT(OPTION_PARTITIONS) | OPTION_BIT(OPTION_LANES),
     .writes = true,
-    .details =
-        "Safe to run at any time and from several places at once. The numbers of partitions and lanes are "
-        "fixed when the schema is made; naming others later is refused.",
+    .details = "Safe to run at any time, also concurrently. The numbers of partitions and lanes are fixed "
+               "when the schema is created; other numbers are refused later.",
     .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",
     .database = DATABASE_NONE,
     .run = run,

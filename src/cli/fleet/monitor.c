@@ -151,12 +151,10 @@ const struct command command_monitor = {
     .path = "monitor",
     .summary = "Watch throughput, lag, ages, workers and alerts as they change",
     .flags = FLAG_BIT(FLAG_INTERVAL) | FLAG_BIT(FLAG_LOOKS),
-    .details =
-        "On a terminal a screen that is drawn anew every --interval seconds and follows the terminal's size; "
-        "elsewhere, and below 40 columns, a line each time; with -o json an object per line. --looks ends it "
-        "after so many looks; Ctrl-C ends it always. It only looks: workers and the server evaluate the "
-        "alert "
-        "rules, and take back what silent workers held.",
+    .details = "On a terminal, a screen that is redrawn every --interval seconds and fits the terminal; "
+               "elsewhere, and below 40 columns, one line each time; with -o json, one object per line. Ends "
+               "after --looks refreshes, or with Ctrl-C. It only reads: workers and the server evaluate the "
+               "alert rules and recover the work of silent workers.",
     .example = "pawl monitor --interval 5\npawl monitor -o json --looks 1 | jq .alerts",
     .run = run,
 };

@@ -92,13 +92,10 @@ const struct command command_pause = {
     .flags = FLAG_BIT(FLAG_REASON),
     .check = check,
     .writes = true,
-    .details = "Workers are woken and see it at once (where nobody can be woken, with their next heartbeat): "
-               "messages are given back without an attempt and "
-               "looked at again "
-               "less and less often, and a resume makes them due at once; a subscription whose topic it is "
-               "stops reading. A message without a topic "
-               "goes by "
-               "its type; a handler is named by its pattern. What runs already may end.",
+    .details = "Workers are woken and notice immediately (behind a pooler: with their next heartbeat). A "
+               "subscription to the topic stops reading. A message without a topic is matched by its type; a "
+               "handler is named by its pattern. What is already running may finish. A resume takes effect "
+               "immediately.",
     .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'",
     .run = set_pause,
 };

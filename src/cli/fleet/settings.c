@@ -152,13 +152,11 @@ const struct command command_settings_set = {
     .arguments_max = SETTINGS,
     .check = check_set,
     .writes = true,
-    .details = "The keys are instance_lease (silence beyond it frees an instance's work), stale (a silent "
-               "instance's "
-               "row is removed), dedupe (how long an inbox remembers ids), history (how long done messages "
-               "are kept; 0 "
-               "keeps none), max_attempts, and dead_policy: block (the stream stops), skip (it goes on) or "
-               "park (its "
-               "later messages queue behind the dead letter).",
+    .details =
+        "The keys are instance_lease (an instance that is silent for longer loses its work), stale (when the "
+        "row of a silent instance is removed), dedupe (how long an inbox remembers ids), history (how long "
+        "completed messages are kept; 0 keeps none), max_attempts, and dead_policy: block (the stream "
+        "stops), skip (it goes on) or park (its later messages queue behind the dead letter).",
     .example = "pawl settings set max_attempts=10 history=30d",
     .run = set,
 };

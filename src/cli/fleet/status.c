@@ -261,12 +261,10 @@ const struct command command_status = {
     .path = "status",
     .summary = "Show the backlog, its age, failures, dead letters, and the workers",
     .flags = FLAG_BIT(FLAG_RATES),
-    .details =
-        "ready waits for its lane's owner, leased is in flight, aside waits for another attempt or "
-        "behind such "
-        "a message, dead is given up until redriven. With --rates the numbers are read twice, so far "
-        "apart, and the rates are those of that time. clock_ahead_ms compares this machine's clock with the "
-        "database's, which is the one that counts.",
+    .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
+               "attempt, or behind such a message. dead: given up until redriven. With --rates the numbers "
+               "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms compares "
+               "this machine's clock with the database's, which is the one that counts.",
     .example = "pawl status\n"
                "pawl status --rates 2s",
     .run = run,

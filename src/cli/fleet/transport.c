@@ -33,11 +33,9 @@ const struct command command_transport_list = {
     .path = "transport list",
     .alias = "transport",
     .summary = "List the brokers that can be used, and why others cannot",
-    .details =
-        "Every transport is a module of its own, pawl-transport-NAME.so, that may be missing. They are "
-        "looked "
-        "for in PAWL_TRANSPORT_DIR, beside a program that runs from its build directory, and where pawl is "
-        "installed.",
+    .details = "Every transport is a separate, optional module, pawl-transport-NAME.so. Modules are looked "
+               "for in PAWL_TRANSPORT_DIR, next to a program that runs from its build directory, and where "
+               "pawl is installed.",
     .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
     .database = DATABASE_NONE,
     .run = list,

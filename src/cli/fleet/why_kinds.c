@@ -300,13 +300,12 @@ static pawl_status tell_instance(struct cli *cli, pawl_str word, struct why_told
                row->pid, instance_state_name(row, cli->output.now_ms), row->beat_age_ms / 1000, row->claims,
                row->in_flight, row->jobs);
     if (row->state == INSTANCE_EVICTED)
-        buf_append_cstr(
-            &told->next,
-            "Nothing: its work is with others, whatever it says is stale, and a live one registers anew.");
+        buf_append_cstr(&told->next, "Nothing: its work is with other workers, anything it reports is stale, "
+                                     "and a live one registers again.");
     else if (row->lease_until_ms <= cli->output.now_ms)
         buf_printf(&told->next,
-                   "Look at the process; others take its lanes at their next look, pawl instances evict %s "
-                   "does so at once.",
+                   "Look at the process; other workers take its lanes at their next heartbeat, or pawl "
+                   "instances evict %s does it now.",
                    id);
     else
         buf_append_cstr(&told->next, "Nothing: it lives.");

@@ -272,10 +272,9 @@ const struct command command_job_enqueue = {
                OPTION_BIT(OPTION_MAX_ATTEMPTS),
     .database = DATABASE_MAKE,
     .writes = true,
-    .details =
-        "A type is handled by a worker's --on. A pipeline is checked here, before anything is stored, and "
-        "again "
-        "when it runs. A unique key that an unfinished job holds gives that job's id instead of a new one.",
+    .details = "A type is handled by a worker's --on. A pipeline is checked here, before anything is stored, "
+               "and again when it runs. If an unfinished job holds the unique key, its id is returned "
+               "instead of a new one.",
     .example = "pawl job enqueue report.make '{\"day\":1}' --unique report-1\n"
                "pawl job enqueue --pipeline report.yaml --params '{\"day\":1}' --tools tools.json\n"
                "pawl job enqueue --task nightly",
@@ -340,8 +339,7 @@ const struct command command_job_wake = {
     .summary = "Signal an event to the jobs that wait for it",
     .arguments = "EVENT [PAYLOAD]",
     .writes = true,
-    .details = "The payload becomes the output of the step that waits. A signal that nobody waits for yet is "
-               "kept for a "
-               "day.",
+    .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
+               "kept for a day.",
     .run = wake,
 };

@@ -43,9 +43,8 @@ const struct command command_limit_set = {
     .arguments = "KEY",
     .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
     .writes = true,
-    .details =
-        "A key is what pawl job enqueue --key names. With tenant:* the limits hold for each key that begins "
-        "with tenant: and has none of its own. They hold in the whole fleet. Without any flag the "
-        "limits are removed.",
+    .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
+               "begins with tenant: and has no limits itself. They apply across all workers. Without any "
+               "flag the limits are removed.",
     .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m",
     .run = set};

@@ -68,9 +68,9 @@ pawl_status schedule_input_put(struct cli *cli, struct job_schedule *schedule, p
     schedule_free(compiled);
     status = cli->store->ops->jobs->schedule_put(cli->store, schedule, &answer, err);
     if (status == PAWL_OK && answer.answer != ANSWER_APPLIED)
-        status =
-            error_set(err, answer.answer == ANSWER_NOT_FOUND ? PAWL_NOT_FOUND : PAWL_CONFLICT, "schedule",
-                      answer.answer == ANSWER_NOT_FOUND ? "there is no such task"
-                                                        : "somebody else has changed the schedule meanwhile");
+        status = error_set(
+            err, answer.answer == ANSWER_NOT_FOUND ? PAWL_NOT_FOUND : PAWL_CONFLICT, "schedule",
+            answer.answer == ANSWER_NOT_FOUND ? "there is no such task"
+                                              : "the schedule was changed by someone else in the meantime");
     return status;
 }

@@ -21,7 +21,7 @@ static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err
         return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
                          STR_ARG(task->agent), STR_ARG(answer.missing));
     if (answer.answer != ANSWER_APPLIED)
-        return error_set(err, PAWL_CONFLICT, "task", "somebody else has changed the task meanwhile");
+        return error_set(err, PAWL_CONFLICT, "task", "the task was changed by someone else in the meantime");
     return PAWL_OK;
 }
 

@@ -50,12 +50,11 @@ const struct command command_messages_cancel = {
     .check = cli_check_ids,
     .writes = true,
     .details =
-        "The worker that has it is woken and sees it at once (where nobody can be woken, with its next "
-        "heartbeat): a program gets SIGTERM and two seconds "
-        "later SIGKILL, a call of an endpoint is broken off, pawl_cancelled says true to a C function. A "
-        "message that waits ends when it is claimed, without running. It is then a dead letter, and the "
-        "policy of its stream is applied; one that was done first is done. pawl resume message ID takes "
-        "it back as long as nobody has seen it.",
+        "The worker that runs it is woken and notices immediately (behind a pooler: with its next "
+        "heartbeat): a program gets SIGTERM and two seconds later SIGKILL, a call to an endpoint is aborted, "
+        "and pawl_cancelled returns true to a C function. A waiting message ends when it is claimed, without "
+        "running. It becomes a dead letter, and the policy of its stream applies; a message that completes "
+        "first stays completed. pawl resume message ID undoes it until a worker has acted on it.",
     .example = "pawl messages cancel 01890a5d-ac96-774b-bcce-b302099a8057 --reason 'wrong address'",
     .run = cancel,
 };

@@ -39,10 +39,9 @@ const struct command command_inbox_refused = {
     .summary = "List what brokers delivered and the inbox rejected",
     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
     .details =
-        "A conflict has the id of a message that was received before with another payload. A malformed one "
-        "is "
-        "not a CloudEvent that an inbox can store; its detail says why. Both were acknowledged to the broker "
-        "after they were kept here, once per content; bytes that are not text stand as base64.",
+        "A conflict has the id of a message that was received before with a different payload. A malformed "
+        "one is not a CloudEvent that an inbox can store; its detail says why. Both were acknowledged to the "
+        "broker after they were stored here, once per content; bytes that are not text are shown as base64.",
     .example = "pawl inbox refused\npawl inbox refused -o json | jq -r '.[].payload'",
     .run = list,
 };

@@ -254,7 +254,7 @@ static pawl_status check_usage(struct cli *cli, pawl_error *err) {
                          "--kind is outbox or inbox: perspectives are fed by events");
     if (inbox != cli_flag(cli, FLAG_CONSUMER)->set)
         return error_set(err, PAWL_INVALID, "send", "%s",
-                         inbox ? "an inbox message needs --consumer: who deduplicates it"
+                         inbox ? "an inbox message needs --consumer, the name under which it is deduplicated"
                                : "--consumer is for --kind inbox");
     if (ndjson && (words > 1 || count->set || cli_flag(cli, FLAG_ID)->set))
         return error_set(err, PAWL_INVALID, "send",
@@ -309,7 +309,7 @@ static pawl_status finish(struct sender *sender, pawl_error *err) {
     }
     if (status != PAWL_OK || sender->counts[ANSWER_CONFLICT] == 0)
         return status;
-    sender->cli->hint = "Send the changed message under an id of its own.";
+    sender->cli->hint = "Send the changed message with a new id.";
     return error_set(err, PAWL_CONFLICT, "send",
                      "%" PRId64 " of %" PRId64 " refused: the consumer knows the id with another payload",
                      sender->counts[ANSWER_CONFLICT], sender->sent);

@@ -129,7 +129,7 @@ static bool is_text_part(const struct tree *value) {
 static pawl_status no_part(const struct tree *place, pawl_str path, const struct tree *value,
                            pawl_error *err) {
     return wrong(place, err,
-                 "${%.*s} is %s, which cannot be part of a text: let it stand alone, or name a part of it",
+                 "${%.*s} is %s, which cannot be part of a text: use it alone, or name a part of it",
                  STR_ARG(path), tree_kind_name(value->kind));
 }
 

@@ -256,7 +256,7 @@ static pawl_status read_consolidate(struct arena *arena, const struct tree *valu
     if (status == PAWL_OK && inner.planner == 0)
         status = run_wrong(run, err, "the run has no partitions");
     if (status == PAWL_OK && !str_absent(inner.key))
-        status = run_wrong(tree_get_cstr(run, "key"), err, "a nested run has no key of its own");
+        status = run_wrong(tree_get_cstr(run, "key"), err, "a nested run cannot have a key");
     return status;
 }
 

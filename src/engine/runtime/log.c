@@ -57,7 +57,7 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
         break;
     case LOG_PAUSED:
         log_event(log, LOG_LEVEL_WARN, "worker_paused", "checks=%" PRId64 " reason=%s", n[0],
-                  "the database has not been ready for so many checks in a row");
+                  "the database has failed several checks in a row");
         break;
     case LOG_READY_AGAIN:
         log_event(log, LOG_LEVEL_INFO, "database_ready", "after_checks=%" PRId64, n[0]);
@@ -68,13 +68,14 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
                   uuid_format(engine_metrics(runtime->core).instance, id), n[1], n[0]);
         break;
     case LOG_EVICTED:
-        log_event(log, LOG_LEVEL_WARN, "evicted", "times=%" PRId64 " reason=%s", n[0],
-                  "the others have taken our work; everything is dropped and registered anew");
+        log_event(
+            log, LOG_LEVEL_WARN, "evicted", "times=%" PRId64 " reason=%s", n[0],
+            "other workers have taken over this worker's work; it drops everything and registers again");
         break;
     case LOG_FENCED:
         log_event(log, LOG_LEVEL_WARN, "fenced", "messages=%" PRId64 " reason=%s", n[0],
                   n[1] != 0   ? "no heartbeat got through"
-                  : n[2] != 0 ? "the claim is over"
+                  : n[2] != 0 ? "the claim has ended"
                               : "the lease ends");
         break;
     case LOG_SETTLED:

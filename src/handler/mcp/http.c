@@ -150,7 +150,7 @@ static pawl_status pause_ms(const struct mcp_exchange *exchange, int64_t wait_ms
         if (exchange->wait.cancel != NULL && atomic_load(exchange->wait.cancel))
             return error_set(err, PAWL_STALE, "mcp", "the request was cancelled");
         if (now_ms >= exchange->wait.deadline_ms)
-            return error_set(err, PAWL_UNAVAILABLE, "mcp", "the deadline is over");
+            return error_set(err, PAWL_UNAVAILABLE, "mcp", "the deadline has passed");
         int64_t step_ms = until_ms - now_ms < LOOK_MS ? until_ms - now_ms : LOOK_MS;
         nanosleep(&(struct timespec){0, (long)step_ms * 1000000}, NULL);
     }

@@ -90,7 +90,7 @@ static pawl_status ask(struct mcp_session *session, const struct question *quest
                        pawl_error *err) {
     struct buf text;
     if (session->broken)
-        return error_set(err, PAWL_UNAVAILABLE, "mcp", "the session with the server %s is over",
+        return error_set(err, PAWL_UNAVAILABLE, "mcp", "the session with the server %s has ended",
                          session->config->name);
     *done = (struct mcp_exchange){.id = question->notification ? 0 : ++session->last_id,
                                   .method = question->method,

@@ -165,7 +165,7 @@ static const struct field many_fields[] = {
      .min = 1,
      .help = "Only those that died before this time."},
     {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every dead letter; instead of a filter."},
-    {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most so many."},
+    {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most this many."},
     {.name = "per_second",
      .in = IN_BODY,
      .type = FIELD_INT,

@@ -126,7 +126,7 @@ static const struct column appended_columns[] = {{.key = "stream", .type = CELL_
 
 #define READ_FIELDS                                                                                          \
     {.name = "from", .type = FIELD_INT, .min = 1, .help = "The first version or position wanted."},          \
-        {.name = "backward", .type = FIELD_BOOL, .help = "The latest first."},                               \
+        {.name = "backward", .type = FIELD_BOOL, .help = "Newest first."},                                   \
         {.name = "as_of_ms", .type = FIELD_INT, .min = 1, .help = "Only events appended then or before."},   \
         FIELD_ROW_CURSOR, FIELD_ROW_LIMIT
 static const struct field all_fields[] = {READ_FIELDS};

@@ -319,7 +319,7 @@ static pawl_status set_limit(struct call *call, pawl_error *err) {
     }
 #define BULK_FIELDS                                                                                          \
     {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every one; instead of a filter."},           \
-        {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most so many."},             \
+        {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most this many."},           \
         {.name = "per_second",                                                                               \
          .in = IN_BODY,                                                                                      \
          .type = FIELD_INT,                                                                                  \
@@ -350,12 +350,12 @@ static const struct field enqueue_fields[] = {
      .in = IN_BODY,
      .type = FIELD_TEXT,
      .max = PAWL_TYPE_BYTES_MAX,
-     .help = "Who handles it; needed without a task."},
+     .help = "Its type, which picks the handler; required without a task."},
     {.name = "task",
      .in = IN_BODY,
      .type = FIELD_TEXT,
      .max = PAWL_NAME_BYTES_MAX,
-     .help = "The task whose job it is."},
+     .help = "The task that it is a job of."},
     {.name = "payload", .in = IN_BODY, .type = FIELD_JSON, .help = "Without it, the task's parameters."},
     {.name = "queue",
      .in = IN_BODY,
@@ -409,30 +409,31 @@ static const struct field wake_fields[] = {
      .in = IN_BODY,
      .type = FIELD_INT,
      .max = PAWL_JOB_DELAY_MS_MAX,
-     .help = "Kept so long when nobody waits; a day without it."}};
-static const struct field set_limit_fields[] = {FIELD_ROW_NAME("The key, or its beginning and *."),
-                                                {.name = "concurrency",
-                                                 .in = IN_BODY,
-                                                 .type = FIELD_INT,
-                                                 .max = 1000000,
-                                                 .help = "Running at once in the fleet; 0 = no limit."},
-                                                {.name = "rate",
-                                                 .in = IN_BODY,
-                                                 .type = FIELD_INT,
-                                                 .max = PAWL_JOB_RATE_MAX,
-                                                 .help = "Starts per window; 0 = no limit."},
-                                                {.name = "rate_window_ms",
-                                                 .in = IN_BODY,
-                                                 .type = FIELD_INT,
-                                                 .min = 1,
-                                                 .max = PAWL_LEASE_MS_MAX,
-                                                 .help = "A second without it."},
-                                                {.name = "weight",
-                                                 .in = IN_BODY,
-                                                 .type = FIELD_INT,
-                                                 .min = 1,
-                                                 .max = PAWL_JOB_WEIGHT_MAX,
-                                                 .help = "Share against other keys."}};
+     .help = "How long it is kept when no job waits for it; a day by default."}};
+static const struct field set_limit_fields[] = {
+    FIELD_ROW_NAME("The key, or its beginning and *."),
+    {.name = "concurrency",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = 1000000,
+     .help = "Jobs running at the same time, over all workers; 0 = no limit."},
+    {.name = "rate",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .max = PAWL_JOB_RATE_MAX,
+     .help = "Starts per window; 0 = no limit."},
+    {.name = "rate_window_ms",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_LEASE_MS_MAX,
+     .help = "A second without it."},
+    {.name = "weight",
+     .in = IN_BODY,
+     .type = FIELD_INT,
+     .min = 1,
+     .max = PAWL_JOB_WEIGHT_MAX,
+     .help = "Share against other keys."}};
 
 #define ENDS(route_path, route_name, text, function)                                                         \
     {                                                                                                        \

@@ -428,7 +428,7 @@ static const struct field claim_fields[] = {
      .type = FIELD_INT,
      .min = 1,
      .max = PAWL_BATCH_DEFAULT,
-     .help = "At most so many; 1 without it."},
+     .help = "At most this many; 1 by default."},
     {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of jobs."},
     FIELD_ROW_LEASE};
 static const struct field items_fields[] = {
@@ -458,7 +458,7 @@ static const struct route routes[] = {
             "Take work; each item comes with the token that its report must carry"),
      FIELDS(claim_fields), COLUMNS(item_columns), .run = claim},
     {LEASES(METHOD_POST, "/v1/leases/{id}/renew", "renewWork",
-            "Keep claimed work longer; a job that somebody cancelled answers cancel"),
+            "Renew the leases of claimed work; a cancelled job answers cancel"),
      FIELDS(items_fields), COLUMNS(answer_columns), .run = renew},
     {LEASES(METHOD_POST, "/v1/leases/{id}/complete", "completeWork",
             "Report work as done; stale means that the grant was over and nothing changed"),

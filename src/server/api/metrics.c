@@ -38,7 +38,7 @@ static const struct kind_family kind_families[] = {
     {"pawl_messages_dead", "gauge", "Dead letters.", offsetof(struct kind_counts, dead)},
     {"pawl_claims_active", "gauge", "Claims that are in force.", offsetof(struct kind_counts, claims_active)},
     {"pawl_claims_overdue", "gauge",
-     "Claims whose lease is over and that nobody took back yet (StaleLeases).",
+     "Claims whose lease has expired and that no worker has recovered yet (StaleLeases).",
      offsetof(struct kind_counts, claims_overdue)},
     {"pawl_messages_put", "counter", "Messages put (OutboxStored, InboxReceived).",
      offsetof(struct kind_counts, put)},
@@ -46,7 +46,7 @@ static const struct kind_family kind_families[] = {
      offsetof(struct kind_counts, done)},
     {"pawl_messages_failed", "counter", "Attempts that failed (OutboxFailed, InboxFailed).",
      offsetof(struct kind_counts, failed)},
-    {"pawl_reports_stale", "counter", "Reports whose grant was over.", offsetof(struct kind_counts, stale)},
+    {"pawl_reports_stale", "counter", "Reports whose grant had ended.", offsetof(struct kind_counts, stale)},
     {"pawl_messages_duplicate", "counter", "Messages that the inbox knew already.",
      offsetof(struct kind_counts, duplicate)},
     {"pawl_messages_redriven", "counter", "Dead letters that were redriven.",
@@ -74,7 +74,7 @@ static void write_kinds(struct metrics *metrics, const struct counts *counts) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         metrics_double(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}),
                        seconds_since(counts->now_ms, counts->kind[kind].oldest_ready_ms));
-    metrics_family(metrics, "pawl_lanes_free", "gauge", "Lanes that nobody owns.");
+    metrics_family(metrics, "pawl_lanes_free", "gauge", "Lanes without an owner.");
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         metrics_int(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}),
                     counts->kind[kind].lanes_free);
@@ -144,7 +144,7 @@ static const struct kind_family job_families[] = {
      offsetof(struct job_counts, redriven)},
     {"pawl_jobs_discarded", "counter", "Dead jobs that were given up.",
      offsetof(struct job_counts, discarded)},
-    {"pawl_job_reports_stale", "counter", "Reports of jobs whose grant was over.",
+    {"pawl_job_reports_stale", "counter", "Reports of jobs whose grant had ended.",
      offsetof(struct job_counts, stale)},
 };
 
@@ -374,7 +374,7 @@ static const struct route routes[] = {
      .credential = CREDENTIAL_VIEWER,
      .name = "readMetrics",
      .tag = "health",
-     .summary = "Metrics for Prometheus, or as OpenMetrics for who accepts that",
+     .summary = "Metrics for Prometheus, or OpenMetrics 1.0 on request",
      .shape = ANSWER_TEXT,
      .run = read_metrics},
 };

@@ -228,7 +228,7 @@ static const struct route routes[] = {
     {ACTS(METHOD_DELETE, "/v1/pauses/{scope}/{name}", "resume"), .tag = "pauses",
      .summary = "Resume what was paused", FIELDS(pause_end_fields), .shape = ANSWER_EMPTY, .status = 204,
      .run = clear_pause},
-    {READS("/v1/actions", "listActions"), .tag = "audit", .summary = "List what people did, the latest first",
+    {READS("/v1/actions", "listActions"), .tag = "audit", .summary = "List what people did, newest first",
      FIELDS(page_fields), .columns = action_columns, .column_count = ACTION_COLUMNS, .run = list_actions},
     {READS("/v1/refused", "listRefused"), .tag = "messages",
      .summary = "List what brokers delivered and the inbox rejected", FIELDS(page_fields),

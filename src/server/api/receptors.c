@@ -48,11 +48,10 @@ static pawl_status register_it(struct call *call, pawl_error *err) {
         patterns[i] = event_pattern_from(on->items[i]->text);
     pawl_status status = call->store->ops->events.receptor_register(call->store, &in, &answer, err);
     if (status == PAWL_OK && answer == ANSWER_CONFLICT)
-        status =
-            error_set(err, PAWL_CONFLICT, "receptors",
-                      "receptor %.*s is registered with other patterns; replace gives it these, from its "
-                      "position on",
-                      STR_ARG(in.name));
+        status = error_set(
+            err, PAWL_CONFLICT, "receptors",
+            "receptor %.*s is registered with other patterns; replace changes them, from its position on",
+            STR_ARG(in.name));
     if (status == PAWL_OK)
         call_record(call, (struct cell[]){cell_text(in.name), cell_cstr(answer_name(answer))});
     return status;

@@ -324,16 +324,17 @@ static const struct field list_fields[] = {
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 static const struct field run_fields[] = {FIELD_ROW_RUN};
-static const struct field partition_fields[] = {FIELD_ROW_RUN,
-                                                {.name = "state",
-                                                 .type = FIELD_CHOICE,
-                                                 .choices = "active|done|failed|cancelled",
-                                                 .help = "Only in this state."},
-                                                FIELD_ROW_QUIET("Only stuck ones: no update for so long."),
-                                                FIELD_ROW_CURSOR,
-                                                FIELD_ROW_LIMIT};
-static const struct field stuck_fields[] = {FIELD_ROW_QUIET("No update for so long; 10 minutes without it."),
-                                            FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
+static const struct field partition_fields[] = {
+    FIELD_ROW_RUN,
+    {.name = "state",
+     .type = FIELD_CHOICE,
+     .choices = "active|done|failed|cancelled",
+     .help = "Only in this state."},
+    FIELD_ROW_QUIET("Only stuck ones: not updated for this long."),
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+static const struct field stuck_fields[] = {
+    FIELD_ROW_QUIET("Not updated for this long; 10 minutes by default."), FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
 static const struct field item_fields[] = {FIELD_ROW_RUN,
                                            {.name = "part",
                                             .type = FIELD_INT,
@@ -402,7 +403,7 @@ static const struct route routes[] = {
      COLUMNS(item_columns), .run = items},
     CHANGES("/v1/runs/{run}/pause", "pauseRun", "Start no more of its pages; those on the way end",
             run_fields, pause_it),
-    CHANGES("/v1/runs/{run}/resume", "resumeRun", "Let it go on", run_fields, resume),
+    CHANGES("/v1/runs/{run}/resume", "resumeRun", "Resume it", run_fields, resume),
     CHANGES("/v1/runs/{run}/cancel", "cancelRun", "End it for good; what it stored stays", run_fields,
             cancel),
     CHANGES("/v1/runs/{run}/retry", "retryRun",

@@ -72,7 +72,8 @@ static pawl_status store_it(struct call *call, struct job_schedule *schedule, pa
         return status;
     if (answer.answer == ANSWER_NOT_FOUND)
         return error_set(err, PAWL_NOT_FOUND, "schedule", "there is no task '%.*s'", STR_ARG(schedule->task));
-    return error_set(err, PAWL_CONFLICT, "schedule", "somebody else has changed the schedule meanwhile");
+    return error_set(err, PAWL_CONFLICT, "schedule",
+                     "the schedule was changed by someone else in the meantime");
 }
 
 /* What the body says. */
@@ -236,9 +237,13 @@ static const struct field ahead_fields[] = {FIELD_ROW_NAME("The schedule."), FIE
         {.name = "start_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not before."}, {           \
         .name = "end_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not after."                   \
     }
-static const struct field rule_fields[] = {
-    RULE_FIELDS,
-    {.name = "limit", .in = IN_BODY, .type = FIELD_INT, .min = 1, .max = 100, .help = "So many instants."}};
+static const struct field rule_fields[] = {RULE_FIELDS,
+                                           {.name = "limit",
+                                            .in = IN_BODY,
+                                            .type = FIELD_INT,
+                                            .min = 1,
+                                            .max = 100,
+                                            .help = "How many runs to show."}};
 static const struct field put_fields[] = {
     FIELD_ROW_NAME("The schedule."),
     RULE_FIELDS,
@@ -256,7 +261,7 @@ static const struct field put_fields[] = {
      .in = IN_BODY,
      .type = FIELD_CHOICE,
      .choices = "skip|one|all",
-     .help = "What becomes of instants that nobody was there for."},
+     .help = "What to do about missed runs."},
     {.name = "overlap",
      .in = IN_BODY,
      .type = FIELD_CHOICE,
@@ -266,7 +271,7 @@ static const struct field put_fields[] = {
      .in = IN_BODY,
      .type = FIELD_INT,
      .max = PAWL_SCHEDULE_JITTER_MS_MAX,
-     .help = "Spread over so long."},
+     .help = "Maximum random delay."},
     {.name = "paused", .in = IN_BODY, .type = FIELD_BOOL, .help = "Does not fire."},
     {.name = "version",
      .in = IN_BODY,
@@ -298,9 +303,9 @@ static const struct route routes[] = {
     {READS("/v1/schedules/{name}/preview", "previewSchedule"), .tag = "schedules",
      .summary = "Its next instants", FIELDS(ahead_fields), COLUMNS(instant_columns), .run = preview},
     {ACTS(METHOD_POST, "/v1/schedules/{name}/pause", "pauseSchedule"), .tag = "schedules",
-     .summary = "Let it not fire", FIELDS(name_fields), SCHEDULE_RECORD, .run = pause_it},
+     .summary = "Pause it", FIELDS(name_fields), SCHEDULE_RECORD, .run = pause_it},
     {ACTS(METHOD_POST, "/v1/schedules/{name}/resume", "resumeSchedule"), .tag = "schedules",
-     .summary = "Let it go on; it does not make up for the pause", FIELDS(name_fields), SCHEDULE_RECORD,
+     .summary = "Resume it; missed runs are not made up for", FIELDS(name_fields), SCHEDULE_RECORD,
      .run = resume},
     {ACTS(METHOD_POST, "/v1/schedules/{name}/run", "runSchedule"), .tag = "schedules",
      .summary = "Enqueue its job now, beside its instants", FIELDS(name_fields), .shape = ANSWER_RECORD,

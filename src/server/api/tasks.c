@@ -161,7 +161,7 @@ static pawl_status put_answered(const struct task *task, const struct put_answer
         return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
                          STR_ARG(task->agent), STR_ARG(answer->missing));
     default:
-        return error_set(err, PAWL_CONFLICT, "task", "somebody else has changed the task meanwhile");
+        return error_set(err, PAWL_CONFLICT, "task", "the task was changed by someone else in the meantime");
     }
 }
 
@@ -321,7 +321,7 @@ static const struct field put_fields[] = {
      .in = IN_BODY,
      .type = FIELD_TEXT,
      .max = PAWL_NAME_BYTES_MAX,
-     .help = "Whose scopes it needs."},
+     .help = "The agent whose scopes it needs."},
     {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
     {.name = "key", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
     {.name = "priority",
@@ -393,7 +393,7 @@ static const struct route routes[] = {
      .summary = "Create an agent, or change its scopes", FIELDS(agent_fields), .shape = ANSWER_RECORD,
      .columns = agent_columns, .column_count = AGENT_COLUMNS, .run = put_agent},
     {READS("/v1/refusals", "listRefusals"), .tag = "agents",
-     .summary = "What was refused for want of a scope, the latest first", FIELDS(limit_fields),
+     .summary = "What was refused because a scope was missing, newest first", FIELDS(limit_fields),
      .columns = refusal_columns, .column_count = REFUSAL_COLUMNS, .run = list_refusals},
     {READS("/v1/executions", "listExecutions"), .tag = "audit",
      .summary = "List executions of jobs, newest first", FIELDS(execution_fields),

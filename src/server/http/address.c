@@ -118,8 +118,8 @@ static pawl_status place_allowed(const struct server *server, const struct place
         return PAWL_OK;
     return error_set(
         err, PAWL_INVALID, "server",
-        "--listen %s would send tokens unprotected over the network: give --tls-cert and "
-        "--tls-key, or --public-url https://… when a proxy with TLS stands in front, or listen on 127.0.0.1",
+        "--listen %s would send tokens unprotected over the network: give --tls-cert and --tls-key, or "
+        "--public-url https://… if a TLS proxy is in front, or listen on 127.0.0.1",
         server->config.listen);
 }
 

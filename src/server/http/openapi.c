@@ -367,7 +367,7 @@ static const struct {
     {"pipelines", "Steps of tasks."},
     {"schedules", "What comes when."},
     {"runs", "A query over many partitions, page by page, and what is kept of it."},
-    {"agents", "Who may have which tools used, and what was refused."},
+    {"agents", "Which tools each agent may use, and what was refused."},
     {"audit", "What people did and what was executed."},
     {"pauses", "What is held up."},
     {"alerts", "Rules, what they saw, and silence."},

@@ -57,7 +57,7 @@ pawl_status check_append(const struct events_append *in, pawl_error *err) {
             return status;
         for (size_t i = 0; !uuid_is_nil(event->id) && i < at.index; i++) {
             if (uuid_equal(in->events[i].id, event->id))
-                return place_wrong(&at, "its id stands twice in the call; give every event its own");
+                return place_wrong(&at, "its id appears twice in the call; give every event its own");
         }
     }
     return PAWL_OK;

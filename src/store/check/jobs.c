@@ -261,8 +261,9 @@ pawl_status check_audit_expect(pawl_str hash, pawl_error *err) {
 }
 
 pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena) {
-    return str_from(arena_printf(
-        arena, "no anchor has the hash %.*s: what it named was removed or written anew", STR_ARG(expect)));
+    return str_from(arena_printf(arena,
+                                 "no anchor has the hash %.*s: the history it named was removed or rewritten",
+                                 STR_ARG(expect)));
 }
 
 pawl_status check_list_limit(const char *op, int limit, pawl_error *err) {
@@ -364,7 +365,7 @@ pawl_status check_schedule_fire(const struct schedule_fire *in, pawl_error *err)
     if (status == PAWL_OK)
         status = place_range(&at, "the number of instants", (int64_t)in->count, 0, PAWL_INSTANTS_MAX);
     if (status == PAWL_OK && in->count > 0 && (in->instants == NULL || in->due_ms == NULL))
-        return place_wrong(&at, "the call says %zu instants but gives none", in->count);
+        return place_wrong(&at, "the call announces %zu instants but has none", in->count);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         int64_t above = i > 0 ? in->instants[i - 1] : 0;
         if (in->instants[i] <= above || in->instants[i] > in->through_ms)

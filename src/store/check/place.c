@@ -101,7 +101,7 @@ pawl_status place_count(const struct place *at, const char *what, size_t count, 
         return place_wrong(at, "%zu %s in one call; at most %d are allowed, so split the call", count, what,
                            PAWL_BATCH_MAX);
     if (count > 0 && items == NULL)
-        return place_wrong(at, "the call says %zu %s but gives none", count, what);
+        return place_wrong(at, "the call announces %zu %s but has none", count, what);
     return PAWL_OK;
 }
 

@@ -106,7 +106,7 @@ static pawl_status place_run(const struct place *at, const struct run_start *in)
     if (status == PAWL_OK)
         status = place_json(at, "run document", in->spec, PAWL_PAYLOAD_BYTES_DEFAULT);
     if (status == PAWL_OK && in->count > 0 && in->partitions == NULL)
-        status = place_wrong(at, "the call says %zu partitions but gives none", in->count);
+        status = place_wrong(at, "the call announces %zu partitions but has none", in->count);
     return status;
 }
 

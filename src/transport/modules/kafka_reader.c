@@ -22,7 +22,7 @@ static pawl_status count_partitions(struct transport *session, int *count, pawl_
     code = metadata->topic_cnt > 0 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR_NO_ERROR;
     rd_kafka_metadata_destroy(metadata);
     if (*count == 0)
-        return error_set(err, PAWL_NOT_FOUND, "kafka", "the topic %s is not there: %s", session->from.ptr,
+        return error_set(err, PAWL_NOT_FOUND, "kafka", "the topic %s does not exist: %s", session->from.ptr,
                          rd_kafka_err2str(code));
     return PAWL_OK;
 }

@@ -185,7 +185,7 @@ static pawl_status follows(struct transport *session, natsMsg *msg, pawl_error *
     jsMsgMetaData *data = NULL;
     natsStatus code = natsMsg_GetMetaData(&data, msg);
     if (code != NATS_OK)
-        return nats_failed(code, "cannot read where a message stands", err);
+        return nats_failed(code, "cannot read the position of a message", err);
     bool good = data->Sequence.Consumer == session->next++;
     jsMsgMetaData_Destroy(data);
     return good ? PAWL_OK

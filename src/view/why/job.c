@@ -36,7 +36,7 @@ static void tell_running(const struct job_why *why, struct buf *text, struct buf
 
 static void tell_held(const struct job_why *why, struct buf *text, struct buf *next) {
     if (why->cause == JOB_WHY_CONCURRENCY)
-        buf_printf(text, "As many jobs of its key run as may run at once: %d of %d.", why->running,
+        buf_printf(text, "Its key has reached its limit: %d of %d jobs are running.", why->running,
                    why->limit);
     else
         buf_append_cstr(text,

@@ -61,7 +61,7 @@ static const char *blocker_phrase(enum why_cause cause) {
     case WHY_RUNNING:
         return "is running right now";
     case WHY_LEASE_OVER:
-        return "was leased by a worker whose lease is over, and is taken back at the next claim";
+        return "was leased by a worker whose lease has expired, and is recovered by the next claim";
     case WHY_READY:
         return "is ready and comes first";
     case WHY_NO_OWNER:
@@ -103,7 +103,7 @@ static void tell_lane(struct story *story) {
     switch (why->cause) {
     case WHY_NO_OWNER:
         buf_printf(story->text, "has no owner: no live instance works on the %s.", kind);
-        buf_printf(story->next, "Start a worker for the %s; pawl instances shows who is there.", kind);
+        buf_printf(story->next, "Start a worker for the %s; pawl instances lists the workers.", kind);
         return;
     case WHY_OWNER_SILENT:
         buf_printf(story->text, "belongs to instance %s, which no longer sends heartbeats.", story->instance);

@@ -40,7 +40,7 @@ pawl_status nested_check(struct tools *tools, const struct tool_wait *wait, cons
         return error_set(err, PAWL_INVALID, "pipeline", "timeout of pawl.run is a duration such as \"2h\"");
     if (tree_get_cstr(with, "key") != NULL && (wait_for == NULL || wait_for->kind != TREE_FALSE))
         return error_set(err, PAWL_INVALID, "pipeline",
-                         "pawl.run waits, so it has no key of its own (or wait: false)");
+                         "a pawl.run that waits cannot have a key (or set wait: false)");
     pawl_status status = read_with(with, arena, &doc, err);
     if (status == PAWL_OK && doc.planner != RUN_PLAN_TOOL)
         status = run_doc_plan(arena, &doc, &parts, err);
@@ -122,10 +122,10 @@ pawl_status nested_look(struct wait_state *state, const struct pipeline_run_in *
     if (key == NULL || wait_key == NULL)
         return no_memory(err);
     if (step->foreach != NULL || tree_get_cstr(ready->with, "key") != NULL)
-        return error_set(err, PAWL_INVALID, "pipeline",
-                         "step '%.*s': pawl.run waits, so it has no foreach and no key of its own (or wait: "
-                         "false)",
-                         STR_ARG(step->id));
+        return error_set(
+            err, PAWL_INVALID, "pipeline",
+            "step '%.*s': a pawl.run that waits cannot have foreach or a key (or set wait: false)",
+            STR_ARG(step->id));
     pawl_status status = nested_begin(in, ready->with, str_from(key), str_from(wait_key), arena, &begun, err);
     if (status == PAWL_OK)
         status = wait_arguments(arena, str_from(wait_key), ready->with, &waiting.with, err);

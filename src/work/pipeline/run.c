@@ -127,7 +127,7 @@ static pawl_status put_step(struct run *run, const struct job_step *step, pawl_e
             status = PAWL_UNAVAILABLE; /* writing it again is harmless */
         if (status == PAWL_OK && answers.answers[0] == ANSWER_STALE) {
             run->lost = true;
-            status = error_set(err, PAWL_STALE, "pipeline", "the lease is over");
+            status = error_set(err, PAWL_STALE, "pipeline", "the lease has ended");
         }
     }
     arena_free(arena);

@@ -141,12 +141,12 @@ pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_
         verdict->over = true;
         verdict->failed = event != NULL;
         verdict->put = true;
-        verdict->step =
-            (struct job_step){.step = step->id,
-                              .state = event != NULL ? JOB_STEP_FAILED : JOB_STEP_DONE,
-                              .attempt = JOB_STEP_WAIT_ATTEMPT,
-                              .output = STR("null"),
-                              .error = event != NULL ? STR("nobody signalled in time") : (pawl_str){NULL, 0}};
+        verdict->step = (struct job_step){.step = step->id,
+                                          .state = event != NULL ? JOB_STEP_FAILED : JOB_STEP_DONE,
+                                          .attempt = JOB_STEP_WAIT_ATTEMPT,
+                                          .output = STR("null"),
+                                          .error = event != NULL ? STR("no signal arrived in time")
+                                                                 : (pawl_str){NULL, 0}};
         verdict->output = tree_scalar(arena, TREE_NULL, (pawl_str){NULL, 0});
         return verdict->output != NULL ? PAWL_OK
                                        : error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");

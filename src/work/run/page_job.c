@@ -86,10 +86,10 @@ static pawl_status read_ref(struct work *work, pawl_error *err) {
 static void log_skipped(const struct work *work, enum page_skip skip, int64_t next_offset) {
     static const char *const reasons[] = {"",
                                           "offset mismatch, skipping duplicate",
-                                          "offset mismatch, the partition is not there yet",
+                                          "offset mismatch: the partition has not got that far yet",
                                           "of before a reset or a retry",
                                           "the partition is completed",
-                                          "the run is over",
+                                          "the run has ended",
                                           "the run is paused",
                                           "there is no such run or partition"};
     log_event(work->in->world->log, LOG_LEVEL_INFO, "page_skipped",

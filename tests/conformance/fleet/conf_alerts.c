@@ -108,7 +108,7 @@ static void a_wrong_rule_is_refused_with_the_reason(void **state) {
     const struct alert_rule right = rule_named(c, "error-rate").rule;
     struct alert_rule wrong[6];
     const char *words[] = {"name of a rule", "no metric", "above or below",
-                           "never be over",  "for is",    "name of a target"};
+                           "never resolve",  "for is",    "name of a target"};
     for (int i = 0; i < 6; i++)
         wrong[i] = right;
     wrong[0].name = STR("no blanks");

@@ -36,7 +36,7 @@ static pawl_status failure(PGconn *conn, const PGresult *result, pawl_error *err
     bool missing = state != NULL &&
                    (str_equal_cstr(str_from(state), "42883") || str_equal_cstr(str_from(state), "3F000"));
     if (missing)
-        return error_set(err, PAWL_CONFLICT, OP, "the schema is not there or older: run pawl migrate (%.*s)",
+        return error_set(err, PAWL_CONFLICT, OP, "the schema is missing or older: run pawl migrate (%.*s)",
                          STR_ARG(str_trim(str_from(message))));
     return error_set(err, lost ? PAWL_UNAVAILABLE : PAWL_INTERNAL, OP, "%.*s",
                      STR_ARG(str_trim(str_from(message))));
@@ -111,7 +111,7 @@ static pawl_status finish_failure(const PGresult *result, pawl_status status, pa
     pawl_str state = str_from(result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL);
     if (str_equal_cstr(state, "PW004"))
         return error_set(err, PAWL_STALE, "pawl_finish_pg",
-                         "the grant is over: roll back and drop the message");
+                         "the grant has ended: roll back and drop the message");
     if (str_equal_cstr(state, "PW003"))
         return error_set(
             err, PAWL_CONFLICT, "pawl_finish_pg",

@@ -59,7 +59,8 @@ pawl_status postgres_waker_open(const struct store_config *config, struct store_
     if (status == PAWL_OK)
         status = pg_connection_ready(&waker->self, OP, err);
     if (status == PAWL_OK && !waker->self.address.direct)
-        status = error_set(err, PAWL_CONFLICT, OP, "sessions are shared by a pooler: nobody can be woken");
+        status =
+            error_set(err, PAWL_CONFLICT, OP, "a pooler shares the sessions, so workers cannot be woken");
     if (status == PAWL_OK)
         status = pg_script_run(&waker->self, OP, waker->self.queries[POSTGRES_Q_LISTEN], sqlstate, err);
     if (status != PAWL_OK) {

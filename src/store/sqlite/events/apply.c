@@ -224,7 +224,7 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
     status = cut_all(&op, &in, arena, &perspective, &cut, &events);
     if (status == PAWL_OK && !cut->held)
         status =
-            error_set(err, PAWL_STALE, op.name, "the grant of stream %.*s is over", STR_ARG(ref->stream));
+            error_set(err, PAWL_STALE, op.name, "the grant of stream %.*s has ended", STR_ARG(ref->stream));
     if (status == PAWL_OK)
         batch = (struct checkpoint_batch){.list = {.events = events, .count = cut->count, .head = cut->head},
                                           .through = cut->through_version,

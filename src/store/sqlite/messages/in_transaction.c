@@ -106,7 +106,7 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
             op->err, PAWL_CONFLICT, op->name,
             "an earlier message of the stream is not finished yet: roll back and try again later");
     return error_set(op->err, PAWL_STALE, op->name,
-                     "the grant is over: everything was rolled back; drop the message");
+                     "the grant has ended: everything was rolled back; drop the message");
 }
 
 pawl_status sqlite_finish_in_transaction(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
@@ -147,7 +147,7 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
         status = jobs_finish_in(op, &in, op->scratch, &result);
     if (status == PAWL_OK && (!known || result.answers[0] != ANSWER_APPLIED))
         status = error_set(op->err, PAWL_STALE, op->name,
-                           "the grant is over: everything was rolled back; drop the job");
+                           "the grant has ended: everything was rolled back; drop the job");
     return status;
 }
 
