@@ -110,8 +110,8 @@ pawl_status transport_load(const char *name, const struct transport_module **mod
     size_t count = transport_dirs(dirs);
     for (size_t i = 0; i < count; i++) {
         char path[TRANSPORT_DIR_BYTES + 64];
-        snprintf(path, sizeof(path), "%s/pawl-transport-%s.so", dirs[i], name);
-        if (access(path, F_OK) == 0)
+        int length = snprintf(path, sizeof(path), "%s/pawl-transport-%s.so", dirs[i], name);
+        if (length < (int)sizeof(path) && access(path, F_OK) == 0)
             return load_file(path, known, module, err);
     }
     return error_set(err, PAWL_NOT_FOUND, "transport",
