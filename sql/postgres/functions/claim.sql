@@ -88,9 +88,13 @@ BEGIN
               INTO v_overdue, v_drained, v_lanes, v_places, v_tokens, v_starts, v_highs, v_slow
               FROM (SELECT l.lane, l.ctid AS place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= v_now AS overdue,
                            CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                           NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000) AS visit
+                           NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000
+                                               -- a suspect holds up its stream, not its lane
+                                               OR c.suspect > 0 AND NOT EXISTS (
+                                                   SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = 1
+                                                      AND b.token >= l.low_token AND b.suspect = 0)) AS visit
                       FROM pawl.lane l
-                      LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
+                      LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl.claim a
                                           WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
                                             AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
                      WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)

@@ -101,11 +101,15 @@ BEGIN
       INTO overdue, drained, lanes, places, tokens, starts, highs, slow
       FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
                    CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                   NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= p_now - 1000) AS visit
+                   NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= p_now - 1000
+                                       -- a suspect holds up its stream, not its lane
+                                       OR c.suspect > 0 AND NOT EXISTS (
+                                           SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = 1
+                                              AND b.token >= l.low_token AND b.suspect = 0)) AS visit
               FROM generate_series(0, pawl.lane_count() - 1) AS n(lane)
              CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl.lane s
                                   WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
-              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms FROM pawl.claim a
+              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl.claim a
                                   WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
                                     AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
              WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) x;

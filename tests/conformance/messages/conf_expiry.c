@@ -88,6 +88,28 @@ static void suspects_run_alone_and_one_at_a_time(void **state) {
     assert_int_equal(counted(c, KIND_OUTBOX).done, 4);
 }
 
+/* It occupies its stream, not its lane. */
+static void other_streams_of_the_lane_go_on_beside_a_suspect(void **state) {
+    struct conf *c = *state;
+    join_slots(c, 1, 1);
+    join_slots(c, 2, 4);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 1));
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 1);
+    evict(c, 1);
+    beat(c, 2);
+    struct item_list alone = claim(c, 2, KIND_OUTBOX, 10);
+    assert_int_equal(suspects_among(alone), 1);
+    put(c, KIND_OUTBOX, 2, stream_on(c, 0, 1));
+    put(c, KIND_OUTBOX, 3, stream_on(c, 0, 2));
+    struct item_list others = claim(c, 2, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, others), "3");
+    put(c, KIND_OUTBOX, 4, stream_on(c, 0, 3));
+    assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0); /* the lane is busy now */
+    complete_all(c, 2, others);
+    complete_all(c, 2, alone);
+    assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "2");
+}
+
 /* Handlers start in the order of the grant: only what the slots could hold is suspect, and suspicion is free.
  */
 /* covers: B2.8 */
@@ -555,6 +577,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(InstanceCrashes_MessagesReclaimedAfterLeaseExpiry),
     CONF_TEST(an_owner_takes_its_own_expired_claims_back_and_keeps_the_lane),
     CONF_TEST(suspects_run_alone_and_one_at_a_time),
+    CONF_TEST(other_streams_of_the_lane_go_on_beside_a_suspect),
     CONF_TEST(what_never_began_is_neither_charged_nor_slowed_down),
     CONF_TEST(two_that_lose_their_work_at_once_leave_a_suspect_each),
     CONF_TEST(at_most_so_many_lost_messages_are_in_one_hand),

@@ -26,6 +26,7 @@ struct visit {
     int lane;
     int64_t token, high;
     bool has_message, has_due_hold, has_claim;
+    bool only_suspects; /* they hold up their streams, not the lane */
     int64_t oldest_began_ms;
 };
 
@@ -312,7 +313,7 @@ static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
     pawl_status status = PAWL_OK;
     if (c->in->one_lane && visit->lane != c->in->lane)
         return PAWL_OK;
-    if (visit->has_claim && c->op->now_ms - visit->oldest_began_ms < BUSY_MS)
+    if (visit->has_claim && !visit->only_suspects && c->op->now_ms - visit->oldest_began_ms < BUSY_MS)
         return PAWL_OK;
     if (!visit->has_message && !visit->has_due_hold)
         return PAWL_OK;
@@ -346,6 +347,7 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
             .has_due_hold = column_int(&s, 4) != 0,
             .has_claim = !column_is_null(&s, 5),
             .oldest_began_ms = column_int(&s, 5),
+            .only_suspects = column_int(&s, 6) != 0,
         };
     return statement_end(&s);
 }
