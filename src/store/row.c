@@ -166,6 +166,18 @@ static const struct member instance_members[] = {M(id),
 const struct row_shape instance_shape = ROW_SHAPE(ROW, instance_members);
 #undef ROW
 
+#define ROW struct kind_counts
+static const struct member kind_counts_members[] = {M(put),           M(done),
+                                                    M(failed),        M(dead),
+                                                    M(aside),         M(stale),
+                                                    M(duplicate),     M(redriven),
+                                                    M(discarded),     M(lanes_free),
+                                                    M(claims_active), M(claims_overdue),
+                                                    M(leased),        M(oldest_ready_ms),
+                                                    M(next_due_ms)};
+const struct row_shape kind_counts_shape = ROW_SHAPE(ROW, kind_counts_members);
+#undef ROW
+
 #define ROW struct lane_row
 static const struct member lane_members[] = {M(lane),  M(owner),    M(token),  M(high),
                                              M(moves), M(draining), M(claims), M(holds)};

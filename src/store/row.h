@@ -54,7 +54,7 @@ extern const struct row_shape job_counts_shape, job_limit_shape, job_step_shape,
 extern const struct row_shape run_shape, run_sums_shape, partition_shape, stored_item_shape, run_target_shape;
 extern const struct row_shape duty_shape, refused_shape, pause_shape, audit_shape;
 extern const struct row_shape alert_shape, alert_rule_shape, alert_change_shape, alert_told_shape;
-extern const struct row_shape instance_shape, lane_shape, dead_group_shape, receptor_shape;
+extern const struct row_shape kind_counts_shape, instance_shape, lane_shape, dead_group_shape, receptor_shape;
 extern const struct row_shape event_shape, checkpoint_shape, checkpoint_error_shape, perspective_shape;
 
 #endif

@@ -4,8 +4,8 @@
 SELECT pawl.rollups_add($1, $2, $3, $4, $5, $6)
 
 -- name: view_counts
-SELECT c.now_ms, c.kind, c.ready, c.leased, c.aside, c.dead, c.put, c.done, c.failed, c.stale, c.duplicate, c.redriven,
-       c.discarded, c.oldest_ready_ms, c.claims_active, c.claims_overdue, c.lanes_free, c.next_due_ms
+SELECT c.put, c.done, c.failed, c.dead, c.aside, c.stale, c.duplicate, c.redriven, c.discarded, c.lanes_free,
+       c.claims_active, c.claims_overdue, c.leased, c.oldest_ready_ms, c.next_due_ms, c.now_ms, c.ready
   FROM pawl.view_counts() c
 
 -- name: view_ids

@@ -10,29 +10,12 @@ pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error 
     if (status == PAWL_OK && PQntuples(statement.result) != KIND_COUNT)
         status = pg_answer_malformed("counts", err);
     if (status == PAWL_OK) {
-        struct counts counts = {.now_ms = pg_cell_int((struct cell){statement.result, 0, 0})};
+        struct counts counts = {.now_ms = pg_rows_now(&statement, &kind_counts_shape)};
         for (int row = 0; row < KIND_COUNT; row++) {
-            int64_t n[18];
-            for (int i = 0; i < 18; i++)
-                n[i] = pg_cell_int((struct cell){statement.result, row, i});
-            counts.kind[row + 1] = (struct kind_counts){
-                .ready = n[2],
-                .leased = n[3],
-                .aside = n[4],
-                .dead = n[5],
-                .put = n[6],
-                .done = n[7],
-                .failed = n[8],
-                .stale = n[9],
-                .duplicate = n[10],
-                .redriven = n[11],
-                .discarded = n[12],
-                .oldest_ready_ms = n[13],
-                .claims_active = n[14],
-                .claims_overdue = n[15],
-                .lanes_free = (int)n[16],
-                .next_due_ms = n[17],
-            };
+            struct kind_counts *kind = &counts.kind[row + 1];
+            bool failed = false; /* numbers need no memory */
+            pg_row_take((struct cell){statement.result, row, 0}, &kind_counts_shape, NULL, kind, &failed);
+            kind->ready = pg_cell_int((struct cell){statement.result, row, (int)kind_counts_shape.count + 1});
         }
         *out = counts;
     }

@@ -11,27 +11,19 @@ pawl_status perspective_missing(const struct operation *op, pawl_str key) {
                      STR_ARG(key));
 }
 
+#define M(name) MEMBER(struct perspective_brief, name)
+static const struct member brief_members[] = {
+    M(state),      M(paused),         M(run),      M(target),  M(clear), M(batch), M(max_attempts), M(policy),
+    M(backfilled), M(backfill_after), M(position), M(version), M(name)};
+#undef M
+static const struct row_shape brief_shape = ROW_SHAPE(struct perspective_brief, brief_members);
+
 pawl_status perspective_read(struct operation *op, pawl_str key, struct perspective_brief *out) {
     struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FIND);
     bind_text(&s, key);
     *out = (struct perspective_brief){.found = statement_next(&s)};
     if (out->found)
-        *out = (struct perspective_brief){
-            .found = true,
-            .state = (enum perspective_state)column_int(&s, 0),
-            .paused = column_int(&s, 1) != 0,
-            .run = (enum perspective_run)column_int(&s, 2),
-            .target = column_copy(&s, 3, op->scratch),
-            .clear = column_copy(&s, 4, op->scratch),
-            .batch = (int)column_int(&s, 5),
-            .max_attempts = (int)column_int(&s, 6),
-            .policy = (enum dead_policy)column_int(&s, 7),
-            .backfilled = column_int(&s, 8) != 0,
-            .backfill_after = column_copy(&s, 9, op->scratch),
-            .position = column_int(&s, 10),
-            .version = (int)column_int(&s, 11),
-            .name = column_copy(&s, 12, op->scratch),
-        };
+        row_read(&s, 0, &brief_shape, op->scratch, out);
     return statement_end(&s);
 }
 

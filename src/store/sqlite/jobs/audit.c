@@ -31,24 +31,17 @@ static pawl_status keep_ms_of(struct jobs_call *call, pawl_str name, int64_t *ke
     return status;
 }
 
+#define M(name) MEMBER(struct audit_run, name)
+static const struct member audit_members[] = {M(id),         M(job_id),      M(task),       M(type),
+                                              M(queue),      M(attempt),     M(instance),   M(token),
+                                              M(started_ms), M(finished_ms), M(outcome),    M(output),
+                                              M(error),      M(steps),       M(input_hash), M(output_hash)};
+#undef M
+static const struct row_shape audit_run_shape = ROW_SHAPE(struct audit_run, audit_members);
+
 static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash) {
     struct statement s = statement_begin(call->op, SQLITE_Q_RUN_INSERT);
-    bind_int(&s, row->id);
-    bind_int(&s, row->job_id);
-    bind_text(&s, row->task);
-    bind_text(&s, row->type);
-    bind_text(&s, row->queue);
-    bind_int(&s, row->attempt);
-    bind_uuid_or_null(&s, row->instance);
-    bind_int(&s, row->token);
-    bind_int(&s, row->started_ms);
-    bind_int(&s, row->finished_ms);
-    bind_int(&s, row->outcome);
-    bind_text(&s, row->output);
-    bind_text(&s, row->error);
-    bind_text(&s, row->steps);
-    bind_text(&s, row->input_hash);
-    bind_text(&s, row->output_hash);
+    row_bind(&s, &audit_run_shape, row);
     bind_blob(&s, hash, SHA256_BYTES);
     bind_int(&s, row->expires_ms);
     bind_int(&s, call->block);
@@ -147,22 +140,9 @@ pawl_status jobs_seal(struct jobs_call *call) {
 }
 
 struct audit_run audit_row_read(struct statement *s, struct arena *arena) {
-    return (struct audit_run){.id = column_int(s, 0),
-                              .job_id = column_int(s, 1),
-                              .task = column_copy(s, 2, arena),
-                              .type = column_copy(s, 3, arena),
-                              .queue = column_copy(s, 4, arena),
-                              .attempt = (int)column_int(s, 5),
-                              .instance = column_uuid(s, 6),
-                              .token = column_int(s, 7),
-                              .started_ms = column_int(s, 8),
-                              .finished_ms = column_int(s, 9),
-                              .outcome = (int)column_int(s, 10),
-                              .output = column_copy(s, 11, arena),
-                              .error = column_copy(s, 12, arena),
-                              .steps = column_copy(s, 13, arena),
-                              .input_hash = column_copy(s, 14, arena),
-                              .output_hash = column_copy(s, 15, arena)};
+    struct audit_run run = {.id = 0};
+    row_read(s, 0, &audit_run_shape, arena, &run);
+    return run;
 }
 
 static void run_read(struct statement *s, struct arena *arena, struct task_run *run) {

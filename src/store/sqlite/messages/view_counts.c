@@ -9,24 +9,10 @@ static pawl_status count_kind(struct operation *op, int kind, struct kind_counts
     bind_int(&s, kind);
     bind_int(&s, op->now_ms);
     if (statement_next(&s)) {
-        *out = (struct kind_counts){
-            .put = column_int(&s, 0),
-            .done = column_int(&s, 1),
-            .failed = column_int(&s, 2),
-            .dead = column_int(&s, 3),
-            .aside = column_int(&s, 4),
-            .stale = column_int(&s, 5),
-            .duplicate = column_int(&s, 6),
-            .redriven = column_int(&s, 7),
-            .discarded = column_int(&s, 8),
-            .lanes_free = (int)column_int(&s, 9),
-            .claims_active = column_int(&s, 10),
-            .claims_overdue = column_int(&s, 11),
-            .leased = column_int(&s, 12),
-            .oldest_ready_ms = column_int(&s, 14),
-            .next_due_ms = column_int(&s, 15),
-        };
-        out->ready = out->put - out->done - out->aside - out->dead - out->discarded - column_int(&s, 13);
+        row_read(&s, 0, &kind_counts_shape, op->scratch, out);
+        /* In flight and still in the table of messages. */
+        out->ready = out->put - out->done - out->aside - out->dead - out->discarded -
+                     column_int(&s, (int)kind_counts_shape.count);
     }
     return statement_end(&s);
 }
