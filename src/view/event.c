@@ -35,10 +35,6 @@ const struct column event_columns[EVENT_COLUMNS] = {
 };
 #undef ROW
 
-void event_cells(const struct stored_event *e, struct cell cells[static EVENT_COLUMNS]) {
-    row_cells(event_columns, EVENT_COLUMNS, e, NULL, cells);
-}
-
 #define ROW struct perspective_row
 const struct column perspective_columns[PERSPECTIVE_COLUMNS] = {
     {.key = "perspective", TEXT_OF(key)},
@@ -100,8 +96,3 @@ const struct column checkpoint_error_columns[CHECKPOINT_ERROR_COLUMNS] = {
     {.key = "sample_error", TEXT_OF(sample), .content = true, .cut = true},
 };
 #undef ROW
-
-void checkpoint_error_cells(const struct checkpoint_error *row,
-                            struct cell cells[static CHECKPOINT_ERROR_COLUMNS]) {
-    row_cells(checkpoint_error_columns, CHECKPOINT_ERROR_COLUMNS, row, NULL, cells);
-}

@@ -15,7 +15,6 @@ pawl_str patterns_text(struct arena *arena, const struct event_pattern *patterns
 
 /* perspective_cells: eta_ms < 0 is not known. */
 extern const struct column event_columns[EVENT_COLUMNS];
-void event_cells(const struct stored_event *e, struct cell cells[static EVENT_COLUMNS]);
 
 extern const struct column perspective_columns[PERSPECTIVE_COLUMNS];
 void perspective_cells(struct arena *arena, const struct perspective_row *row, int64_t eta_ms,
@@ -25,7 +24,5 @@ extern const struct column checkpoint_columns[CHECKPOINT_COLUMNS];
 void checkpoint_cells(const struct checkpoint_view *row, struct cell cells[static CHECKPOINT_COLUMNS]);
 
 extern const struct column checkpoint_error_columns[CHECKPOINT_ERROR_COLUMNS];
-void checkpoint_error_cells(const struct checkpoint_error *row,
-                            struct cell cells[static CHECKPOINT_ERROR_COLUMNS]);
 
 #endif

@@ -17,10 +17,6 @@ const struct column pause_columns[PAUSE_COLUMNS] = {
 };
 #undef ROW
 
-void pause_cells(const struct pause_row *row, struct cell cells[static PAUSE_COLUMNS]) {
-    row_cells(pause_columns, PAUSE_COLUMNS, row, NULL, cells);
-}
-
 #define ROW struct audit_row
 const struct column action_columns[ACTION_COLUMNS] = {
     {.key = "number", INT_OF(number)},
@@ -30,10 +26,6 @@ const struct column action_columns[ACTION_COLUMNS] = {
     {.key = "detail", TEXT_OF(detail), .cut = true},
 };
 #undef ROW
-
-void action_cells(const struct audit_row *row, struct cell cells[static ACTION_COLUMNS]) {
-    row_cells(action_columns, ACTION_COLUMNS, row, NULL, cells);
-}
 
 #define ROW struct refused_row
 const struct column refused_columns[REFUSED_COLUMNS] = {
@@ -48,10 +40,6 @@ const struct column refused_columns[REFUSED_COLUMNS] = {
 };
 #undef ROW
 
-void refused_cells(const struct refused_row *row, struct cell cells[static REFUSED_COLUMNS]) {
-    row_cells(refused_columns, REFUSED_COLUMNS, row, NULL, cells);
-}
-
 #define ROW struct dead_group
 const struct column group_columns[GROUP_COLUMNS] = {
     {.key = "kind", WORD_OF(kind, kind_names)},
@@ -62,10 +50,6 @@ const struct column group_columns[GROUP_COLUMNS] = {
     {.key = "sample_error", TEXT_OF(sample_error), .content = true, .cut = true},
 };
 #undef ROW
-
-void group_cells(const struct dead_group *group, struct cell cells[static GROUP_COLUMNS]) {
-    row_cells(group_columns, GROUP_COLUMNS, group, NULL, cells);
-}
 
 #define ROW struct settings
 const struct column setting_columns[SETTING_COLUMNS] = {
@@ -83,7 +67,3 @@ const struct column setting_columns[SETTING_COLUMNS] = {
     {.key = "dead_policy", WORD_OF(dead_policy, policy_names)},
 };
 #undef ROW
-
-void setting_cells(const struct settings *settings, struct cell cells[static SETTING_COLUMNS]) {
-    row_cells(setting_columns, SETTING_COLUMNS, settings, NULL, cells);
-}

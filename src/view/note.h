@@ -10,18 +10,13 @@ enum { PAUSE_COLUMNS = 5, ACTION_COLUMNS = 5, REFUSED_COLUMNS = 8, GROUP_COLUMNS
 #define PAUSE_SCOPES "topic|stream|handler|message" /* in the order of enum pause_scope */
 
 extern const struct column pause_columns[PAUSE_COLUMNS];
-void pause_cells(const struct pause_row *row, struct cell cells[static PAUSE_COLUMNS]);
 
 extern const struct column action_columns[ACTION_COLUMNS];
-void action_cells(const struct audit_row *row, struct cell cells[static ACTION_COLUMNS]);
 
 extern const struct column refused_columns[REFUSED_COLUMNS];
-void refused_cells(const struct refused_row *row, struct cell cells[static REFUSED_COLUMNS]);
 
 extern const struct column group_columns[GROUP_COLUMNS];
-void group_cells(const struct dead_group *group, struct cell cells[static GROUP_COLUMNS]);
 
 extern const struct column setting_columns[SETTING_COLUMNS];
-void setting_cells(const struct settings *settings, struct cell cells[static SETTING_COLUMNS]);
 
 #endif

@@ -186,3 +186,19 @@ void run_view_partition_cells(const struct partition_row *row, struct cell cells
                                 fetched ? cell_duration(row->fetch_ms_max) : cell_none()};
     row_cells(run_partition_columns, PARTITION_COLUMNS, row, made, cells);
 }
+
+#define ROW struct stored_item
+const struct column run_item_columns[RUN_ITEM_COLUMNS] = {
+    {.key = "key", TEXT_OF(key)},
+    {.key = "part", INT_OF(part)},
+    {.key = "payload", JSON_OF(payload), .content = true, .cut = true},
+};
+#undef ROW
+
+#define ROW struct run_target
+const struct column statement_columns[STATEMENT_COLUMNS] = {
+    {.key = "name", TEXT_OF(name)},
+    {.key = "updated", TIME_OF(updated_ms)},
+    {.key = "sql", TEXT_OF(sql), .cut = true},
+};
+#undef ROW

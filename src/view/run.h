@@ -31,6 +31,10 @@ extern const struct column run_columns[RUN_COLUMNS];
 void run_view_cells(struct arena *arena, const struct run_row *run, const struct run_gauge *gauge,
                     struct cell cells[static RUN_COLUMNS]);
 
+enum { RUN_ITEM_COLUMNS = 3, STATEMENT_COLUMNS = 3 };
+extern const struct column run_item_columns[RUN_ITEM_COLUMNS];
+extern const struct column statement_columns[STATEMENT_COLUMNS];
+
 enum { PARTITION_COLUMNS = 23 };
 extern const struct column run_partition_columns[PARTITION_COLUMNS];
 void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]);

@@ -27,10 +27,6 @@ const struct column stream_columns[STREAM_COLUMNS] = {
 };
 #undef ROW
 
-void stream_cells(const struct stream_row *row, struct cell cells[static STREAM_COLUMNS]) {
-    row_cells(stream_columns, STREAM_COLUMNS, row, NULL, cells);
-}
-
 struct gather {
     struct arena *arena;
     struct stream_row *rows; /* one per message until they are folded */

@@ -25,7 +25,6 @@ struct stream_rows {
 };
 
 extern const struct column stream_columns[STREAM_COLUMNS];
-void stream_cells(const struct stream_row *row, struct cell cells[static STREAM_COLUMNS]);
 
 /* How many messages of each state a list of streams may look at. */
 enum { STREAMS_LOOK_MAX = 100000 };

@@ -88,10 +88,6 @@ const struct column task_columns[TASK_COLUMNS] = {
 };
 #undef ROW
 
-void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]) {
-    row_cells(task_columns, TASK_COLUMNS, task, NULL, cells);
-}
-
 #define ROW struct job_schedule
 const struct column schedule_columns[SCHEDULE_COLUMNS] = {
     {.key = "name", TEXT_OF(name)},
@@ -108,10 +104,6 @@ const struct column schedule_columns[SCHEDULE_COLUMNS] = {
 };
 #undef ROW
 
-void schedule_cells(const struct job_schedule *one, struct cell cells[static SCHEDULE_COLUMNS]) {
-    row_cells(schedule_columns, SCHEDULE_COLUMNS, one, NULL, cells);
-}
-
 #define ROW struct agent
 const struct column agent_columns[AGENT_COLUMNS] = {
     {.key = "name", TEXT_OF(name)},
@@ -121,10 +113,6 @@ const struct column agent_columns[AGENT_COLUMNS] = {
 };
 #undef ROW
 
-void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]) {
-    row_cells(agent_columns, AGENT_COLUMNS, agent, NULL, cells);
-}
-
 #define ROW struct job_limit
 const struct column limit_columns[LIMIT_COLUMNS] = {
     {.key = "key", TEXT_OF(key)},      {.key = "concurrency", INT_OF(concurrency)},
@@ -132,10 +120,6 @@ const struct column limit_columns[LIMIT_COLUMNS] = {
     {.key = "weight", INT_OF(weight)},
 };
 #undef ROW
-
-void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]) {
-    row_cells(limit_columns, LIMIT_COLUMNS, limit, NULL, cells);
-}
 
 #define ROW struct refusal
 const struct column refusal_columns[REFUSAL_COLUMNS] = {
@@ -196,3 +180,12 @@ void execution_cells(const struct task_run *run, struct cell cells[static EXECUT
     const struct cell success = cell_bool(run->outcome == RUN_SUCCEEDED);
     row_cells(execution_columns, EXECUTION_COLUMNS, run, &success, cells);
 }
+
+#define ROW struct audit_report
+const struct column report_columns[REPORT_COLUMNS] = {
+    {.key = "sound", BOOL_OF(sound)},  {.key = "chains", INT_OF(chains)},
+    {.key = "blocks", INT_OF(blocks)}, {.key = "anchors", INT_OF(anchors)},
+    {.key = "rows", INT_OF(rows)},     {.key = "removed", INT_OF(removed)},
+    {.key = "fault", TEXT_OF(fault)},  {.key = "note", .type = CELL_TEXT},
+};
+#undef ROW

@@ -13,7 +13,8 @@ enum {
     AGENT_COLUMNS = 4,
     LIMIT_COLUMNS = 5,
     REFUSAL_COLUMNS = 7,
-    EXECUTION_COLUMNS = 17
+    EXECUTION_COLUMNS = 17,
+    REPORT_COLUMNS = 8 /* the last, a note, is for the command line */
 };
 
 const char *job_state_name(enum job_state state);
@@ -25,21 +26,19 @@ extern const struct column step_columns[STEP_COLUMNS];
 void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]);
 
 extern const struct column task_columns[TASK_COLUMNS];
-void task_cells(const struct task *task, struct cell cells[static TASK_COLUMNS]);
 
 extern const struct column schedule_columns[SCHEDULE_COLUMNS];
-void schedule_cells(const struct job_schedule *one, struct cell cells[static SCHEDULE_COLUMNS]);
 
 extern const struct column agent_columns[AGENT_COLUMNS];
-void agent_cells(const struct agent *agent, struct cell cells[static AGENT_COLUMNS]);
 
 extern const struct column limit_columns[LIMIT_COLUMNS];
-void limit_cells(const struct job_limit *limit, struct cell cells[static LIMIT_COLUMNS]);
 
 extern const struct column refusal_columns[REFUSAL_COLUMNS];
 void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]);
 
 extern const struct column execution_columns[EXECUTION_COLUMNS];
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]);
+
+extern const struct column report_columns[REPORT_COLUMNS];
 
 #endif

@@ -15,6 +15,7 @@
 #include "cli/messages/ndjson.h"
 #include "view/event.h"
 #include "view/names.h"
+#include "view/output/row.h"
 
 enum { TAIL_MS = 100, TAIL_ROWS = 500 };
 
@@ -158,11 +159,7 @@ static pawl_status show(struct cli *cli, const struct events_query *query, pawl_
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, event_columns, EVENT_COLUMNS);
-    for (size_t i = 0; i < list.count; i++) {
-        struct cell cells[EVENT_COLUMNS];
-        event_cells(&list.events[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, list.events, sizeof *list.events, list.count);
     return output_list_end(&cli->output, "no events", err);
 }
 
@@ -189,7 +186,7 @@ static pawl_status read_all(struct cli *cli, pawl_error *err) {
 static void print_event(struct cli *cli, const struct stored_event *event) {
     struct cell cells[EVENT_COLUMNS];
     struct buf line;
-    event_cells(event, cells);
+    row_cells(event_columns, EVENT_COLUMNS, event, NULL, cells);
     buf_init(&line, 0);
     output_cells_json(&line, event_columns, EVENT_COLUMNS, cells);
     buf_append_char(&line, '\n');

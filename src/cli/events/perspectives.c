@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "view/event.h"
 #include "view/names.h"
+#include "view/output/row.h"
 #include "work/doctor/fleet_facts.h"
 #include "work/perspective/file.h"
 
@@ -106,11 +107,7 @@ static pawl_status errors(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, checkpoint_error_columns, CHECKPOINT_ERROR_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[CHECKPOINT_ERROR_COLUMNS];
-        checkpoint_error_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
     return output_list_end(&cli->output, "nothing has failed", err);
 }
 

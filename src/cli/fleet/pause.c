@@ -4,6 +4,7 @@
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "view/note.h"
+#include "view/output/row.h"
 
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
     int found = str_choice(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
@@ -61,11 +62,7 @@ static pawl_status list_pauses(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, pause_columns, PAUSE_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[PAUSE_COLUMNS];
-        pause_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
     return output_list_end(&cli->output, "nothing is paused", err);
 }
 
@@ -77,11 +74,7 @@ static pawl_status list_audit(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, action_columns, ACTION_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[ACTION_COLUMNS];
-        action_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
     return output_list_end(&cli->output, "nothing was done yet", err);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "view/names.h"
 #include "view/note.h"
+#include "view/output/row.h"
 
 /* A setting that may be changed; its range is that of the option with the same meaning. */
 struct setting {
@@ -33,7 +34,7 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     struct cell cells[SETTING_COLUMNS];
-    setting_cells(&settings, cells);
+    row_cells(setting_columns, SETTING_COLUMNS, &settings, NULL, cells);
     return output_record(&cli->output, setting_columns, SETTING_COLUMNS, cells, err);
 }
 

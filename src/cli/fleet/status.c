@@ -7,29 +7,32 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/names.h"
+#include "view/output/row.h"
 #include "view/queue.h"
 
+#define ROW struct kind_counts
 static const struct column columns[] = {
     {.key = "kind", .type = CELL_TEXT},
-    {.key = "ready", .type = CELL_INT},
-    {.key = "leased", .type = CELL_INT},
-    {.key = "aside", .type = CELL_INT},
-    {.key = "dead", .type = CELL_INT},
-    {.key = "oldest_ready", .type = CELL_TIME, .drop = 1},
-    {.key = "lanes_free", .type = CELL_INT, .drop = 2},
-    {.key = "claims_active", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "claims_overdue", .type = CELL_INT, .drop = 3},
-    {.key = "put", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "done", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "failed", .type = CELL_INT},
-    {.key = "stale", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "duplicate", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "redriven", .type = CELL_INT, .show = SHOW_WIDE},
-    {.key = "discarded", .type = CELL_INT, .show = SHOW_WIDE},
+    {.key = "ready", INT_OF(ready)},
+    {.key = "leased", INT_OF(leased)},
+    {.key = "aside", INT_OF(aside)},
+    {.key = "dead", INT_OF(dead)},
+    {.key = "oldest_ready", TIME_OF(oldest_ready_ms), .drop = 1},
+    {.key = "lanes_free", INT_OF(lanes_free), .drop = 2},
+    {.key = "claims_active", INT_OF(claims_active), .show = SHOW_WIDE},
+    {.key = "claims_overdue", INT_OF(claims_overdue), .drop = 3},
+    {.key = "put", INT_OF(put), .show = SHOW_WIDE},
+    {.key = "done", INT_OF(done), .show = SHOW_WIDE},
+    {.key = "failed", INT_OF(failed)},
+    {.key = "stale", INT_OF(stale), .show = SHOW_WIDE},
+    {.key = "duplicate", INT_OF(duplicate), .show = SHOW_WIDE},
+    {.key = "redriven", INT_OF(redriven), .show = SHOW_WIDE},
+    {.key = "discarded", INT_OF(discarded), .show = SHOW_WIDE},
     {.key = "put_per_s", .type = CELL_INT, .drop = 4},
     {.key = "done_per_s", .type = CELL_INT, .drop = 4},
     {.key = "failed_per_s", .type = CELL_INT, .drop = 5},
 };
+#undef ROW
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], RATES = 3 /* the last */, CLOCK_AHEAD_MS_SAID = 1000 };
 
@@ -101,29 +104,10 @@ static struct cell rate_cell(const struct view *view, int64_t now, int64_t befor
 static void kind_cells(enum store_kind kind, const struct view *view, struct cell cells[static COLUMNS]) {
     const struct kind_counts *counts = &view->counts.kind[kind];
     const struct kind_counts *before = &view->before.kind[kind];
-    const struct cell values[COLUMNS] = {
-        cell_cstr(kind_name(kind)),
-        cell_int(counts->ready),
-        cell_int(counts->leased),
-        cell_int(counts->aside),
-        cell_int(counts->dead),
-        cell_time(counts->oldest_ready_ms),
-        cell_int(counts->lanes_free),
-        cell_int(counts->claims_active),
-        cell_int(counts->claims_overdue),
-        cell_int(counts->put),
-        cell_int(counts->done),
-        cell_int(counts->failed),
-        cell_int(counts->stale),
-        cell_int(counts->duplicate),
-        cell_int(counts->redriven),
-        cell_int(counts->discarded),
-        rate_cell(view, counts->put, before->put),
-        rate_cell(view, counts->done, before->done),
-        rate_cell(view, counts->failed, before->failed),
-    };
-    for (size_t i = 0; i < COLUMNS; i++)
-        cells[i] = values[i];
+    const struct cell made[] = {cell_cstr(kind_name(kind)), rate_cell(view, counts->put, before->put),
+                                rate_cell(view, counts->done, before->done),
+                                rate_cell(view, counts->failed, before->failed)};
+    row_cells(columns, COLUMNS, counts, made, cells);
 }
 
 /* JSON is one object: {"now", "clock_ahead_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */

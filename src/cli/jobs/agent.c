@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "domain/authority/scope.h"
+#include "view/output/row.h"
 #include "view/work.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -13,11 +14,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, agent_columns, AGENT_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[AGENT_COLUMNS];
-        agent_cells(&found.agents[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.agents, sizeof *found.agents, found.count);
     return output_list_end(&cli->output, "no agents", err);
 }
 

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "view/output/row.h"
 #include "view/work.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -23,29 +24,19 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status verify(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {
-        {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
-        {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
-        {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
-        {.key = "fault", .type = CELL_TEXT}, {.key = "note", .type = CELL_TEXT}};
     pawl_str expect = cli_flag(cli, FLAG_HEAD)->text;
     struct audit_report report = {0};
     pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, expect, cli->arena, &report, err);
     if (status != PAWL_OK)
         return status;
-    struct cell cells[] = {cell_bool(report.sound),
-                           cell_int(report.chains),
-                           cell_int(report.blocks),
-                           cell_int(report.anchors),
-                           cell_int(report.rows),
-                           cell_int(report.removed),
-                           cell_text(report.fault),
-                           report.sound && report.anchors == 0 && str_absent(expect)
-                               ? cell_cstr("sound as far as it goes; nothing anchors it: give --head")
-                               : cell_none()};
+    const struct cell note = report.sound && report.anchors == 0 && str_absent(expect)
+                                 ? cell_cstr("sound as far as it goes; nothing anchors it: give --head")
+                                 : cell_none();
+    struct cell cells[REPORT_COLUMNS];
+    row_cells(report_columns, REPORT_COLUMNS, &report, &note, cells);
     if (!report.sound)
         cli->exit_code = error_exit_code(PAWL_CONFLICT);
-    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    return output_record(&cli->output, report_columns, REPORT_COLUMNS, cells, err);
 }
 
 static pawl_status head(struct cli *cli, pawl_error *err) {

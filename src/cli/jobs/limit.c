@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "view/output/row.h"
 #include "view/work.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -10,11 +11,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, limit_columns, LIMIT_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[LIMIT_COLUMNS];
-        limit_cells(&found.limits[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.limits, sizeof *found.limits, found.count);
     return output_list_end(&cli->output, "no limits", err);
 }
 
@@ -31,7 +28,7 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
                               .weight = (int)number_or(cli, FLAG_WEIGHT, 1)};
     struct cell cells[LIMIT_COLUMNS];
     pawl_status status = cli->store->ops->jobs->limit_set(cli->store, &limit, err);
-    limit_cells(&limit, cells);
+    row_cells(limit_columns, LIMIT_COLUMNS, &limit, NULL, cells);
     return status == PAWL_OK ? output_record(&cli->output, limit_columns, LIMIT_COLUMNS, cells, err) : status;
 }
 

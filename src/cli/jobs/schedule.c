@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/jobs/schedule_input.h"
+#include "view/output/row.h"
 #include "view/work.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -14,12 +15,9 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
         pawl_status status = cli->store->ops->jobs->schedules(cli->store, &filter, cli->arena, &found, err);
         if (status != PAWL_OK)
             return status;
-        for (size_t i = 0; i < found.count; i++) {
-            struct cell cells[SCHEDULE_COLUMNS];
-            schedule_cells(&found.schedules[i], cells);
-            output_list_row(&cli->output, cells);
-            filter.after_name = found.schedules[i].name;
-        }
+        output_rows(&cli->output, found.schedules, sizeof *found.schedules, found.count);
+        if (found.count > 0)
+            filter.after_name = found.schedules[found.count - 1].name;
     } while (found.count == (size_t)filter.limit);
     return output_list_end(&cli->output, "no schedules", err);
 }

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/jobs/pipeline_input.h"
 #include "cli/jobs/schedule_input.h"
+#include "view/output/row.h"
 #include "view/work.h"
 #include "work/pipeline/job.h"
 #include "work/pipeline/run.h"
@@ -39,7 +40,7 @@ static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
 
 static pawl_status print(struct cli *cli, const struct task *task, pawl_error *err) {
     struct cell cells[TASK_COLUMNS];
-    task_cells(task, cells);
+    row_cells(task_columns, TASK_COLUMNS, task, NULL, cells);
     return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
 }
 
@@ -93,12 +94,9 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
             cli->store->ops->jobs->tasks(cli->store, none, after, PAWL_LIST_MAX, cli->arena, &tasks, err);
         if (status != PAWL_OK)
             return status;
-        for (size_t i = 0; i < tasks.count; i++) {
-            struct cell cells[TASK_COLUMNS];
-            task_cells(&tasks.tasks[i], cells);
-            output_list_row(&cli->output, cells);
-            after = tasks.tasks[i].name;
-        }
+        output_rows(&cli->output, tasks.tasks, sizeof *tasks.tasks, tasks.count);
+        if (tasks.count > 0)
+            after = tasks.tasks[tasks.count - 1].name;
     } while (tasks.count == PAWL_LIST_MAX);
     return output_list_end(&cli->output, "no tasks", err);
 }

@@ -4,6 +4,7 @@
 #include "view/message.h"
 #include "view/names.h"
 #include "view/note.h"
+#include "view/output/row.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     return messages_list(cli, STATE_DEAD, "no dead letters", err);
@@ -27,11 +28,7 @@ static pawl_status groups(struct cli *cli, pawl_error *err) {
         if (status != PAWL_OK)
             return status;
         cut = cut || found.count == (size_t)limit_rows;
-        for (size_t i = 0; i < found.count; i++) {
-            struct cell cells[GROUP_COLUMNS];
-            group_cells(&found.groups[i], cells);
-            output_list_row(&cli->output, cells);
-        }
+        output_rows(&cli->output, found.groups, sizeof *found.groups, found.count);
     }
     pawl_status status = output_list_end(&cli->output, "no dead letters", err);
     cli->list_said = true;

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/note.h"
+#include "view/output/row.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
@@ -15,11 +16,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, refused_columns, REFUSED_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[REFUSED_COLUMNS];
-        refused_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
     return output_list_end(&cli->output, "nothing was refused", err);
 }
 

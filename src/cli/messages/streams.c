@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "view/output/row.h"
 #include "view/stream.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -17,11 +18,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, stream_columns, STREAM_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[STREAM_COLUMNS];
-        stream_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
     status = output_list_end(&cli->output, "no message of a stream waits", err);
     if (status == PAWL_OK && found.count > 0 && !found.rows[0].complete)
         cli_note(cli,

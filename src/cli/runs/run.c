@@ -9,6 +9,7 @@
 #include "base/time/clock.h"
 #include "cli/commands.h"
 #include "cli/runs/run_watch.h"
+#include "view/output/row.h"
 #include "view/run.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -104,9 +105,6 @@ static pawl_status partitions(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status items(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "key", .type = CELL_TEXT},
-                                            {.key = "part", .type = CELL_INT},
-                                            {.key = "payload", .type = CELL_JSON, .cut = true}};
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t left = limit->set ? limit->number : PAWL_LIST_DEFAULT, now_ms = 0;
     struct run_row run;
@@ -118,19 +116,16 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     filter.run = run.id;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
+    output_list_begin(&cli->output, run_item_columns, RUN_ITEM_COLUMNS);
     do {
         filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
         found = (struct stored_items){0};
         status = cli->store->ops->runs->items(cli->store, &filter, cli->arena, &found, err);
         if (status != PAWL_OK)
             return status;
-        for (size_t i = 0; i < found.count; i++) {
-            struct cell cells[] = {cell_text(found.items[i].key), cell_int(found.items[i].part),
-                                   cell_text(found.items[i].payload)};
-            output_list_row(&cli->output, cells);
-            filter.after_key = found.items[i].key;
-        }
+        output_rows(&cli->output, found.items, sizeof *found.items, found.count);
+        if (found.count > 0)
+            filter.after_key = found.items[found.count - 1].key;
         left -= (int64_t)found.count;
     } while (left > 0 && found.count == (size_t)filter.limit);
     status = output_list_end(&cli->output, "no items", err);

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/input.h"
+#include "view/output/row.h"
+#include "view/run.h"
 
 static pawl_status statement_set(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{.key = "statement", .type = CELL_TEXT},
@@ -21,19 +23,12 @@ static pawl_status statement_set(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status statement_list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
-                                            {.key = "updated", .type = CELL_TIME},
-                                            {.key = "sql", .type = CELL_TEXT, .cut = true}};
     struct run_targets found = {0};
     pawl_status status = cli->store->ops->runs->targets(cli->store, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[] = {cell_text(found.targets[i].name), cell_time(found.targets[i].updated_ms),
-                               cell_text(found.targets[i].sql)};
-        output_list_row(&cli->output, cells);
-    }
+    output_list_begin(&cli->output, statement_columns, STATEMENT_COLUMNS);
+    output_rows(&cli->output, found.targets, sizeof *found.targets, found.count);
     return output_list_end(&cli->output, "no statements", err);
 }
 

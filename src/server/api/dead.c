@@ -20,11 +20,8 @@ static pawl_status groups(struct call *call, pawl_error *err) {
         struct dead_groups found = {.count = 0};
         status = call->store->ops->view.dead_groups(call->store, (enum store_kind)kind, call_limit(call),
                                                     call->arena, &found, err);
-        for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
-            struct cell cells[GROUP_COLUMNS];
-            group_cells(&found.groups[i], cells);
-            call_row(call, cells);
-        }
+        if (status == PAWL_OK)
+            call_rows(call, found.groups, sizeof *found.groups, found.count);
     }
     return status == PAWL_OK ? call_list_end(call, NULL, err) : status;
 }

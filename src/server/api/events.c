@@ -15,11 +15,7 @@ enum { STAMP_MAX = 1000 };
 static pawl_status answer(struct call *call, const struct event_list *found, int limit, bool all,
                           pawl_error *err) {
     call_list(call);
-    for (size_t i = 0; i < found->count; i++) {
-        struct cell cells[EVENT_COLUMNS];
-        event_cells(&found->events[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found->events, sizeof *found->events, found->count);
     const char *next = NULL;
     if (found->count == (size_t)limit) {
         const struct stored_event *last = &found->events[found->count - 1];

@@ -9,6 +9,7 @@
 #include "server/http/call.h"
 #include "view/fleet.h"
 #include "view/names.h"
+#include "view/output/row.h"
 #include "view/stream.h"
 
 static pawl_status list_instances(struct call *call, pawl_error *err) {
@@ -54,10 +55,12 @@ static pawl_status list_lanes(struct call *call, pawl_error *err) {
     return status == PAWL_OK ? call_list_end(call, NULL, err) : status;
 }
 
-static const struct column duty_columns[] = {{.key = "name", .type = CELL_TEXT},
-                                             {.key = "instance", .type = CELL_UUID},
-                                             {.key = "token", .type = CELL_INT},
-                                             {.key = "lease_until", .type = CELL_TIME}};
+#define ROW struct duty_row
+static const struct column duty_columns[] = {{.key = "name", TEXT_OF(name)},
+                                             {.key = "instance", UUID_OF(instance)},
+                                             {.key = "token", INT_OF(token)},
+                                             {.key = "lease_until", TIME_OF(lease_until_ms)}};
+#undef ROW
 
 static pawl_status list_duties(struct call *call, pawl_error *err) {
     struct duty_rows rows;
@@ -65,9 +68,7 @@ static pawl_status list_duties(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < rows.count; i++)
-        call_row(call, (struct cell[]){cell_text(rows.rows[i].name), cell_uuid(rows.rows[i].instance),
-                                       cell_int(rows.rows[i].token), cell_time(rows.rows[i].lease_until_ms)});
+    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -126,11 +127,7 @@ static pawl_status list_streams(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[STREAM_COLUMNS];
-        stream_cells(&found.rows[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.rows, sizeof *found.rows, found.count);
     return call_list_end(call, NULL, err);
 }
 

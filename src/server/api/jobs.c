@@ -7,6 +7,7 @@
 #include "server/http/call.h"
 #include "server/operation.h"
 #include "view/names.h"
+#include "view/output/row.h"
 #include "view/why/job.h"
 #include "view/work.h"
 #include "work/enqueue_check.h"
@@ -223,11 +224,14 @@ static pawl_status discard_many(struct call *call, pawl_error *err) {
 
 /* ---- Groups, signals, limits */
 
-static const struct column failed_columns[] = {{.key = "count", .type = CELL_INT},
-                                               {.key = "fingerprint", .type = CELL_TEXT},
-                                               {.key = "first", .type = CELL_TIME},
-                                               {.key = "last", .type = CELL_TIME},
-                                               {.key = "sample_error", .type = CELL_TEXT, .content = true}};
+#define ROW struct job_dead_group
+static const struct column failed_columns[] = {
+    {.key = "count", INT_OF(count)},
+    {.key = "fingerprint", TEXT_OF(fingerprint)},
+    {.key = "first", TIME_OF(first_ms)},
+    {.key = "last", TIME_OF(last_ms)},
+    {.key = "sample_error", TEXT_OF(sample_error), .content = true}};
+#undef ROW
 
 static pawl_status groups(struct call *call, pawl_error *err) {
     struct job_dead_groups found = {.count = 0};
@@ -236,12 +240,7 @@ static pawl_status groups(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        const struct job_dead_group *group = &found.groups[i];
-        call_row(call, (struct cell[]){cell_int(group->count), cell_text(group->fingerprint),
-                                       cell_time(group->first_ms), cell_time(group->last_ms),
-                                       cell_text(group->sample_error)});
-    }
+    call_rows(call, found.groups, sizeof *found.groups, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -267,11 +266,7 @@ static pawl_status limits(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[LIMIT_COLUMNS];
-        limit_cells(&found.limits[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.limits, sizeof *found.limits, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -283,7 +278,7 @@ static pawl_status set_limit(struct call *call, pawl_error *err) {
                               .weight = (int)call_int(call, "weight", 1)};
     struct cell cells[LIMIT_COLUMNS];
     pawl_status status = call->store->ops->jobs->limit_set(call->store, &limit, err);
-    limit_cells(&limit, cells);
+    row_cells(limit_columns, LIMIT_COLUMNS, &limit, NULL, cells);
     if (status == PAWL_OK)
         call_record(call, cells);
     return status;

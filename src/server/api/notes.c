@@ -7,6 +7,7 @@
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "view/note.h"
+#include "view/output/row.h"
 #include "work/housekeeping.h"
 
 /* ---- Pauses */
@@ -17,11 +18,7 @@ static pawl_status list_pauses(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[PAUSE_COLUMNS];
-        pause_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -35,7 +32,7 @@ static pawl_status set_pause(struct call *call, pawl_error *err) {
         status = call->store->ops->core.clock_read(call->store, &row.since_ms, err);
     if (status == PAWL_OK) {
         struct cell cells[PAUSE_COLUMNS];
-        pause_cells(&row, cells);
+        row_cells(pause_columns, PAUSE_COLUMNS, &row, NULL, cells);
         call_record(call, cells);
     }
     return status;
@@ -56,11 +53,7 @@ static pawl_status list_actions(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[ACTION_COLUMNS];
-        action_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
     bool full = rows.count > 0 && rows.count == (size_t)limit;
     return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
 }
@@ -75,11 +68,7 @@ static pawl_status list_refused(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[REFUSED_COLUMNS];
-        refused_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
     bool full = rows.count > 0 && rows.count == (size_t)limit;
     return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
 }
@@ -96,7 +85,7 @@ static pawl_status read_settings(struct call *call, pawl_error *err) {
     pawl_status status = call->store->ops->core.settings_read(call->store, &settings, err);
     if (status != PAWL_OK)
         return status;
-    setting_cells(&settings, cells);
+    row_cells(setting_columns, SETTING_COLUMNS, &settings, NULL, cells);
     call_record(call, cells);
     return PAWL_OK;
 }

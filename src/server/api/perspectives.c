@@ -40,11 +40,7 @@ static pawl_status errors(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[CHECKPOINT_ERROR_COLUMNS];
-        checkpoint_error_cells(&found.rows[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.rows, sizeof *found.rows, found.count);
     return call_list_end(call, NULL, err);
 }
 

@@ -118,10 +118,6 @@ static pawl_status stuck(struct call *call, pawl_error *err) {
     return status == PAWL_OK ? write_partitions(call, &filter, err) : status;
 }
 
-static const struct column item_columns[] = {{.key = "key", .type = CELL_TEXT},
-                                             {.key = "part", .type = CELL_INT},
-                                             {.key = "payload", .type = CELL_JSON, .content = true}};
-
 static pawl_status items(struct call *call, pawl_error *err) {
     struct items_filter filter = {
         .part = (int)call_int(call, "part", -1), .after_key = call_cursor(call), .limit = call_limit(call)};
@@ -136,9 +132,7 @@ static pawl_status items(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++)
-        call_row(call, (struct cell[]){cell_text(found.items[i].key), cell_int(found.items[i].part),
-                                       cell_text(found.items[i].payload)});
+    call_rows(call, found.items, sizeof *found.items, found.count);
     const char *next = found.count == (size_t)filter.limit
                            ? arena_printf(call->arena, "%.*s", STR_ARG(found.items[found.count - 1].key))
                            : NULL;
@@ -269,20 +263,13 @@ static pawl_status reset_part(struct call *call, pawl_error *err) {
 
 /* ---- Statements that store or select items */
 
-static const struct column statement_columns[] = {{.key = "name", .type = CELL_TEXT},
-                                                  {.key = "updated", .type = CELL_TIME},
-                                                  {.key = "sql", .type = CELL_TEXT}};
-
 static pawl_status statements(struct call *call, pawl_error *err) {
     struct run_targets found = {0};
     pawl_status status = call->store->ops->runs->targets(call->store, call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++)
-        call_row(call,
-                 (struct cell[]){cell_text(found.targets[i].name), cell_time(found.targets[i].updated_ms),
-                                 cell_text(found.targets[i].sql)});
+    call_rows(call, found.targets, sizeof *found.targets, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -400,7 +387,7 @@ static const struct route routes[] = {
      .columns = run_partition_columns, .column_count = PARTITION_COLUMNS, .run = partitions},
     {READS("/v1/runs/{run}/items", "listRunItems"), .tag = "runs",
      .summary = "List the items of a run that has no target of its own, by key", FIELDS(item_fields),
-     COLUMNS(item_columns), .run = items},
+     COLUMNS(run_item_columns), .run = items},
     CHANGES("/v1/runs/{run}/pause", "pauseRun", "Start no more of its pages; those on the way end",
             run_fields, pause_it),
     CHANGES("/v1/runs/{run}/resume", "resumeRun", "Resume it", run_fields, resume),

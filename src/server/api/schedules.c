@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
+#include "view/output/row.h"
 #include "view/work.h"
 #include "work/pipeline/job.h"
 #include "work/schedule_duty.h"
@@ -15,11 +16,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[SCHEDULE_COLUMNS];
-        schedule_cells(&found.schedules[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.schedules, sizeof *found.schedules, found.count);
     const char *next = found.count == (size_t)filter.limit ? found.schedules[found.count - 1].name.ptr : NULL;
     return call_list_end(call, next, err);
 }
@@ -42,7 +39,7 @@ static pawl_status show(struct call *call, pawl_error *err) {
     pawl_status status = find(call, &schedule, err);
     if (status != PAWL_OK)
         return status;
-    schedule_cells(&schedule, cells);
+    row_cells(schedule_columns, SCHEDULE_COLUMNS, &schedule, NULL, cells);
     call_record(call, cells);
     return PAWL_OK;
 }

@@ -9,6 +9,7 @@
 #include "server/api/tooling.h"
 #include "server/http/call.h"
 #include "server/server.h"
+#include "view/output/row.h"
 #include "view/work.h"
 #include "work/pipeline/job.h"
 
@@ -20,11 +21,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[TASK_COLUMNS];
-        task_cells(&found.tasks[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.tasks, sizeof *found.tasks, found.count);
     return call_list_end(call, found.count == (size_t)limit ? found.tasks[found.count - 1].name.ptr : NULL,
                          err);
 }
@@ -47,7 +44,7 @@ static pawl_status show(struct call *call, pawl_error *err) {
     pawl_status status = find(call, &task, err);
     if (status != PAWL_OK)
         return status;
-    task_cells(&task, cells);
+    row_cells(task_columns, TASK_COLUMNS, &task, NULL, cells);
     call_record(call, cells);
     return PAWL_OK;
 }
@@ -205,11 +202,7 @@ static pawl_status list_agents(struct call *call, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[AGENT_COLUMNS];
-        agent_cells(&found.agents[i], cells);
-        call_row(call, cells);
-    }
+    call_rows(call, found.agents, sizeof *found.agents, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -225,7 +218,7 @@ static pawl_status put_agent(struct call *call, pawl_error *err) {
         status = call->store->ops->core.clock_read(call->store, &agent.updated_ms, err);
     if (status != PAWL_OK)
         return status;
-    agent_cells(&agent, cells);
+    row_cells(agent_columns, AGENT_COLUMNS, &agent, NULL, cells);
     call_record(call, cells);
     return PAWL_OK;
 }
@@ -267,21 +260,15 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
     return call_list_end_number(call, found.next_id, err);
 }
 
-static const struct column verify_columns[] = {
-    {.key = "sound", .type = CELL_BOOL}, {.key = "chains", .type = CELL_INT},
-    {.key = "blocks", .type = CELL_INT}, {.key = "anchors", .type = CELL_INT},
-    {.key = "rows", .type = CELL_INT},   {.key = "removed", .type = CELL_INT},
-    {.key = "fault", .type = CELL_TEXT}};
-
 static pawl_status verify(struct call *call, pawl_error *err) {
     struct audit_report report;
     pawl_status status =
         call->store->ops->jobs->audit_verify(call->store, call_text(call, "head"), call->arena, &report, err);
-    if (status == PAWL_OK)
-        call_record(call,
-                    (struct cell[]){cell_bool(report.sound), cell_int(report.chains), cell_int(report.blocks),
-                                    cell_int(report.anchors), cell_int(report.rows), cell_int(report.removed),
-                                    cell_text(report.fault)});
+    struct cell cells[REPORT_COLUMNS];
+    if (status == PAWL_OK) {
+        row_cells(report_columns, REPORT_COLUMNS - 1, &report, NULL, cells);
+        call_record(call, cells);
+    }
     return status;
 }
 
@@ -400,7 +387,8 @@ static const struct route routes[] = {
      .columns = execution_columns, .column_count = EXECUTION_COLUMNS, .run = list_executions},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(verify_columns), .run = verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, .columns = report_columns,
+     .column_count = REPORT_COLUMNS - 1, .run = verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
      .summary = "The last anchor of the audit: one hash over everything that was executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},

@@ -1,6 +1,7 @@
 /* One request on its way through a handler: its values, and the answer. */
 #include "server/http/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "server/http/call_int.h"
 #include "server/http/cursor.h"
 #include "server/server.h"
+#include "view/output/row.h"
 
 const struct value *call_value(const struct call *call, const char *name) {
     static const struct value none = {.present = false};
@@ -115,7 +117,7 @@ static struct cell cell_shown(const struct call *call, const struct column *colu
 }
 
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells) {
-    struct cell shown[64];
+    struct cell shown[ROW_COLUMNS_MAX];
     struct buf text;
     if (count > sizeof shown / sizeof *shown) {
         call->out.failed = true;
@@ -135,6 +137,16 @@ void call_cells(struct call *call, const struct column *columns, size_t count, c
 void call_row(struct call *call, const struct cell *cells) {
     call->rows++;
     call_cells(call, call->route->columns, call->route->column_count, cells);
+}
+
+void call_rows(struct call *call, const void *rows, size_t size, size_t count) {
+    struct cell cells[ROW_COLUMNS_MAX];
+    assert(call->route->column_count <= ROW_COLUMNS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        row_cells(call->route->columns, call->route->column_count, (const char *)rows + i * size, NULL,
+                  cells);
+        call_row(call, cells);
+    }
 }
 
 void call_record(struct call *call, const struct cell *cells) {

@@ -75,6 +75,8 @@ PAWL_MUSTCHECK pawl_status call_object(const struct tree *object, const char *wh
 /* A list: rows, then the end. more: there is another page, and key is where it begins. */
 void call_list(struct call *call);
 void call_row(struct call *call, const struct cell *cells);
+/* Rows whose columns all show members. */
+void call_rows(struct call *call, const void *rows, size_t size, size_t count);
 PAWL_MUSTCHECK pawl_status call_list_end(struct call *call, const char *key, pawl_error *err);
 /* The same with a number; 0: there is no other page. */
 PAWL_MUSTCHECK pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err);

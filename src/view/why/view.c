@@ -43,5 +43,5 @@ void why_cells(const struct why *why, const struct why_pause *pause, const struc
     for (int i = 0; i < PAUSE_COLUMNS; i++)
         cells[i] = cell_none();
     if (pause->row.scope != 0)
-        pause_cells(&pause->row, cells);
+        row_cells(pause_columns, PAUSE_COLUMNS, &pause->row, NULL, cells);
 }
