@@ -20,7 +20,7 @@ typedef enum pawl_status {
     PAWL_NOT_FOUND,   /* what was named does not exist */
     PAWL_CONFLICT,    /* the state forbids it: look, then decide */
     PAWL_STALE,       /* the grant is over (old token, evicted instance): drop it */
-    PAWL_BUSY,        /* somebody else holds it: try again later */
+    PAWL_BUSY,        /* held by another worker or session: try again later */
     PAWL_UNAVAILABLE, /* nothing happened: safe to try again */
     PAWL_UNKNOWN,     /* it may have happened: resolve with the same request key */
     PAWL_NO_MEMORY,
@@ -73,7 +73,7 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_migrate(const pawl_store_config *config
 typedef struct pawl_trace_config {
     const char *service; /* default "pawl"; OTEL_SERVICE_NAME goes before it */
     /* What is wrong with the settings, and how the collector does; another thread may call it. level as in
-     * pawl_worker_config. NULL: nobody hears of it. */
+     * pawl_worker_config. NULL: nothing is logged. */
     void (*on_log)(void *self, int level, const char *line);
     void *self;
 } pawl_trace_config;
@@ -183,7 +183,7 @@ typedef struct pawl_handler {
     bool from_start;      /* a receptor on events, registered for the first time: also those that are there */
     int64_t timeout_ms;   /* a command is ended after it (default 5 min), a url given up (30 s), a function is
                              asked to stop and not kept alive */
-    int concurrency;      /* at most so many at the same time */
+    int concurrency;      /* at most this many at the same time */
     int64_t retry_base_ms, retry_max_ms;
     int max_attempts;
     pawl_on_dead on_dead;

@@ -13,7 +13,7 @@ extern "C" {
 typedef enum pawl_answer {
     PAWL_ANSWER_APPLIED = 1,
     PAWL_ANSWER_DUPLICATE, /* it had happened before */
-    PAWL_ANSWER_STALE,     /* the grant is over: somebody else may have it */
+    PAWL_ANSWER_STALE,     /* the grant has ended: another worker may have it */
     PAWL_ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
     PAWL_ANSWER_INVALID,   /* the item itself is wrong */
     PAWL_ANSWER_NOT_FOUND  /* there is no such checkpoint */
@@ -69,7 +69,7 @@ typedef struct pawl_receptor_report {
     pawl_str error; /* absent: it succeeded */
 } pawl_receptor_report;
 
-/* A checkpoint that was granted: apply the events behind last_version, up to head_version (pawl_events_read).
+/* A checkpoint that was granted: apply the events after last_version, up to head_version (pawl_events_read).
  */
 typedef struct pawl_perspective_work {
     pawl_str stream, perspective; /* name@version */

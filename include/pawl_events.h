@@ -83,7 +83,7 @@ typedef struct pawl_read {
     int64_t from;    /* first version or position; 0 = the first (backward: the last) */
     bool backward;
     int64_t as_of_ms;      /* appended then or before; 0 = any */
-    pawl_uuid as_of_event; /* of a stream: nothing behind this event */
+    pawl_uuid as_of_event; /* of a stream: nothing after this event */
     int limit;             /* 1 to 5000 */
 } pawl_read;
 

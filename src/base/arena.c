@@ -22,7 +22,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* AddressSanitizer finds a use after a reset and behind an allocation's end, as it does for malloc. */
+/* AddressSanitizer finds a use after a reset and past an allocation's end, as it does for malloc. */
 __attribute__((noinline)) static void watch(void *at, size_t bytes, bool allowed) {
 #ifdef WATCHED
     if (allowed)

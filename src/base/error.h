@@ -43,7 +43,7 @@ void error_clear(pawl_error *err);
  *   72  damaged: the database itself, or it was replaced in use
  *   73  conflict: the state forbids it
  *   74  stale: the grant is over
- *   75  busy: somebody else holds it, try again later
+ *   75  busy: held by another worker or session, try again later
  *   76  unknown: it may have happened; look before trying again
  */
 int error_exit_code(pawl_status status);

@@ -92,7 +92,7 @@
 #define PAWL_INSTANTS_MAX 1000  /* in one fire */
 #define PAWL_FIRE_MS 604800000  /* fire rows are kept for 7 days */
 #define PAWL_REFUSAL_MS 2592000000
-#define PAWL_SPINE_MS 604800000 /* an event that nobody passes on is kept for 7 days */
+#define PAWL_SPINE_MS 604800000 /* an event that is not passed on is kept for 7 days */
 #define PAWL_CLEANUP_MS_DEFAULT 300000
 #define PAWL_RUN_RETENTION_MS_DEFAULT 2592000000 /* 30 days */
 
@@ -116,7 +116,7 @@
 #define PAWL_ALERT_NAME_BYTES_MAX 64
 #define PAWL_ALERT_TARGETS_MAX 8 /* of one rule */
 #define PAWL_ALERT_SUMMARY_BYTES_MAX 500
-#define PAWL_ALERT_INTERVAL_MS_DEFAULT 60000 /* how often the rules are evaluated, whoever does it */
+#define PAWL_ALERT_INTERVAL_MS_DEFAULT 60000 /* how often the rules are evaluated, by any process */
 #define PAWL_ALERT_INTERVAL_MS_MIN 100
 #define PAWL_ALERT_INTERVAL_MS_MAX 3600000
 #define PAWL_ALERT_HOLD_MS_MAX 86400000       /* for and clear */

@@ -16,7 +16,7 @@ enum stop_reason {
 /* Holds a stop_reason. */
 typedef atomic_int stop_flag;
 
-/* Takes NULL: nobody can stop it. */
+/* Takes NULL: it cannot be stopped. */
 static inline enum stop_reason stop_read(const stop_flag *flag) {
     return flag != NULL ? (enum stop_reason)atomic_load_explicit(flag, memory_order_relaxed) : STOP_NONE;
 }

@@ -18,7 +18,7 @@ static int64_t wall_now_ms(void *self) {
     return clock_wall_ms();
 }
 
-/* The one writable static of the library: ids must increase over the whole process, whoever asks. */
+/* The one writable static of the library: ids must increase over the whole process. */
 static struct uuid_generator process_generator = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .now_ms = wall_now_ms,
@@ -98,7 +98,7 @@ pawl_status uuid_next(pawl_uuid *id, pawl_error *err) {
     return uuid_generator_next(&process_generator, id, err);
 }
 
-/* Where the hyphens stand in the text form. */
+/* The places of the hyphens in the text form. */
 static bool is_hyphen_place(size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }
 
 char *uuid_format(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {

@@ -15,7 +15,7 @@
 
 enum { GROUPS_MAX = 8, REPEATS_MAX = 20, COUNT_MAX = 100, WORKSPACE = 4096, FAULT_BYTES = 128 };
 
-/* What stands before the place that is looked at. */
+/* What precedes the place that is being read. */
 enum atom { ATOM_NONE, ATOM_ONE, ATOM_REPEATING, ATOM_REPEATED };
 
 /* A scan over a regular expression; texts and order of the checks are those of pawl.pattern_fault in SQL. */

@@ -10,7 +10,7 @@ PAWL_MUSTCHECK pawl_status pattern_check(pawl_str pattern, pawl_error *err);
 bool pattern_matches(pawl_str pattern, pawl_str text);
 
 /* Whether everything that `narrow` matches is matched by `wide` too, as far as can be seen: then narrow, when
- * it stands behind wide, never gets a message. */
+ * it comes after wide, never gets a message. */
 bool pattern_covers(pawl_str wide, pawl_str narrow);
 
 #endif

@@ -48,7 +48,7 @@ extern const double rollup_bounds[ROLLUP_BUCKETS - 1];
 const char *rollup_kind_name(enum rollup_kind kind);
 const char *rollup_result_name(enum rollup_result result);
 
-/* One bucket of one series. sum may stand in any bucket of its series. */
+/* One bucket of one series. sum may be in any bucket of its series. */
 struct rollup_cell {
     int measure, kind, result, bucket;
     int64_t count, sum;
@@ -66,9 +66,9 @@ struct rollup_series {
     enum rollup_result result;
 };
 
-/* Something took so many µs; less than 0 counts as 0. */
+/* Something took this many µs; less than 0 counts as 0. */
 void rollups_add_time(struct rollups *rollups, struct rollup_series series, int64_t took_us);
-/* Something happened so many times. */
+/* Something happened this many times. */
 void rollups_add_count(struct rollups *rollups, struct rollup_series series, int64_t count);
 
 /* Takes everything out into cells (ROLLUP_CELLS_MAX of them); returns how many. */
@@ -88,7 +88,7 @@ struct rollup_histogram rollup_histogram(const struct rollup_cell *cells, size_t
 struct rollup_histogram rollup_since(const struct rollup_histogram *now,
                                      const struct rollup_histogram *before);
 
-/* So many of 1000 took at most this many ms, between the bounds of a bucket by its share; -1 = nothing was
+/* The ms that this many of 1000 took at most, between the bounds of a bucket by its share; -1 = nothing was
  * counted. What lies in the last bucket is at its lower end. */
 double rollup_quantile_ms(const struct rollup_histogram *histogram, int per_mille);
 

@@ -17,7 +17,7 @@ static bool is_key_char(char c, bool first) {
            (!first && (c == '_' || c == '-' || c == '*' || c == '/' || c == '@'));
 }
 
-/* "vendor=opaque", without blanks around it; *key is what stands before the sign. */
+/* "vendor=opaque", without blanks around it; *key is what precedes the sign. */
 static bool member_valid(pawl_str member, pawl_str *key) {
     const char *sign = memchr(member.ptr, '=', member.len);
     if (sign == NULL)

@@ -1,5 +1,5 @@
-/* W3C tracestate: what vendors add to a traceparent. It stands in the headers of a message, or in the
- * metadata of an event, under its own name; whoever is given the traceparent is given it too. */
+/* W3C tracestate: what vendors add to a traceparent. It is kept in the headers of a message, or in the
+ * metadata of an event, under its own name; it goes wherever the traceparent goes. */
 #ifndef DOMAIN_TRACE_STATE_H
 #define DOMAIN_TRACE_STATE_H
 

@@ -246,7 +246,7 @@ static void set_options(struct call *call, struct curl_slist *headers, int64_t l
     curl_easy_setopt(easy, CURLOPT_URL, request->url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* a proxy would connect to addresses that nobody checked */
+    curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* a proxy would connect to addresses that were not checked */
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a hanging name server does not hold us */
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl/" PAWL_VERSION);

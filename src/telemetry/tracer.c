@@ -90,7 +90,7 @@ static pawl_status try_once(struct tracer *tracer, struct http_client *client, p
     return status;
 }
 
-/* A batch with all its tries. Whoever is told to wait longer than the batch may take gives it up. */
+/* A batch with all its tries. A batch that is told to wait longer than it may take is given up. */
 static pawl_status deliver(struct tracer *tracer, struct http_client *client, pawl_str body,
                            int64_t *rejected, pawl_error *err) {
     static const struct retry_policy policy = {TRACER_RETRY_MS_FIRST, TRACER_RETRY_MS_MAX, true};

@@ -31,7 +31,7 @@ struct tracer *tracer_open(const char *service, const struct log *log);
 
 /* Sends what is left, for at most TRACER_CLOSE_MS; what ends later is dropped. Takes NULL. */
 void tracer_stop(struct tracer *tracer);
-void tracer_free(struct tracer *tracer); /* stops it when nobody did; takes NULL */
+void tracer_free(struct tracer *tracer); /* stops it if it runs; takes NULL */
 
 struct tracer_counts {
     int64_t exported;
@@ -59,7 +59,7 @@ struct span {
 /* Begins now. parent is a traceparent; absent or not understood: a trace of its own begins. */
 void span_begin(struct tracer *tracer, pawl_str parent, struct span *span);
 
-/* What is passed on to whoever works for this span; otherwise, when nothing is traced. */
+/* What is passed on to the work under this span; otherwise, when nothing is traced. */
 pawl_str span_traceparent(const struct span *span, pawl_str otherwise);
 
 /* An attribute is a text or, without one, a number; an absent text is left out. */

@@ -22,7 +22,7 @@ struct tracer_config {
 PAWL_MUSTCHECK bool tracer_config_read(const char *service, struct arena *arena, struct log *log,
                                        struct tracer_config *config);
 
-/* otlp.c: a span as OTLP's JSON has it, and what stands around many of them. */
+/* otlp.c: a span as OTLP's JSON has it, and what surrounds many of them. */
 void otlp_span(struct buf *buf, const struct span *span, const struct span_about *about, int64_t took_us);
 void otlp_envelope_begin(struct buf *buf, pawl_str resource);
 void otlp_envelope_end(struct buf *buf);

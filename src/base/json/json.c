@@ -31,7 +31,7 @@ static bool fail(struct scanner *scan, const char *reason) {
     return false;
 }
 
-/* The byte at an offset from here, or -1 behind the end. */
+/* The byte at an offset from here, or -1 past the end. */
 static int peek(const struct scanner *scan, size_t offset) {
     return offset < scan->len - scan->at ? (unsigned char)scan->ptr[scan->at + offset] : -1;
 }

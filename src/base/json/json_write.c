@@ -61,7 +61,7 @@ void json_writer_init(struct json_writer *writer, struct buf *buf) {
 /* The bit of the innermost open level. */
 static uint64_t top_bit(const struct json_writer *writer) { return UINT64_C(1) << (writer->depth - 1); }
 
-/* Everything that stands where a value may stand begins here. */
+/* Everything that may be written in place of a value begins here. */
 static void before_value(struct json_writer *writer) {
     if (writer->depth == 0)
         return;

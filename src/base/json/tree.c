@@ -131,7 +131,7 @@ struct tree *tree_from_i64(struct arena *arena, int64_t value) {
     return tree_scalar(arena, TREE_NUMBER, (pawl_str){text, (size_t)length});
 }
 
-/* Adds up what stands below; a sum that does not fit is far beyond any limit. */
+/* Adds up what is below; a sum that does not fit is far beyond any limit. */
 static void sum_up(struct tree *tree) {
     tree->nodes = 1;
     for (size_t i = 0; i < tree->count; i++) {

@@ -48,7 +48,7 @@ const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
 /* The first member of an object whose key is none of keys (ends with NULL), or NULL. */
 const struct tree *tree_stray(const struct tree *tree, const char *const *keys);
 
-/* Where a key stands in sorted; count when it does not. tree is an object. */
+/* The index of a key in sorted; count when it is missing. tree is an object. */
 size_t tree_index(const struct tree *tree, pawl_str key);
 
 /* Equal as JSON values: the order of members does not matter, 1 equals 1.0. */

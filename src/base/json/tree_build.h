@@ -10,7 +10,7 @@ struct tree_build {
     const char *op;            /* for errors */
     pawl_error *err;
     size_t nodes;
-    const struct tree **open; /* the values of open containers, one behind the other */
+    const struct tree **open; /* the values of open containers, one after the other */
     size_t open_count, open_cap;
 };
 

@@ -253,7 +253,7 @@ static pawl_status read_event(struct reader *reader, const yaml_event_t *event, 
     return event->type == YAML_ALIAS_EVENT ? PAWL_OK : keep_anchor(reader, event, *value);
 }
 
-/* Stream and document starts, one value, and nothing behind it. */
+/* Stream and document starts, one value, and nothing after it. */
 static pawl_status read_stream(struct reader *reader, struct tree **value) {
     bool done = false;
     while (!done) {

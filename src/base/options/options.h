@@ -117,7 +117,7 @@ struct options {
 
 /*
  * Reads flags (--x=v, --x v, -o v, -ov; -- ends them), the environment, and the INI file named by --config or
- * PAWL_CONFIG (keys stand at the top or below [pawl]). PAWL_INVALID with a sentence that says what, why and
+ * PAWL_CONFIG (keys are at the top or in [pawl]). PAWL_INVALID with a sentence that says what, why and
  * what to do; PAWL_NOT_FOUND when the file is not there.
  */
 PAWL_MUSTCHECK pawl_status options_parse(struct arena *arena, const struct options_input *input,
@@ -127,7 +127,7 @@ pawl_str options_text(const struct options *options, enum option_id id);
 int64_t options_number(const struct options *options, enum option_id id);
 bool options_bool(const struct options *options, enum option_id id);
 
-/* The name closest to what somebody typed, or NULL when none is close. For commands as well. */
+/* The name closest to what was typed, or NULL when none is close. For commands as well. */
 const char *options_suggest(const char *typed, const char *const *names, size_t count);
 
 /*

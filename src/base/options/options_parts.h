@@ -1,4 +1,4 @@
-/* What the parts of the option parser share; nobody else includes it. */
+/* What the parts of the option parser share; for the files options*.c only. */
 #ifndef BASE_OPTIONS_OPTIONS_PARTS_H
 #define BASE_OPTIONS_OPTIONS_PARTS_H
 

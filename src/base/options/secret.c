@@ -1,4 +1,4 @@
-/* Secrets that stand in files of their own. */
+/* Secrets that are read from files. */
 #include "base/options/secret.h"
 
 #include <stdio.h>

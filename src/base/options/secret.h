@@ -1,4 +1,4 @@
-/* Secrets that stand in files of their own. */
+/* Secrets that are read from files. */
 #ifndef BASE_OPTIONS_SECRET_H
 #define BASE_OPTIONS_SECRET_H
 

@@ -71,7 +71,7 @@ static void redact_pairs(struct buf *buf, pawl_str text) {
         buf_append(buf, text.ptr, name_len);
         pawl_str name = {text.ptr, name_len};
         text = rest_of(text, name_len);
-        size_t equals = blanks_of(text); /* libpq lets blanks stand on both sides of it */
+        size_t equals = blanks_of(text); /* libpq allows blanks on both sides of it */
         if (equals == text.len || text.ptr[equals] != '=')
             continue;
         equals += 1 + blanks_of(rest_of(text, equals + 1));

@@ -109,7 +109,7 @@ static void add_name(struct listing *listing, const char *name) {
     listing->names[listing->count++] = str_from(copy);
 }
 
-/* Takes over dir_fd. prefix is what stands before the names, with its slash. */
+/* Takes over dir_fd. prefix is what precedes the names, with its slash. */
 static void list_directory(struct listing *listing, int dir_fd, const char *prefix, int depth) {
     DIR *dir = fdopendir(dir_fd);
     if (dir == NULL) {

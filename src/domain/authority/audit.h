@@ -12,12 +12,12 @@ struct audit_run {
     int64_t id, job_id;
     pawl_str task, type, queue; /* task may be absent */
     int attempt;
-    pawl_uuid instance; /* nil = nobody */
+    pawl_uuid instance; /* nil = none */
     int64_t token, started_ms, finished_ms;
     int outcome;
     pawl_str input_hash, output_hash; /* may be absent */
     pawl_str output, error, steps;    /* may be absent */
-    int64_t expires_ms;               /* retention may take it after that, nobody before */
+    int64_t expires_ms;               /* retention may remove it after that; nothing may before */
 };
 
 /*

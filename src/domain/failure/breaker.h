@@ -1,4 +1,4 @@
-/* A circuit breaker: whoever fails again and again is left alone for a while. */
+/* A circuit breaker: what fails again and again is left alone for a while. */
 #ifndef DOMAIN_FAILURE_BREAKER_H
 #define DOMAIN_FAILURE_BREAKER_H
 

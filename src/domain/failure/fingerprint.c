@@ -38,8 +38,8 @@ static bool is_word(char c) {
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-/* The lengths below are of what stands at the start of rest, 0 when it does not. after_word says whether a
- * letter or digit stands before it. */
+/* The lengths below are of what rest starts with, 0 when it does not. after_word says whether a
+ * letter or digit precedes it. */
 
 static size_t quoted_len(pawl_str rest, bool after_word) {
     char quote = rest.ptr[0];
@@ -82,7 +82,7 @@ static size_t digits_len(pawl_str rest) {
 /* True when every one of the bytes is a decimal digit: a long number is a number, not hex. */
 static bool all_digits(const char *ptr, size_t len) { return digits_len((pawl_str){ptr, len}) == len; }
 
-/* Puts what stands at the start of rest and returns how many bytes of it were used. */
+/* Puts what rest starts with and returns how many bytes of it were used. */
 static size_t put_piece(struct output *out, pawl_str rest, bool after_word) {
     size_t len = quoted_len(rest, after_word);
     if (len > 0) {

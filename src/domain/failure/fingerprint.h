@@ -1,4 +1,4 @@
-/* Errors of one cause share a fingerprint, whatever ids and numbers stand in their texts. */
+/* Errors of one cause share a fingerprint, whatever ids and numbers are in their texts. */
 #ifndef DOMAIN_FAILURE_FINGERPRINT_H
 #define DOMAIN_FAILURE_FINGERPRINT_H
 
@@ -8,7 +8,7 @@ enum { FINGERPRINT_TEXT_BYTES = 201, FINGERPRINT_BYTES = 17 };
 
 /*
  * The pattern of an error text, at most 200 bytes and a NUL byte: its first line, where
- *   'text' and "text" (not behind a letter or digit, as in don't)   become <s>
+ *   'text' and "text" (not after a letter or digit, as in don't)   become <s>
  *   a UUID                                                          becomes <uuid>
  *   0x… and 8 or more hex digits, of them a digit and a letter      become <hex>
  *   any other digits                                                become <n>

@@ -20,7 +20,7 @@ int64_t retry_delay_ms(const struct retry_policy *policy, int attempt);
 /* 50 to 100 % of delay_ms, chosen evenly by a random number of the caller's. */
 int64_t retry_jitter_ms(int64_t delay_ms, uint64_t random);
 
-/* Both: what to wait behind a failed attempt. */
+/* Both: how long to wait after a failed attempt. */
 int64_t retry_wait_ms(const struct retry_policy *policy, int attempt, uint64_t random);
 
 #endif

@@ -44,7 +44,7 @@ static pawl_status check_use(void *self, const struct template_use *use, pawl_er
     struct template_use bare = *use;
     const struct tree *value = NULL;
     pawl_error reason;
-    bare.place = NULL; /* it stands before the step's name */
+    bare.place = NULL; /* it precedes the step's name */
     pawl_status status = template_resolve(use->path, &scope, &value, err);
     if (status != PAWL_OK)
         return status;

@@ -119,7 +119,7 @@ static pawl_status link_step(struct arena *arena, struct linker *linker, const s
     return PAWL_OK;
 }
 
-/* Where a walk through the steps is: not there yet, on the way, behind. */
+/* Where a walk through the steps is: not reached yet, on the way, done. */
 enum mark { UNSEEN, OPEN, CLOSED };
 
 struct sorter {
@@ -146,7 +146,7 @@ static pawl_status report_circle(const struct sorter *sorter, size_t again, pawl
                           STR_ARG(steps[again].id));
 }
 
-/* Depth first, without recursion: up to 256 steps may stand in one row. */
+/* Depth first, without recursion: up to 256 steps may be in one row. */
 static pawl_status sort_from(struct sorter *sorter, size_t start, pawl_error *err) {
     sorter->way[0] = start;
     sorter->next[0] = 0;

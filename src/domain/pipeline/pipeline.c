@@ -47,7 +47,7 @@ static pawl_status wrong_step(const struct reader *reader, const struct tree *pl
     return pipeline_wrong(place, reader->step->id, reader->err, "%s", why);
 }
 
-/* A key that nobody reads is a slip that would go unnoticed. */
+/* An unknown key is a typo that would go unnoticed. */
 static pawl_status check_keys(const struct tree *object, const char *const *keys, pawl_str step,
                               pawl_error *err) {
     const struct tree *stray = tree_stray(object, keys);

@@ -55,7 +55,7 @@ struct schema;
 /* What only the caller knows when work is enqueued. */
 struct pipeline_world {
     const struct tree *params; /* an object; NULL = {} */
-    bool params_later;         /* nobody has said yet: what depends on them is not checked */
+    bool params_later;         /* not known yet: what depends on them is not checked */
     const char *const *env;    /* names that ${env.NAME} may use */
     size_t env_count;
     bool env_any;                  /* only the worker knows which these are */

@@ -135,7 +135,7 @@ static pawl_status find_items(struct planner *planner, size_t step, const struct
     return PAWL_OK;
 }
 
-/* Starts items that nobody has started, as many as may run beside those that do. */
+/* Starts items that have not been started, as many as may run beside those that do. */
 static pawl_status start_items(struct planner *planner, size_t step, const struct tree *items,
                                const struct step_record *const *found, size_t running) {
     int parallel = planner->pipeline->steps[step].foreach_parallel;

@@ -174,7 +174,7 @@ static pawl_status fill_text(struct arena *arena, const struct tree *value,
         if (found == NULL)
             break;
         if (status == PAWL_OK && first && at == value->text.len) {
-            *filled = arena_copy(arena, found, sizeof(*found)); /* it stands alone: the value itself */
+            *filled = arena_copy(arena, found, sizeof(*found)); /* it is alone: the value itself */
             buf_free(&out);
             return *filled == NULL ? no_memory(err) : PAWL_OK;
         }
@@ -222,7 +222,7 @@ static pawl_status fill(struct arena *arena, const struct tree *value, const str
     return PAWL_OK;
 }
 
-/* What is inserted many times may make a document that nobody can store. */
+/* What is inserted many times may make a document too large to store. */
 static pawl_status check_size(const struct tree *value, pawl_error *err) {
     if (value->depth > PAWL_JSON_DEPTH_MAX)
         return wrong(value, err, "the filled document is nested more than %d levels deep",

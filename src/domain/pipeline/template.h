@@ -38,13 +38,13 @@ enum template_root {
     TEMPLATE_INDEX = 64,
 };
 
-/* One path as it stands: ${steps.fetch.body[0]} has root STEPS and name "fetch". */
+/* One path as written: ${steps.fetch.body[0]} has root STEPS and name "fetch". */
 struct template_use {
     enum template_root root;
     pawl_str name; /* the first segment after the root; absent for the root alone */
     pawl_str path; /* all of it, as it is written */
-    bool optional; /* it has a ?? or stands in a condition: it may be missing */
-    bool alone;    /* it is the whole text, or stands in a condition: any kind of value will do */
+    bool optional; /* it has a ?? or is in a condition: it may be missing */
+    bool alone;    /* it is the whole text, or in a condition: any kind of value will do */
     const struct tree *place;
 };
 
@@ -54,7 +54,7 @@ typedef pawl_status (*template_visit)(void *self, const struct template_use *use
 PAWL_MUSTCHECK pawl_status template_walk(const struct tree *value, template_visit visit, void *self,
                                          pawl_error *err);
 
-/* Whether a value that is known may be put where the use stands (NULL: it does not exist). PAWL_INVALID: the
+/* Whether a value that is known may be inserted at this use (NULL: it does not exist). PAWL_INVALID: the
  * place, and why not. where: "in the parameters". */
 PAWL_MUSTCHECK pawl_status template_fits(const struct template_use *use, const struct tree *value,
                                          const char *where, pawl_error *err);

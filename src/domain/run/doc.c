@@ -151,7 +151,7 @@ static pawl_status read_page(const struct tree *page, struct run_doc *doc, pawl_
 
 /* ---- How fast */
 
-/* {"requests": 50, "per": "1s"}, or a plain number: so many per second. */
+/* {"requests": 50, "per": "1s"}, or a plain number: requests per second. */
 static pawl_status read_rate(const struct tree *document, struct run_rate_policy *rate, pawl_error *err) {
     static const char *const keys[] = {"requests", "per", NULL};
     const struct tree *value = tree_get_cstr(document, "rate");

@@ -15,7 +15,7 @@ enum run_end_rule {
     RUN_END_SHORT     /* a page with fewer items than asked for */
 };
 
-/* Where things stand in the handler's answer: paths such as "data.rows"; absent = the name itself. */
+/* Where things are in the handler's answer: paths such as "data.rows"; absent = the name itself. */
 struct run_page_map {
     pawl_str items, key, next, end, total;
 };

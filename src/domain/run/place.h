@@ -1,4 +1,4 @@
-/* What the readers of run documents share: faults that name their place, keys that nobody reads, numbers. */
+/* What the readers of run documents share: faults that name their place, unknown keys, numbers. */
 #ifndef DOMAIN_RUN_PLACE_H
 #define DOMAIN_RUN_PLACE_H
 

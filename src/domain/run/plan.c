@@ -77,7 +77,7 @@ static pawl_status read_span(const struct run_part *part, const struct tree *pla
     return PAWL_OK;
 }
 
-/* No item may belong to two partitions: it would be stored twice, in an order that nobody decides. */
+/* No item may belong to two partitions: it would be stored twice, in an undefined order. */
 static pawl_status check_overlap(struct arena *arena, const struct run_part *parts, size_t count,
                                  pawl_error *err) {
     struct span *spans = arena_array(arena, count, sizeof(*spans));

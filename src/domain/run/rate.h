@@ -1,4 +1,5 @@
-/* How fast a run may ask its source: so many at once, so many per time, slower when the source complains. */
+/* How fast a run may ask its source: requests in flight, requests per interval, slower when the source
+ * complains. */
 #ifndef DOMAIN_RUN_RATE_H
 #define DOMAIN_RUN_RATE_H
 

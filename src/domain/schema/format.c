@@ -148,7 +148,7 @@ static bool is_address(struct text text, int family) {
 static bool is_ipv4(struct text text) { return is_address(text, AF_INET); }
 static bool is_ipv6(struct text text) { return is_address(text, AF_INET6); }
 
-/* What stands in front of the @ of a mail address without quotes. */
+/* What precedes the @ of a mail address without quotes. */
 static bool is_atoms(struct text text, bool foreign) {
     bool dot = true;
     for (; text.ptr < text.end; text.ptr++) {

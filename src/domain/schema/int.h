@@ -61,7 +61,7 @@ struct schema_keyword {
 extern const struct schema_keyword schema_keywords[];
 extern const size_t schema_keywords_count;
 
-/* A keyword as it stands in a schema. */
+/* A keyword as written in a schema. */
 struct schema_rule {
     const struct schema_keyword *keyword;
     const struct tree *value;
@@ -149,7 +149,7 @@ struct frame {
     const struct tree *value;
     const struct path *path;
     const struct scope *scope;
-    struct marks *marks; /* NULL: nobody asks */
+    struct marks *marks; /* NULL: not wanted */
     unsigned depth;      /* of the value */
 };
 

@@ -44,7 +44,7 @@ static const struct tree *descend(const struct tree *tree, pawl_str step) {
     return NULL;
 }
 
-/* Follows a pointer from a resource's root; a schema may stand at a place that no keyword told us of. */
+/* Follows a pointer from a resource's root; a schema may be at a place that no keyword named. */
 static pawl_status follow_pointer(struct compile *compile, const struct pending *reference,
                                   const struct schema_resource *resource, pawl_str pointer) {
     const struct tree *tree = resource->root;

@@ -1,4 +1,4 @@
-/* Addresses of schemas: how a reference is read against the address it stands in (RFC 3986). */
+/* Addresses of schemas: how a reference is resolved against the address it is in (RFC 3986). */
 #ifndef DOMAIN_SCHEMA_URI_H
 #define DOMAIN_SCHEMA_URI_H
 

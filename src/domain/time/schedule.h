@@ -1,4 +1,4 @@
-/* When a task is due: once, every so often, or by cron; and what becomes of ticks that nobody was there for.
+/* When a task is due: once, every so often, or by cron; and what becomes of missed ticks.
  */
 #ifndef DOMAIN_TIME_SCHEDULE_H
 #define DOMAIN_TIME_SCHEDULE_H
@@ -10,7 +10,7 @@
 
 enum schedule_kind { SCHEDULE_ONCE = 1, SCHEDULE_INTERVAL = 2, SCHEDULE_CRON = 3 };
 
-/* What happens to ticks that lie in the past when somebody looks. */
+/* What happens to ticks that are already in the past. */
 enum schedule_missed {
     SCHEDULE_MISSED_ONE = 0,  /* the latest fires, the others are dropped: the default */
     SCHEDULE_MISSED_SKIP = 1, /* only one that is at most late_ms old fires */
@@ -66,7 +66,7 @@ struct schedule_fires {
 };
 
 /* after_ms: the last tick that was handled, or the moment the schedule was made or resumed. The policy for
- * missed ticks decides. A single tick is never "missed" while nobody could have fired it earlier: at most
+ * missed ticks decides. A single tick is never "missed" while it could not have fired earlier: at most
  * late_ms old fires under every policy. */
 void schedule_fires(const struct schedule *schedule, int64_t after_ms, int64_t now_ms,
                     struct schedule_fires *fires);

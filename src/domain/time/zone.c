@@ -58,7 +58,7 @@ static pawl_str last_part(pawl_str name) {
 /* The name most like the one given, also when only the city was given; absent when none is near. */
 static pawl_str find_alike(pawl_str name, const pawl_str *names, size_t count) {
     pawl_str best = {NULL, 0};
-    size_t best_distance = 3; /* of more changes nobody would say it is a slip */
+    size_t best_distance = 3; /* more changes than that are no typo */
     for (size_t i = 0; i < count; i++) {
         size_t whole = distance(name, names[i]);
         size_t city = distance(last_part(name), last_part(names[i]));

@@ -13,7 +13,7 @@ struct zone_change {
 };
 
 /*
- * The changes of the file and, behind them, those of its rule for 400 years: the calendar repeats then, so
+ * The changes of the file and, after them, those of its rule for 400 years: the calendar repeats then, so
  * that a later instant is looked up that many cycles earlier.
  */
 struct zone {
