@@ -68,7 +68,7 @@ static enum option_id option_letter(char letter) {
     return (enum option_id)id;
 }
 
-/* Takes one flag of a command, whose value is behind '=' or the next word. */
+/* Takes one flag of a command, whose value follows '=' or is the next word. */
 static pawl_status take_flag(struct walk *walk, enum flag_id id, const char *value, pawl_error *err) {
     const struct flag_row *row = &flag_rows[id];
     struct arguments *arguments = walk->arguments;

@@ -11,7 +11,7 @@ struct cli {
     struct arguments arguments;
     struct output output;
     struct store *store;   /* open when the command needs it, else NULL */
-    struct tracer *tracer; /* NULL: nothing is traced, or nobody asked yet: cli_putter */
+    struct tracer *tracer; /* NULL: nothing is traced, or not asked for yet: cli_putter */
     const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
     bool usage;       /* the error is one of the command line */
     int exit_code;    /* of a run that returns PAWL_OK */
@@ -31,7 +31,7 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
 /* Something about the answer that is not part of it: below a table, on standard error beside JSON. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Below a list that ends at its limit. A program that asked for so many rows knows. */
+/* Below a list that ends at its limit. A program that passed the limit itself is not told. */
 static inline void cli_say_more(struct cli *cli, int64_t limit) {
     const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
     if (output_is_json(&cli->output) && flag->set && flag->number == limit)
@@ -60,7 +60,7 @@ PAWL_MUSTCHECK pawl_status cli_check_ids(struct cli *cli, pawl_error *err);
 
 /*
  * Asks a person; without a terminal --yes is needed. PAWL_OK to go on; PAWL_CONFLICT when the answer is no,
- * or nobody can be asked. question has no question mark.
+ * or there is no terminal to ask on. question has no question mark.
  */
 PAWL_MUSTCHECK pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err);
 

@@ -12,7 +12,7 @@
 #include "cli/fault.h"
 #include "cli/help/help.h"
 
-/* A list that is as long as it may be is probably not all; whoever asked for so many rows knows. */
+/* A list that is as long as it may be is probably not all; a caller that passed the limit knows. */
 static void note_end(struct cli *cli) {
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int most = cli_limit(cli);

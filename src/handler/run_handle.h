@@ -7,13 +7,14 @@
 
 struct run_handle {
     stop_flag cancel;
-    const atomic_bool *asked; /* of the message that runs now: a person wants it to end; NULL = nobody can */
-    /* Takes progress (JSON) of a job; NULL = nobody wants it. */
+    const atomic_bool
+        *asked; /* of the message that runs now: a person has cancelled it; NULL = it cannot be cancelled */
+    /* Takes progress (JSON) of a job; NULL = it is dropped. */
     bool (*progress)(struct run_handle *handle, pawl_str json);
     int64_t began_us; /* of the job, by the boot clock; 0 = not told */
 };
 
-/* How long the handler of a job has been at it; 0 when nobody knows. */
+/* How long the handler of a job has been running; 0 when unknown. */
 int64_t run_handle_elapsed_ms(const pawl_message *message);
 
 #endif

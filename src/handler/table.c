@@ -137,7 +137,7 @@ static pawl_status handler_init(struct handler_table *table, pawl_str pattern, c
     return status == PAWL_OK ? str_dup(table->arena, pattern, &handler->pattern, err) : status;
 }
 
-/* A longest delay that nobody named. */
+/* The default longest delay. */
 static struct handler_backoff backoff_whole(struct handler_backoff backoff) {
     if (backoff.base_ms > 0 && backoff.max_ms == 0)
         backoff.max_ms = PAWL_RETRY_MAX_MS_DEFAULT > backoff.base_ms ? PAWL_RETRY_MAX_MS_DEFAULT
@@ -264,7 +264,7 @@ static int match_receptor(const struct handler_table *table, pawl_str type, int 
     return HANDLER_NONE;
 }
 
-/* A message that stands for an event is its receptor's alone. */
+/* A message that carries an event is its receptor's alone. */
 static int match_event(const struct handler_table *table, pawl_str name) {
     for (size_t i = 0; i < table->count; i++) {
         if (table->handlers[i].event && str_equal_cstr(name, table->handlers[i].receptor))

@@ -10,7 +10,7 @@
 
 enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH, HANDLER_HTTP };
 
-/* What became of one message of a batch; as engine_outcome, which stands above this layer's words. */
+/* What became of one message of a batch; as engine_outcome, which is above this layer. */
 enum handler_outcome { HANDLED_NOT_RUN = 0, HANDLED_DONE, HANDLED_RETRY, HANDLED_PERMANENT, HANDLED_SNOOZE };
 
 struct handler_verdict {
@@ -49,7 +49,7 @@ struct handler {
     handler_batch_fn batch; /* set: messages go to it, with batch_self, whatever the kind */
     void *batch_self;
     const char *receptor;    /* its name: one of several handlers of a message; NULL = a handler of its own */
-    bool event;              /* the receptor gets messages that stand for events, and no others */
+    bool event;              /* the receptor gets messages that carry events, and no others */
     struct event_pattern on; /* event: of these types; no text = as it is registered */
     bool from_start;         /* event: when it is new, also those that are there */
     const char *url;         /* http */
@@ -131,7 +131,7 @@ int handler_table_match(struct handler_table *table, pawl_str type);
 enum { HANDLER_RECEPTORS_MAX = 32 };
 
 /* The handlers of an inbox message that receptors match: all those receptors, and the first handler that is
- * none, if any; of one that stands for an event, its receptor. Returns how many; reads what does not change
+ * none, if any; of one that carries an event, its receptor. Returns how many; reads what does not change
  * while the worker runs. */
 size_t handler_table_receptors(const struct handler_table *table, const struct item *item,
                                const struct handler *found[static HANDLER_RECEPTORS_MAX]);
@@ -156,7 +156,7 @@ void handler_table_pause(struct handler_table *table, const struct pause_rows *r
 /* The message has ended: that it was cancelled is forgotten. */
 void handler_table_uncancel(struct handler_table *table, pawl_uuid id);
 
-/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: somebody wants it to wait;
+/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: it is paused;
  * HANDLER_CANCELLED: to end.
  */
 int handler_table_match_item(struct handler_table *table, const struct item *item);

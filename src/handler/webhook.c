@@ -1,4 +1,4 @@
-/* Sending an event to somebody's endpoint. */
+/* Sending an event to a webhook. */
 #include "handler/webhook.h"
 
 #include <openssl/crypto.h>
@@ -13,7 +13,7 @@
 
 static const char prefix[] = "whsec_";
 
-/* The key's bytes: what the base64 behind whsec_ means, or the text itself. */
+/* The key's bytes: the base64 after whsec_ decoded, or the text itself. */
 static pawl_status read_secret(const char *secret, uint8_t *key, size_t *len, pawl_error *err) {
     size_t text_len = strlen(secret);
     uint8_t bytes[WEBHOOK_SECRET_BYTES_MAX * 2];

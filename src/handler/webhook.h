@@ -1,4 +1,4 @@
-/* Sending an event to somebody's endpoint: CloudEvents headers (binary mode), signed as Standard Webhooks. */
+/* Sending an event to a webhook: CloudEvents headers (binary mode), signed as Standard Webhooks. */
 #ifndef HANDLER_WEBHOOK_H
 #define HANDLER_WEBHOOK_H
 

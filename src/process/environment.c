@@ -20,7 +20,7 @@ static void add(struct environment *env, size_t *count, const char *name, pawl_s
         env->list[(*count)++] = line;
 }
 
-/* Room for the common names and so many more. */
+/* Room for the common names and this many more. */
 static pawl_status begin(struct environment *env, size_t more, size_t *count, pawl_error *err) {
     env->arena = arena_create(0);
     env->list = env->arena != NULL ? arena_array(env->arena, PASSED_COUNT + more + 1, sizeof(char *)) : NULL;

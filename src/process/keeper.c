@@ -54,7 +54,7 @@ static void *keeper_main(void *self) {
             continue;
         }
         order->status = spawn(order->request, &order->pid, &order->pidfd, &order->error);
-        /* Here, under the lock it was started with: whoever sweeps orphans may have the lock before the one
+        /* Here, under the lock it was started with: the sweep of orphans may have the lock before the one
          * who asked, and would end a child that it does not find in the table. */
         if (order->status == PAWL_OK)
             keeper->pids[order->place] = order->pid;
@@ -185,7 +185,7 @@ static pawl_status ask(struct keeper *keeper, const struct child_request *reques
     return status;
 }
 
-/* A file without a name: the program can read it as slowly as it likes, and nobody has to pump. */
+/* A file without a name: the program can read it as slowly as it likes, and no thread has to feed it. */
 static pawl_status input_file(pawl_str input, int *fd, pawl_error *err) {
     pawl_status status = PAWL_OK;
     int made = memfd_create("input", MFD_CLOEXEC);
@@ -291,7 +291,7 @@ static void wait_for_end(struct child *child, int64_t wait_ms) {
 }
 
 struct child_exit child_reap(struct keeper *keeper, struct child *child) {
-    /* Whoever of its session is still there; before it is reaped, or its number might be another's by then.
+    /* What is left of its session; before it is reaped, or its number might be another's by then.
      */
     kill(-child->pid, SIGKILL);
     siginfo_t info = {0};

@@ -22,7 +22,7 @@ PAWL_MUSTCHECK pawl_status keeper_create(const char *name, enum keeper_thread th
 /* The children must have ended. Takes NULL. */
 void keeper_free(struct keeper *keeper);
 
-/* For whoever sweeps orphans: no child starts or ends between lock and unlock. keep->pids and runs are
+/* For the sweep of orphans: no child starts or ends between lock and unlock. keep->pids and runs are
  * borrowed until then. */
 void keeper_lock(struct keeper *keeper, struct orphan_keep *keep);
 void keeper_unlock(struct keeper *keeper);

@@ -48,7 +48,7 @@ static pid_t parent_of(pid_t pid) {
 }
 
 /* Whether the process was started by a handler that still runs. One that wiped its environment belongs to
- * nobody we know, and stays while anything runs that it could belong to. */
+ * no known process, and stays while anything runs that it could belong to. */
 static bool belongs(pid_t pid, const struct orphan_keep *keep) {
     static const char name[] = "PAWL_RUN=";
     if (keep->count == 0)

@@ -1,4 +1,4 @@
-/* A program that runs: fed, read, limited and ended. Whoever runs programs does it by these rules. */
+/* A program that runs: fed, read, limited and ended. Every program is run by these rules. */
 #ifndef PROCESS_PROCESS_H
 #define PROCESS_PROCESS_H
 
@@ -18,7 +18,7 @@ struct process_spec {
     size_t pair_count;
     pawl_str input;  /* its stdin */
     size_t out_max;  /* of its stdout; 0 = PROCESS_STDOUT_BYTES_MAX */
-    size_t out_kept; /* the first so many are kept; 0 = all */
+    size_t out_kept; /* the first bytes that are kept; 0 = all */
     /* Told of every line of its stdout as it comes, without the line end, of a last one that has none when
      * it exits; NULL = nobody. */
     void (*on_line)(void *self, pawl_str line);

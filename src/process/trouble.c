@@ -22,7 +22,7 @@ static struct trouble_row *find(struct trouble *trouble, const char *program) {
     return NULL;
 }
 
-/* A row that nobody needs, or the last one. */
+/* A row that is not needed, or the last one. */
 static struct trouble_row *take(struct trouble *trouble) {
     int at = 0;
     while (at + 1 < TROUBLE_ROWS_MAX && (trouble->rows[at].open || trouble->rows[at].told))

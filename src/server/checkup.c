@@ -110,7 +110,7 @@ static void write_state(struct call *call, const struct checkup *checkup) {
                                       failed ? cell_cstr(checkup->error) : cell_none()});
 }
 
-/* Old reports are made anew, for whoever asks again. */
+/* Old reports are refreshed, for the next request. */
 static pawl_status show(struct call *call, pawl_error *err) {
     struct checkup *checkup = call->server->checkup;
     (void)err;

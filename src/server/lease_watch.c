@@ -10,8 +10,8 @@
 #include "server/server.h"
 #include "work/observe.h"
 
-/* An item has a few places it can stand at; the one that was claimed first makes room. So the memory is
- * bounded, and work that nobody ever reports needs no sweeping. */
+/* An item has a few places it can be in; the one that was claimed first makes room. So the memory is
+ * bounded, and work that is never reported needs no sweep. */
 enum { WAYS = 8, SETS = PAWL_HTTP_LEASES_WATCHED_MAX / WAYS, PASS_ON_MS = 5000 };
 
 struct watched {

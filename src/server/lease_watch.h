@@ -22,7 +22,7 @@ void lease_watch_end(struct lease_watch *watch);
 void lease_watch_asked(struct lease_watch *watch, enum rollup_kind kind, int64_t began_us, bool ok,
                        size_t count);
 
-/* What one item of a claim is known by: a job's number stands in a UUID. */
+/* What one item of a claim is known by: a job's number is put into a UUID. */
 struct lease_ref {
     int64_t token;
     pawl_uuid id;

@@ -29,7 +29,7 @@ static void label(struct buf *buf, const struct metric_label *one, bool first) {
     buf_append_char(buf, '"');
 }
 
-/* The labels in braces, with one more behind them unless `last` has no name; nothing when there are none. */
+/* The labels in braces, with one more after them unless `last` has no name; nothing when there are none. */
 static void write_labels(struct buf *buf, const struct metric_label *labels, struct metric_label last) {
     bool any = false;
     for (const struct metric_label *one = labels; one != NULL && one->name != NULL; one++) {

@@ -1,4 +1,4 @@
-/* Work over everything that fits a filter: it runs behind the requests, in small steps, with progress. */
+/* Work over everything that fits a filter: it runs in the background, in small steps, with progress. */
 #include "server/operation.h"
 
 #include <inttypes.h>
@@ -254,7 +254,7 @@ static void done(struct pool_task *pool_task) {
 
 /* ---- Starting */
 
-/* Forgets the oldest that have ended; false when so many wait that there is no room. With the lock held. */
+/* Forgets the oldest that have ended; false when too many wait and there is no room. With the lock held. */
 static bool make_room(struct operations *operations) {
     size_t seen = 0, waiting = 0;
     for (struct operation **at = &operations->first; *at != NULL;) {

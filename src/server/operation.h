@@ -1,4 +1,4 @@
-/* Work over everything that fits a filter: it runs behind the requests, in small steps, with progress. */
+/* Work over everything that fits a filter: it runs in the background, in small steps, with progress. */
 #ifndef SERVER_OPERATION_H
 #define SERVER_OPERATION_H
 
@@ -21,7 +21,7 @@ struct operation_new {
     enum operation_verb verb;
     struct message_filter messages; /* of the first two */
     struct job_filter jobs;         /* of the others */
-    int64_t max;                    /* at most so many; 0 = all */
+    int64_t max;                    /* at most this many; 0 = all */
     int64_t per_second;             /* not faster than that; 0 = as fast as it goes */
     bool dry_run;                   /* only count */
     int64_t total; /* how many there are, as far as that is known without counting; -1 = not */

@@ -182,7 +182,7 @@ void sampler_replay(struct sampler *sampler, int64_t after, struct buf *out) {
     pthread_mutex_unlock(&sampler->lock);
 }
 
-/* The point that was made so many before the next one. */
+/* The point made this many before the next one. */
 static const struct point *point_back(const struct sampler *sampler, size_t back) {
     return &sampler->points[(sampler->number - (int64_t)back + 1) % SAMPLES_KEPT];
 }

@@ -14,10 +14,10 @@ void sampler_free(struct sampler *sampler);
 
 /* Starts a sample when it is time; once a second or so. */
 void sampler_tick(struct sampler *sampler, int64_t now_ms);
-/* Somebody looks: a sample is due now, and every second for a while. */
+/* It is being watched: a sample is due now, and every second for a while. */
 void sampler_wanted(struct sampler *sampler);
 
-/* Appends the events behind `after`, at most SAMPLES_REPLAYED, at least the latest. */
+/* Appends the events after `after`, at most SAMPLES_REPLAYED, at least the latest. */
 void sampler_replay(struct sampler *sampler, int64_t after, struct buf *out);
 
 /* Writes the latest sample and the series before it into the call's answer. */

@@ -88,7 +88,7 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     return status;
 }
 
-/* Somebody must notice when the last worker is gone. */
+/* The server must notice when the last worker is gone. */
 static pawl_status watch_alerts(struct server *server, pawl_error *err) {
     const struct alert_watch_config config = {.store = server->config.store,
                                               .interval_ms = server->config.alert_interval_ms,

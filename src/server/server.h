@@ -41,7 +41,7 @@ struct server {
     bool tls;
     char address[80]; /* "127.0.0.1:7295", with the port that was taken */
     int listen_fd;
-    int event_fd; /* pool_tasks are done, or somebody wants the loop */
+    int event_fd; /* pool tasks are done, or the loop is wanted */
     int signal_fd;
     bool stopping;
     int64_t started_ms; /* boot clock */

@@ -17,7 +17,7 @@ void stats_count(struct stats *stats, const struct exchange *exchange) {
     int status = exchange->call.status;
     int64_t took_us = clock_boot_us() - exchange->began_us;
     if (status < 100 || status >= STATS_CLASSES * 100)
-        return; /* nobody got an answer */
+        return; /* no answer was sent */
     bool stream = exchange->call.route != NULL && exchange->call.route->shape == ANSWER_STREAM;
     pthread_mutex_lock(&stats->lock);
     stats->requests[status / 100]++;

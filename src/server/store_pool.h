@@ -10,7 +10,7 @@
 /* Part of what is to be done. store is NULL when there is none: err says why. */
 struct pool_task {
     void (*run)(struct pool_task *pool_task, struct store *store, const pawl_error *err);
-    void (*done)(struct pool_task *pool_task); /* in the loop, behind server_hand_back */
+    void (*done)(struct pool_task *pool_task); /* in the loop, after server_hand_back */
     struct pool_task *next;
 };
 

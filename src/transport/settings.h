@@ -22,7 +22,7 @@ struct transport_setting {
     struct transport_config config;
     const struct transport_module *module;
     struct transport_option options[TRANSPORT_OPTIONS_MAX];
-    int breaker_failures; /* so many in a row and the transport rests */
+    int breaker_failures; /* after this many in a row the transport rests */
     int64_t breaker_ms;   /* at first; doubled while it stays away */
 };
 

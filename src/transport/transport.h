@@ -40,7 +40,7 @@ struct transport_field {
 };
 
 /* One message on its way out; the event's id is the broker's message id and the same at every attempt. Where
- * messages have fields (Redis Streams), those that are given stand in place of the event. */
+ * messages have fields (Redis Streams), those that are given replace the event. */
 struct transport_message {
     pawl_str destination;
     struct event event;

@@ -7,7 +7,7 @@
 
 enum { INSTANCE_COLUMNS = 20, LANE_COLUMNS = 10 };
 
-/* Silent: its lease is over, but nobody has evicted it yet. */
+/* Silent: its lease has ended, but it is not evicted yet. */
 const char *instance_state_name(const struct instance_row *row, int64_t now_ms);
 
 extern const struct column instance_columns[INSTANCE_COLUMNS];

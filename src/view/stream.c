@@ -76,7 +76,7 @@ static int by_need(const void *left, const void *right) {
     return by_place(a, b);
 }
 
-/* Rows of one stream stand together, the first message first. */
+/* Rows of one stream are together, the first message first. */
 static size_t fold(struct stream_row *rows, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {

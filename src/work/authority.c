@@ -102,7 +102,7 @@ static pawl_status needs_task(struct needs *needs, const struct task *task, pawl
         return status;
     if (document != NULL)
         return needs_document(needs, document, err);
-    /* Whoever made a task for this agent has said what its handler needs. */
+    /* The author of the agent's task has said what its handler needs. */
     return str_absent(task->agent) ? needs_named(needs, "job", task->type, err) : PAWL_OK;
 }
 

@@ -40,7 +40,7 @@ enum { DUTY_BACKOFF_MS = 250 };
 int64_t duty_longer_ms(int64_t backoff_ms);
 void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms);
 
-/* Lets go of it, when it is held. */
+/* Gives it up, when it is held. */
 void duty_leave(struct duty *duty, struct store *store);
 
 #endif

@@ -12,7 +12,7 @@ struct housekeeping {
     bool more;              /* a deletion reached its bound: another round finds more */
 };
 
-/* One round of short transactions; each deletion takes at most rows_max. caller (nil: nobody) is never
+/* One round of short transactions; each deletion takes at most rows_max. caller (nil: none) is never
  * removed. */
 PAWL_MUSTCHECK pawl_status housekeeping_round(struct store *store, pawl_uuid caller, int rows_max,
                                               struct housekeeping *out, pawl_error *err);

@@ -21,7 +21,7 @@ void observe_clock(struct observer *observer, int64_t store_now_ms) {
         atomic_store_explicit(&observer->ahead_ms, store_now_ms - clock_boot_ms(), memory_order_relaxed);
 }
 
-/* Until now_us, by the boot clock: whoever starts something has read it already. */
+/* Until now_us, by the boot clock: the caller has read it already. */
 static void note_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms, int64_t now_us) {
     int64_t ahead_ms = atomic_load_explicit(&observer->ahead_ms, memory_order_relaxed);
     if (ahead_ms == 0)

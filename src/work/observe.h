@@ -12,9 +12,9 @@
 struct observer {
     struct tracer *tracer; /* NULL: no traces */
     struct rollups rollups;
-    _Atomic int64_t ahead_ms;  /* the store's clock less boot time; 0 = not known yet */
-    struct tracer_counts told; /* spans that are in the rollups; whoever passes them on owns it */
-    struct log *log;           /* where failed attempts are told; NULL: nowhere */
+    _Atomic int64_t ahead_ms;                    /* the store's clock less boot time; 0 = not known yet */
+    struct tracer_counts told;                   /* spans that are in the rollups; the exporter owns it */
+    struct log *log;                             /* where failed attempts are told; NULL: nowhere */
     _Atomic int64_t failures_since_ms, failures; /* of the present second, so that a storm fills no disk */
 };
 
@@ -80,7 +80,7 @@ struct observed_batch {
     int64_t began_us;
 };
 void observe_batch(struct observer *observer, pawl_str parent, struct observed_batch *work);
-/* Whether somebody will see its span. */
+/* Whether its span is recorded. */
 bool observe_batch_traced(const struct observer *observer, const struct observed_batch *work);
 struct observed_batch_end {
     pawl_str perspective, error;

@@ -63,7 +63,7 @@ static pawl_str begin_one(const struct putter *putter, struct span *span, pawl_s
     return span_traceparent(span, own);
 }
 
-/* What came with the parent goes with whoever has no traceparent of its own. */
+/* What came with the parent is passed on to what has no traceparent itself. */
 static pawl_str state_kept(const struct putter *putter, pawl_str own, pawl_str object) {
     struct trace_context above;
     return str_absent(own) && !str_absent(putter->state) && trace_parse(putter->parent, &above)

@@ -10,7 +10,7 @@
 #include "base/time/civil.h"
 #include "base/time/clock.h"
 
-/* So many digits as a number. */
+/* A fixed number of digits as a number. */
 static bool digits(pawl_str text, size_t at, size_t count, int64_t max, int64_t *value) {
     return at + count <= text.len && text.ptr[at] != '-' && text.ptr[at] != '+' &&
            str_to_i64((pawl_str){text.ptr + at, count}, 0, max, value);
@@ -133,7 +133,7 @@ static pawl_status fire(struct store *store, const struct job_schedule *in, cons
     pawl_status status = schedule_id_of(in->name, &id, err);
     if (status != PAWL_OK)
         return status;
-    /* next_ms is the first instant that nobody has decided on. */
+    /* next_ms is the first instant that is not decided yet. */
     schedule_fires(schedule, in->next_ms - 1, now_ms, fires);
     for (size_t i = 0; i < fires->count; i++)
         due_ms[i] = schedule_due_ms(schedule, &id, fires->ticks_ms[i]);

@@ -1,4 +1,4 @@
-/* pawl events snapshot: a state that somebody folded from a long stream, kept and found again. */
+/* pawl events snapshot: a state folded from a long stream, stored and found again. */
 #include <inttypes.h>
 #include <string.h>
 

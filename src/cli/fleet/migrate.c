@@ -31,7 +31,7 @@ static pawl_status check_counts(const struct cli *cli, const struct settings *se
     return PAWL_OK;
 }
 
-/* Counts nobody named are the store's choice, except that few partitions need few lanes. */
+/* Counts that are not given are the store's choice, except that few partitions need few lanes. */
 static struct migrate_config counts_of(const struct options *options) {
     struct migrate_config migrate = {0};
     if (named(options, OPTION_PARTITIONS))

@@ -118,7 +118,7 @@ static pawl_status check_set(struct cli *cli, pawl_error *err) {
     return read_words(cli, &change, err);
 }
 
-/* Stale follows the instance lease: nobody's row goes while he may be only slow. */
+/* Stale follows the instance lease: no row is removed while its instance may only be slow. */
 static pawl_status derive(struct cli *cli, struct settings_change *change, pawl_error *err) {
     struct settings now;
     if (change->instance_lease_ms < 0 || change->stale_ms >= 0)

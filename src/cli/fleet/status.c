@@ -93,7 +93,7 @@ static pawl_status clock_compare(struct cli *cli, struct view *view, pawl_error 
     return status;
 }
 
-/* Per second, rounded; absent when nobody asked. */
+/* Per second, rounded; absent when not asked for. */
 static struct cell rate_cell(const struct view *view, int64_t now, int64_t before) {
     int64_t span_ms = view->counts.now_ms - view->before.now_ms;
     if (!view->rates || span_ms <= 0)
@@ -169,7 +169,7 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
     return status;
 }
 
-/* Rates are shown to whoever asked for them, and then before anything that can be left out. */
+/* Rates are shown when asked for, and then before anything that can be left out. */
 static void shown_columns(bool rates, struct column shown[static COLUMNS]) {
     memcpy(shown, columns, sizeof columns);
     for (size_t i = COLUMNS - RATES; i < COLUMNS; i++) {

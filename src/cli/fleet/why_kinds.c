@@ -139,7 +139,7 @@ static pawl_status tell_stream(struct cli *cli, pawl_str word, struct why_told *
     told->found = true;
     buf_append_cstr(&told->text, "Stream ");
     grid_escape(&told->text, word);
-    buf_append_cstr(&told->text, " stands at its first unfinished message. ");
+    buf_append_cstr(&told->text, " is at its first unfinished message. ");
     why_story(&why, &pause, &told->text, &told->next);
     return PAWL_OK;
 }

@@ -3,7 +3,7 @@
 
 #include "cli/help/completion.h"
 
-/* The first word of a path, and what is behind it ("" when it is one word). */
+/* The first word of a path, and the rest ("" when it is one word). */
 static int first_len(const char *path) { return (int)strcspn(path, " "); }
 
 static const char *second_word(const char *path) {

@@ -17,7 +17,7 @@ void help_markdown(struct buf *buf);
 void help_usage(struct buf *buf, const struct command *command);
 void help_flag_name(struct buf *buf, const struct flag_row *row);
 void help_option_name(struct buf *buf, const struct option_row *row);
-/* The option's text with where else it comes from and what it is when nobody says. */
+/* The option's text with its other sources and its default. */
 void help_option_text(struct buf *buf, const struct option_row *row);
 
 #endif

@@ -1,4 +1,4 @@
-/* pawl audit: what was executed, and whether anybody has changed the record of it. */
+/* pawl audit: what was executed, and whether the record of it was changed. */
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/cli.h"

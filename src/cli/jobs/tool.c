@@ -71,7 +71,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-/* The second word, or what the file behind @ says; an object either way. */
+/* The second word, or the content of the file after @; an object either way. */
 static pawl_status read_arguments(struct cli *cli, const struct tree **arguments, pawl_error *err) {
     pawl_str text = STR("{}");
     pawl_status status = PAWL_OK;

@@ -49,7 +49,7 @@ static pawl_status sync_directory(const char *path, pawl_error *err) {
     return status;
 }
 
-/* The file must be a regular one of whole lines, and nobody else's at the moment. */
+/* The file must be a regular one of whole lines, and not in use by another process. */
 static pawl_status archive_open(struct archive *archive, pawl_error *err) {
     struct stat info;
     char last = '\n';

@@ -1,4 +1,4 @@
-/* pawl streams: in which streams something waits, and what stands first. */
+/* pawl streams: the streams with waiting messages, and the first message of each. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "cli/cli.h"

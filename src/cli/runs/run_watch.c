@@ -10,7 +10,7 @@
 #include "base/time/clock.h"
 #include "view/run.h"
 
-enum { LOOK_MS = 1000, SAMPLES = 10 /* the rate is that of the last so many looks */ };
+enum { LOOK_MS = 1000, SAMPLES = 10 /* the rate is over this many looks */ };
 
 struct sample {
     struct run_row run;

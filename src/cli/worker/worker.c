@@ -30,7 +30,7 @@ static pawl_status check_database(struct cli *cli, pawl_error *err) {
     pawl_status status = database_open(cli, err);
     if (status == PAWL_UNAVAILABLE)
         cli->hint = "Check --database-url; with --wait the worker waits for the database.";
-    /* Only a worker may make this call, and for nobody's id it does nothing. A login without the right is
+    /* Only a worker may make this call, and for an unknown id it does nothing. A login without the right is
      * told now instead of with every try to register; anything else is the worker's own business. */
     if (status == PAWL_OK && cli->store->ops->core.wait_end(cli->store, uuid_nil(), err) == PAWL_CONFLICT)
         status = PAWL_CONFLICT;

@@ -41,7 +41,7 @@ static const char *text_or_null(const struct options *options, enum option_id id
     return text.len > 0 ? text.ptr : NULL;
 }
 
-/* 0 when nobody chose one and the heartbeat is longer than usual: the worker then makes it fit. */
+/* 0 when none was given and the heartbeat is longer than usual: the worker then makes it fit. */
 static int64_t instance_lease_ms(const struct options *options) {
     bool follows = options->values[OPTION_INSTANCE_LEASE].source == OPTION_FROM_DEFAULT &&
                    options_number(options, OPTION_HEARTBEAT) > PAWL_HEARTBEAT_MS_DEFAULT;
@@ -61,7 +61,7 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .metadata = text_or_null(options, OPTION_METADATA),
         .instance = text_or_null(options, OPTION_WORKER_ID),
         .concurrency = (int)options_number(options, OPTION_CONCURRENCY),
-        /* A batch that nobody chose may grow under load. */
+        /* A default batch may grow under load. */
         .batch = options->values[OPTION_BATCH].source == OPTION_FROM_DEFAULT
                      ? 0
                      : (int)options_number(options, OPTION_BATCH),

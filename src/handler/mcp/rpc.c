@@ -22,7 +22,7 @@ pawl_status mcp_count(struct mcp_session *session, struct mcp_exchange *exchange
     return PAWL_OK;
 }
 
-/* Its requests are refused: nobody here samples, elicits or has roots. A ping is answered. */
+/* Its requests are refused: this client does not sample, elicit or have roots. A ping is answered. */
 static pawl_status refuse(struct mcp_session *session, struct mcp_exchange *exchange,
                           const struct tree *message, const struct tree *id, struct buf *reply,
                           pawl_error *err) {

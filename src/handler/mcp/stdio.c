@@ -75,7 +75,7 @@ static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exc
     return true;
 }
 
-/* The whole lines that are there; *mine: one of them was the answer, what is behind it stays. */
+/* The whole lines that are there; *mine: one of them was the answer, what follows it stays. */
 static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *exchange, bool *mine,
                               pawl_error *err) {
     size_t at = 0;

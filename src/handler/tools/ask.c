@@ -29,7 +29,7 @@ static void *ask_main(void *self) {
     struct tool_set *set = NULL;
     pawl_error why = {0};
     pawl_status status = tools_mcp_set(asked->server, asked->wait, &set, &why);
-    (void)status; /* whoever looks up a tool of it is told */
+    (void)status; /* looking up one of its tools reports it */
     return NULL;
 }
 

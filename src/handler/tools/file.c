@@ -30,7 +30,7 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "tools file", "out of memory");
 }
 
-/* A text as it stands, or {"env": "NAME"}: secrets stay out of the file. */
+/* A text as written, or {"env": "NAME"}: secrets stay out of the file. */
 static pawl_status read_value(const struct reader *reader, const struct tree *value, const char **text,
                               pawl_error *err) {
     struct arena *arena = reader->tools->arena;

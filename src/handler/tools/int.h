@@ -37,7 +37,7 @@ struct tool_set {
     struct arena *arena;
     struct mcp_tools tools;
     struct schema **schemas; /* compiled at first use, under the server's lock */
-    struct tool_set *next;   /* older ones: somebody may still look at them */
+    struct tool_set *next;   /* older ones: they may still be in use */
 };
 
 struct tool_pin {

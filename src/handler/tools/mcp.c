@@ -161,7 +161,7 @@ static pawl_status take(struct tool_server *server, const struct tool_wait *wait
                          server->config.name, server->breaker.failures, (long long)wait_ms);
     }
     if (turn == TURN_IDLE && !mcp_usable(found)) {
-        mcp_close(found, 0); /* it left while nobody talked to it */
+        mcp_close(found, 0); /* it exited while it was not in use */
         found = NULL;
         turn = TURN_OPEN;
     }

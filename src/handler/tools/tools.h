@@ -17,7 +17,7 @@ enum {
     TOOLS_OUTPUT_BYTES_MAX = 1048576,
     TOOLS_FILE_BYTES_MAX = 1048576,
     TOOLS_SCOPES_MAX = 16,
-    TOOLS_LIST_MS = 10000 /* for asking a server what it has, when nobody says how long */
+    TOOLS_LIST_MS = 10000 /* default limit for asking a server what it has */
 };
 
 enum tool_kind { TOOL_PROCESS = 1, TOOL_HTTP, TOOL_FUNCTION, TOOL_MCP };
@@ -62,7 +62,7 @@ PAWL_MUSTCHECK pawl_status tools_create(const char *name, struct tools **tools, 
  * is told what of their output was left out (the log must outlive the tools). */
 void tools_limit(struct tools *tools, int64_t list_ms);
 void tools_log(struct tools *tools, struct log *log);
-void tools_free(struct tools *tools); /* takes NULL; nobody calls any more */
+void tools_free(struct tools *tools); /* takes NULL; no call may be running */
 
 /* Registration, before the first call. A tools file is described in docs/tools.md; PAWL_INVALID says where it
  * is wrong.
@@ -93,7 +93,7 @@ struct tool_wait {
 /* From now on, as long as tools_set says; cancel may be NULL. */
 struct tool_wait tools_wait(const struct tools *tools, const stop_flag *cancel);
 
-/* Asks the servers of these tools what they have, those that nobody has asked yet, side by side; count 0 =
+/* Asks the servers of these tools what they have, those that were not asked yet, in parallel; count 0 =
  * every server. Who could not be asked says so when its tool is looked up. */
 void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct tool_wait *wait);
 
@@ -133,7 +133,7 @@ PAWL_MUSTCHECK pawl_status tools_ping(struct tools *tools, pawl_str server, cons
                                       struct arena *arena, struct tools_ping **pings, size_t *count,
                                       pawl_error *err);
 
-/* Who keeps the child processes, for whoever sweeps orphans. */
+/* Who keeps the child processes, for the sweep of orphans. */
 struct keeper *tools_keeper(struct tools *tools);
 
 #endif

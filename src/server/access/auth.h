@@ -21,7 +21,7 @@ struct tokens {
  */
 PAWL_MUSTCHECK pawl_status tokens_load(const char *path, struct tokens *tokens, bool *made, pawl_error *err);
 
-/* Where tokens are kept when nobody says: $STATE_DIRECTORY, $XDG_STATE_HOME/pawl or ~/.local/state/pawl. */
+/* Where tokens are kept by default: $STATE_DIRECTORY, $XDG_STATE_HOME/pawl or ~/.local/state/pawl. */
 PAWL_MUSTCHECK pawl_status tokens_default_path(struct arena *arena, const char **path, pawl_error *err);
 
 /* A fresh secret, as hex digits. */

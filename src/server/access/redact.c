@@ -1,4 +1,4 @@
-/* Payloads shown without what nobody should read. */
+/* Payloads shown without the fields that are to be hidden. */
 #include "server/access/redact.h"
 
 #include <string.h>

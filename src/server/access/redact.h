@@ -1,4 +1,4 @@
-/* Payloads shown without what nobody should read. */
+/* Payloads shown without the fields that are to be hidden. */
 #ifndef SERVER_ACCESS_REDACT_H
 #define SERVER_ACCESS_REDACT_H
 

@@ -8,9 +8,9 @@
 enum { SESSION_TEXT_BYTES = 2 * TOKEN_BYTES + 1, COOKIE_NAME_BYTES = 40 };
 
 struct session {
-    char text[SESSION_TEXT_BYTES]; /* random; "" = nobody's */
+    char text[SESSION_TEXT_BYTES]; /* random; "" = none */
     enum credential as;
-    int64_t until_ms; /* of the clock since boot, which nobody sets */
+    int64_t until_ms; /* of the clock since boot, which cannot be set */
 };
 
 /* The loop's own. */
@@ -28,7 +28,7 @@ PAWL_MUSTCHECK pawl_status session_open(struct sessions *sessions, enum credenti
 /* NULL when there is none, or it is over. */
 const struct session *session_find(const struct sessions *sessions, pawl_str text, int64_t now_ms);
 
-/* From now on nobody gets in with it, and what listens with it is ended. */
+/* From now on it is not accepted, and streams opened with it are ended. */
 void session_end(struct sessions *sessions, pawl_str text);
 
 /* The session's part of a Cookie header; absent when there is none. */

@@ -24,12 +24,13 @@ pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err) {
 
 static pawl_status file_write(int fd, const struct tokens *tokens, const char *path, pawl_error *err) {
     char text[TOKEN_FILE_BYTES_MAX];
-    int len = snprintf(text, sizeof text,
-                       "# Tokens of pawl server. Whoever has one can do what its name says; keep this file "
-                       "private.\n"
-                       "# To end a token and every session made with it, replace it and restart the server.\n"
-                       "operator = %s\nviewer = %s\nworker = %s\n",
-                       tokens->operator, tokens->viewer, tokens->worker);
+    int len =
+        snprintf(text, sizeof text,
+                 "# Tokens of pawl server. Anyone who has one can do what its name says; keep this file "
+                 "private.\n"
+                 "# To end a token and every session made with it, replace it and restart the server.\n"
+                 "operator = %s\nviewer = %s\nworker = %s\n",
+                 tokens->operator, tokens->viewer, tokens->worker);
     if (write(fd, text, (size_t)len) == len && fsync(fd) == 0)
         return PAWL_OK;
     return error_errno(err, PAWL_UNAVAILABLE, "tokens", errno, "cannot write %s", path);

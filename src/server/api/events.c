@@ -44,7 +44,7 @@ static pawl_status list_stream(struct call *call, pawl_error *err) {
     return read_events(call, call_text(call, "name"), err);
 }
 
-/* Events that nobody has given a position yet get theirs first. */
+/* Events without a position yet get theirs first. */
 static pawl_status list_all(struct call *call, pawl_error *err) {
     struct stamp_result stamped;
     pawl_status status = call->store->ops->events.events_stamp(call->store, STAMP_MAX, &stamped, err);

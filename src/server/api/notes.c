@@ -111,7 +111,7 @@ static const struct column upkeep_columns[] = {
     {.key = "tally_folded", .type = CELL_INT},      {.key = "executions_removed", .type = CELL_INT},
     {.key = "spine_removed", .type = CELL_INT},     {.key = "runs_removed", .type = CELL_INT}};
 
-/* One round: short, so that nobody waits; ask again while something was removed. */
+/* One round: short, so that nothing waits for it; ask again while something was removed. */
 static pawl_status maintain(struct call *call, pawl_error *err) {
     enum { ROWS = 5000 };
     struct housekeeping done;

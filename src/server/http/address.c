@@ -112,7 +112,7 @@ static void name_cookie(struct server *server, int port) {
              secure ? "__Host-" : "", (int)seen);
 }
 
-/* Another machine may only come in where nobody can listen to the tokens. */
+/* Other machines are admitted only where the tokens cannot be overheard. */
 static pawl_status place_allowed(const struct server *server, const struct place *place, pawl_error *err) {
     if (place->loopback || server->tls || public_https(server))
         return PAWL_OK;

@@ -38,7 +38,7 @@ static int send_one(struct transport *session, const struct transport_message *m
     return code;
 }
 
-/* One published set: which of the broker's numbers stands for which message. */
+/* One published set: which of the broker's numbers is which message. */
 struct flight {
     const struct transport_message *messages;
     struct transport_result *results;
@@ -253,7 +253,7 @@ static pawl_status amqp_session_receive(struct transport *session, struct arena 
     return PAWL_OK;
 }
 
-/* Tags grow, and everything received before has been answered: the last one stands for all. */
+/* Tags grow, and everything received before has been answered: the last one acknowledges all. */
 static pawl_status amqp_session_acknowledge(struct transport *session, const uint64_t *tags, size_t count,
                                             enum transport_verdict verdict, pawl_error *err) {
     if (count == 0)

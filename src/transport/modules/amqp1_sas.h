@@ -4,7 +4,8 @@
 
 #include "pawl.h"
 
-/* A token for the audience that is good for so many seconds. False: it does not fit, or there is no HMAC. */
+/* A token for the audience that is valid for this many seconds. False: it does not fit, or there is no HMAC.
+ */
 PAWL_MUSTCHECK bool amqp1_sas_token(const char *audience, const char *name, const char *key,
                                     int64_t valid_seconds, char *token, size_t size);
 

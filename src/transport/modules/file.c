@@ -220,7 +220,8 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
     return PAWL_OK;
 }
 
-/* A line that no event can be is kept by its beginning and passed over; before its end is written nobody can.
+/* A line that no event can be is kept by its beginning and passed over; before its end is written that is
+ * impossible.
  */
 static pawl_status take_long_line(struct transport *session, int fd, struct arena *arena,
                                   struct transport_delivery *delivery, pawl_error *err) {

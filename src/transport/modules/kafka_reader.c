@@ -27,8 +27,8 @@ static pawl_status count_partitions(struct transport *session, int *count, pawl_
     return PAWL_OK;
 }
 
-/* Every partition, from the group's place: a subscription has one reader, so nobody has to agree with
- * anybody. */
+/* Every partition, from the group's place: a subscription has one reader, so there is nothing to agree
+ * on. */
 pawl_status kafka_subscribe(struct transport *session, const struct transport_subscription *in,
                             pawl_error *err) {
     pawl_str group;

@@ -229,7 +229,7 @@ static natsStatus send_one(struct transport *session, struct arena *arena,
     return code;
 }
 
-/* Nobody writes the results after this. */
+/* The results are not written after this. */
 static pawl_status await_answers(struct transport *session, pawl_error *err) {
     struct timespec until = deadline_of(session->confirm_ms);
     int code = 0;

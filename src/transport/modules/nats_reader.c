@@ -1,4 +1,4 @@
-/* NATS JetStream: reading a stream behind what the group has acknowledged. */
+/* NATS JetStream: reading a stream after what the group has acknowledged. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -179,7 +179,7 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     return PAWL_OK;
 }
 
-/* An acknowledgement is for everything before it too, so nobody else may have read from this consumer
+/* An acknowledgement is for everything before it too, so no other reader may have used this consumer
  * meanwhile. */
 static pawl_status follows(struct transport *session, natsMsg *msg, pawl_error *err) {
     jsMsgMetaData *data = NULL;

@@ -313,7 +313,7 @@ static bool shaped(const redisReply *reply, size_t elements) {
     return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= elements;
 }
 
-/* Entries that were trimmed away have no fields: nobody can read them, and nobody waits for them any more. */
+/* Entries that were trimmed away have no fields: they cannot be read, and nothing waits for them any more. */
 static pawl_status forget_trimmed(struct transport *session, const redisReply *reply, pawl_error *err) {
     pawl_str words[WORDS_MAX] = {STR("XACK"), session->from, session->group};
     int used = 3;

@@ -28,7 +28,7 @@ enum column_show {
     SHOW_JSON  /* in JSON only */
 };
 
-/* Numbers that stand for nothing. */
+/* Numbers that mean nothing. */
 enum column_absent { ABSENT_NEVER, ABSENT_ZERO, ABSENT_BELOW_ZERO };
 
 /* So much of an error says what went wrong. */
@@ -104,7 +104,7 @@ char *output_age(int64_t wall_ms, int64_t now_ms, char text[static OUTPUT_AGE_BY
 /* Writes an object with these cells, as output_record does. */
 void output_cells_json(struct buf *buf, const struct column *columns, size_t count, const struct cell *cells);
 
-/* Everything is written out, or it is not: *broken is set when nobody reads any more, which is no failure. */
+/* Everything is written out, or it is not: *broken is set when the reader is gone, which is no failure. */
 PAWL_MUSTCHECK pawl_status output_finish(struct output *output, bool *broken, pawl_error *err);
 
 #endif

@@ -280,7 +280,7 @@ static void tell_locked(struct story *story) {
         buf_append_cstr(story->text, " since ");
         why_moment(story->text, why->locked_since_ms, why->now_ms);
     }
-    buf_append_cstr(story->text, "; nobody else works on it until that ends.");
+    buf_append_cstr(story->text, "; no other worker runs it until that ends.");
     buf_reset(story->next);
     buf_printf(story->next,
                "Nothing if that transaction ends soon; otherwise end its session with SELECT "

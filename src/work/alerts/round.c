@@ -200,7 +200,7 @@ pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *
             alert_window_add(window, &totals);
             status = end_turn(store, &turn, &draft, window, err);
         }
-        /* Somebody was faster, or changed a rule: the next turn sees to it. */
+        /* Another process was faster, or a rule changed: the next turn handles it. */
         if (status == PAWL_STALE || status == PAWL_CONFLICT) {
             round.changes = 0;
             status = PAWL_OK;

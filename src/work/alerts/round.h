@@ -11,7 +11,8 @@ struct alert_round {
     size_t firing;      /* now */
 };
 
-/* Evaluates the rules when nobody has done so for interval_ms. That somebody was faster is no error. */
+/* Evaluates the rules when that was not done for interval_ms. It is no error when another process was faster.
+ */
 PAWL_MUSTCHECK pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *arena,
                                        struct alert_round *out, pawl_error *err);
 

@@ -174,7 +174,7 @@ static bool is_known(void *self, pawl_str name) {
 }
 
 /* Who was given a file of targets and lacks one that a rule names would leave its news lying: that is told
- * now, not when somebody misses them. */
+ * now, not when they are missed. */
 static pawl_status check_targets(const struct alert_watch *watch, struct store *store, struct arena *arena,
                                  pawl_error *err) {
     struct alert_rows rows = {.count = 0};

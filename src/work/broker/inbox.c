@@ -16,7 +16,7 @@
 
 enum {
     PAUSE_LOOK_MS = 1000,
-    LOOK_MS = 500,   /* between tries to get a duty that somebody else has */
+    LOOK_MS = 500,   /* between tries to get a duty that another instance has */
     RECEIVE_MS = 500 /* how long one receive waits: a stop is noticed that late */
 };
 
@@ -76,7 +76,7 @@ static bool hold_duty(struct reader *reader) {
     return held;
 }
 
-/* Whether somebody has paused the topic; asked now and then. */
+/* Whether the topic is paused; asked now and then. */
 static bool is_paused(struct reader *reader) {
     pawl_error error;
     struct pause_rows rows;

@@ -57,7 +57,7 @@ int64_t publisher_rest_ms(struct publisher *publisher) {
     return left_ms > 0 ? left_ms : 0;
 }
 
-/* The breaker: after so many failures in a row the broker is left alone, longer and longer. The first call
+/* The breaker: after several failures in a row the broker is left alone, longer and longer. The first call
  * after a rest is the test. The log says it at the first failure and at every rest, not at each message. */
 static void note_failure(struct publisher *publisher, const char *reason) {
     const struct transport_setting *setting = publisher->setting;

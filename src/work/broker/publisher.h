@@ -7,11 +7,11 @@
 
 struct publisher;
 
-/* The setting must outlive the publisher. log NULL: whoever publishes says what is wrong. NULL: out of
+/* The setting must outlive the publisher. log NULL: the caller reports what is wrong. NULL: out of
  * memory.
  */
 struct publisher *publisher_create(const struct transport_setting *setting, const struct log *log);
-void publisher_free(struct publisher *publisher); /* takes NULL; nobody may be publishing */
+void publisher_free(struct publisher *publisher); /* takes NULL; nothing may be publishing */
 
 bool publisher_keeps_order(const struct publisher *publisher);
 

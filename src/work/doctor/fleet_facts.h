@@ -34,7 +34,7 @@ struct fleet_receptor {
     struct event_receptor kept;
     pawl_str topic; /* of its messages */
     int64_t behind; /* events that were not looked at yet */
-    bool paused;    /* somebody holds up its topic, or the handler of its name */
+    bool paused;    /* its topic, or the handler of its name, is paused */
 };
 
 struct fleet_receptors {

@@ -12,7 +12,7 @@ enum {
     BACKLOG_MS_MAX = 10 * 60 * 1000,
     SCHEDULE_LATE_MS_MAX = 60 * 1000,
     DEDUPE_MS_MIN = 60 * 60 * 1000,
-    SHARE_OF_LEASE = 2 /* an execution may take one part in so many of its lease */
+    SHARE_OF_LEASE = 2 /* an execution may take at most this fraction of its lease */
 };
 #define HISTORY_MS_MAX (INT64_C(90) * 24 * 60 * 60 * 1000)
 
@@ -38,7 +38,7 @@ void look_clock_skew(const struct doctor_facts *facts, struct buf *found) {
 
 void look_clock_of_tests(const struct doctor_facts *facts, struct buf *found) {
     if (facts->settings.test_now_ms != 0)
-        buf_printf(found, "the store's clock stands at %" PRId64, facts->settings.test_now_ms);
+        buf_printf(found, "the store's clock is fixed at %" PRId64, facts->settings.test_now_ms);
 }
 
 void look_epoch_raised(const struct doctor_facts *facts, struct buf *found) {
@@ -92,7 +92,7 @@ static const char *lease_advice(int64_t longest_ms) {
                                  : "it must be renewed while it runs, which pawl worker does";
 }
 
-/* So many partitions for so many workers: fewer leave some of them without their share. */
+/* Partitions per worker: fewer leave some of them without their share. */
 void look_partitions_few(const struct doctor_facts *facts, struct buf *found) {
     int workers = 0;
     for (size_t i = 0; i < facts->instances.count; i++)

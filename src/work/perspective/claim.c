@@ -1,4 +1,4 @@
-/* Checkpoints that are claimed: who has which, and what the store has granted that nobody here knows of. */
+/* Checkpoints that are claimed: which projector has which, and grants of the store that are unknown here. */
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
 

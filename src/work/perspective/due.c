@@ -38,7 +38,7 @@ static void give_owed(struct perspectives *all, struct projector *projector) {
     }
 }
 
-/* Registrations whose process died, or that nobody backfills, go on here. */
+/* Registrations whose process died, or that are not backfilled, go on here. */
 static pawl_status backfill(struct projector *projector, bool *more, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < projector->rows.count; i++) {
@@ -124,7 +124,7 @@ static pawl_status due_round(const struct work *work, bool *found, bool *looked,
     return status != PAWL_OK ? status : last;
 }
 
-/* Whether anything that can be run here is behind: in line, or in the hands of somebody else. */
+/* Whether anything that can be run here is behind: due, or in the hands of another worker. */
 static pawl_status look_around(const struct projector *projector, bool *left, pawl_error *err) {
     struct perspective_rows rows = {0};
     pawl_status status = projector->store->ops->events.perspective_list(projector->store, (pawl_str){NULL, 0},

@@ -218,7 +218,7 @@ static bool is_definition(const char *name) {
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
 }
 
-/* In the order of their names, so that version 1 of a name can stand before version 2. */
+/* In the order of their names, so that version 1 of a name comes before version 2. */
 static pawl_status list_files(struct arena *arena, const char *path, char ***names, size_t *count,
                               pawl_error *err) {
     DIR *dir = opendir(path);

@@ -24,7 +24,7 @@ enum {
     PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
     PERSPECTIVE_HELPERS_MAX = 3,   /* threads that take part in a backlog of many streams */
     PERSPECTIVE_HELP_MS = 1000,    /* a batch that took longer may have waited for the other thread's rows */
-    PERSPECTIVE_ALONE_MS = 60000,  /* how long nobody takes part after one */
+    PERSPECTIVE_ALONE_MS = 60000,  /* how long no other thread takes part after one */
     PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
     PERSPECTIVE_HOLDS_MAX = 16,
     PERSPECTIVE_RETRY_MS_FIRST = 20,
@@ -105,7 +105,7 @@ struct perspectives {
     size_t backlog_count;
     int64_t all_behind_ms; /* since when every fed perspective has one; 0: not so */
     bool look;             /* something is due that was not, a moment ago */
-    bool settling;         /* somebody asks whether nothing is left, here or with others */
+    bool settling;         /* asked whether nothing is left, here or with others */
     int working;           /* pieces of work under way */
     bool due_left;         /* the last look found something, or none was made yet */
     pthread_t thread;
@@ -181,7 +181,7 @@ void perspectives_backlog_sum(struct perspectives *all, const struct perspective
 
 /* A thread that takes part in what the first is at; self: the perspectives. */
 void *perspectives_helper(void *self);
-/* The backlog of this perspective has many streams: whoever is free takes some of them. */
+/* The backlog of this perspective has many streams: free threads take some of them. */
 void perspectives_help_ask(struct perspectives *all, pawl_str key);
 /* There is no more of it; alone: nor is help wanted for a while. */
 void perspectives_help_end(struct perspectives *all, pawl_str key, bool alone);
@@ -208,7 +208,7 @@ PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, c
                                                       size_t count, struct names *busy, bool *written,
                                                       pawl_error *err);
 
-/* Nobody is to blame for these: the same call may succeed soon. */
+/* Transient: the same call may succeed soon. */
 bool perspective_passing(pawl_status status);
 /* Waits, and makes the next wait longer. */
 void perspective_pause(int64_t *wait_ms);
@@ -220,7 +220,7 @@ PAWL_MUSTCHECK pawl_status perspectives_claim(const struct work *work, const str
                                               struct holding *holding, struct checkpoint_grants *grants,
                                               pawl_error *err);
 void perspectives_let_go(struct perspectives *all, struct holding *holding);
-/* Now and then: what the store has granted and nobody here holds is due again. */
+/* Now and then: what the store has granted and no thread here holds is due again. */
 PAWL_MUSTCHECK pawl_status perspectives_settle(const struct work *work, pawl_error *err);
 
 /* Applies what was granted, perspective by perspective. */

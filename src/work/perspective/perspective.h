@@ -1,4 +1,4 @@
-/* Perspectives at work: the events behind each checkpoint are applied, by whoever owns the stream's lane. */
+/* Perspectives at work: the events after each checkpoint are applied, by the owner of the stream's lane. */
 #ifndef WORK_PERSPECTIVE_PERSPECTIVE_H
 #define WORK_PERSPECTIVE_PERSPECTIVE_H
 
@@ -28,7 +28,7 @@ PAWL_MUSTCHECK pawl_status perspectives_function(struct perspectives *all, pawl_
 
 /* The thread that takes what is due: retries, backlogs, positions. It waits until tick names an instance. */
 PAWL_MUSTCHECK pawl_status perspectives_start(struct perspectives *all, pawl_error *err);
-/* Called by the worker's loop: who works (nil: nobody any more), and what there is to tell. */
+/* Called by the worker's loop: which instance works (nil: none any more), and what there is to report. */
 void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
 /* Whether something is being applied or was, a moment ago. */
 bool perspectives_busy(void *self);
@@ -39,7 +39,7 @@ void perspectives_ask(void *self);
 bool perspectives_all_behind(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 
-/* Who starts their programs; NULL = nobody. */
+/* What starts their programs; NULL = nothing. */
 struct keeper *perspectives_keeper(struct perspectives *perspectives);
 
 #endif

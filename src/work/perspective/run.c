@@ -61,7 +61,7 @@ static void owe(const struct work *work, const struct perspective_row *row, cons
         free(text); /* its lease gives it back */
 }
 
-/* What was not finished is due again at once, for whoever comes. */
+/* What was not finished is due again at once, for any worker. */
 static void give_back(const struct work *work, const struct perspective_row *row, struct share *shares,
                       size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ void perspective_run(const struct work *work, const struct perspective_row *row,
         if (status == PAWL_NOT_FOUND || status == PAWL_STALE)
             return; /* the perspective was removed, or we were put out: nothing is ours */
         if (perspective_held(work->all, row->key))
-            break; /* told by whoever starts programs */
+            break; /* reported where programs are started */
         if (!told)
             perspective_note_trouble(work, row, &error);
         told = true;

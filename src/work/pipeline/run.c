@@ -431,7 +431,7 @@ void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result
     if (status == PAWL_OK)
         status = drive(&run, &now, &err);
     size_t ended = 0;
-    while (run.running > 0) /* whatever went wrong, nobody is left behind */
+    while (run.running > 0) /* whatever went wrong, no thread is left behind */
         status = collect(&run, true, &ended, &err) == PAWL_OK ? status : PAWL_UNAVAILABLE;
     if (status == PAWL_OK)
         conclude(&run, &now, result);

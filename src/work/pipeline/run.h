@@ -13,8 +13,8 @@
 
 enum {
     PIPELINE_PARALLEL_MAX = 8, /* steps of one job at the same time */
-    PIPELINE_PLAN_MS = 50, /* how long finished steps may wait until somebody looks what they make possible */
-    PIPELINE_STORE_TRIES = 5 /* of recording a step, before the job is tried again later */
+    PIPELINE_PLAN_MS = 50,     /* how long finished steps may wait until the plan is made again */
+    PIPELINE_STORE_TRIES = 5   /* of recording a step, before the job is tried again later */
 };
 
 struct run_paces;
@@ -39,7 +39,7 @@ struct pipeline_run_in {
     int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
     int64_t deadline_ms; /* boot time; 0 = none */
     const stop_flag *cancel;
-    pawl_str agent;               /* under whose scopes it works; absent: nobody's */
+    pawl_str agent;               /* under whose scopes it works; absent: no agent's */
     atomic_bool *refused;         /* set when a scope was missing; may be NULL */
     atomic_llong *not_started_ms; /* as tool_call */
     void (*progress)(void *self); /* after each step */

@@ -17,7 +17,7 @@
 
 enum {
     EVENTS_MAX = 100,
-    LOOK_MS = 500,    /* between looks at an empty spine, and at a duty that somebody else has */
+    LOOK_MS = 500,    /* between looks at an empty spine, and at a duty that another instance has */
     REGISTER_MS = 20, /* between looks whether the worker has registered */
     STOP_MS = 2000
 };

@@ -8,7 +8,7 @@
 
 /* {"uses": "pawl.wait", "with": {"event": "order:7:paid", "timeout": "1h"}} or {"for": "30s"}. The job is
  * parked meanwhile: it costs no slot. When it is over is written down with the step, so that a retried job
- * does not begin to wait anew. */
+ * does not start waiting again. */
 struct wait_mark {
     size_t step;
     int64_t until_ms; /* the store's clock; 0 = no end */

@@ -14,7 +14,7 @@ struct receptor_world {
     struct keeper *keeper;
     const char *source; /* of CloudEvents: "/pawl/<service>" */
     pthread_mutex_t lock;
-    struct http_client *clients[RECEPTOR_CLIENTS_MAX]; /* that nobody uses now */
+    struct http_client *clients[RECEPTOR_CLIENTS_MAX]; /* that are not in use */
     size_t client_count;
 };
 

@@ -1,5 +1,6 @@
-/* Feeding receptors on events. A round is one transaction that needs no lease: whoever else feeds the same
- * receptor is passed over, and what a round puts is put with the receptor's new position or not at all. */
+/* Feeding receptors on events. A round is one transaction that needs no lease: another worker that feeds the
+ * same receptor is passed over, and what a round puts is put with the receptor's new position or not at all.
+ */
 #include "work/receptors/feed.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ struct receptor_feed {
     pthread_cond_t changed;
     bool ending, woken, left;
     bool working;        /* the worker is registered */
-    int64_t quiet_ms;    /* boot time: until then somebody may still have to claim */
+    int64_t quiet_ms;    /* boot time: until then something may still have to be claimed */
     int64_t events, fed; /* since the log was told */
     int64_t logged_ms;   /* boot time */
     char trouble[256];   /* not told yet; "" = none */

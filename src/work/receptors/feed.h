@@ -23,7 +23,7 @@ void receptor_feed_free(struct receptor_feed *feed); /* ends the thread; takes N
 void receptor_feed_tick(struct receptor_feed *feed, pawl_uuid instance, struct log *log);
 /* Something may have been appended. */
 void receptor_feed_wake(struct receptor_feed *feed);
-/* Whether there may be messages that nobody has claimed yet. */
+/* Whether there may be messages that are not claimed yet. */
 bool receptor_feed_busy(struct receptor_feed *feed);
 
 #endif

@@ -54,7 +54,7 @@ struct turn {
     bool threaded;
 };
 
-/* What a receptor has done is noted with the event's id, when the message stands for an event. */
+/* What a receptor has done is noted with the event's id, when the message carries an event. */
 static pawl_uuid noted_id(const struct item *item) {
     pawl_str name;
     bool event = receptor_of_consumer(item->consumer, &name) && !uuid_is_nil(item->causation_id);

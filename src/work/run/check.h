@@ -15,7 +15,7 @@ struct run_check {
     struct store *store;           /* NULL = its statements are not looked for */
 };
 
-/* PAWL_INVALID, PAWL_NOT_FOUND: what can never work, and where it stands. */
+/* PAWL_INVALID, PAWL_NOT_FOUND: what can never work, and where it is. */
 PAWL_MUSTCHECK pawl_status run_check(const struct run_check *in, struct arena *arena, pawl_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* How fast the sources of runs are asked by this worker, and what the fleet is told of it. */
+/* How fast the sources of runs are asked by this worker, and what other workers are told of it. */
 #ifndef WORK_RUN_PACES_H
 #define WORK_RUN_PACES_H
 

@@ -45,7 +45,7 @@ static bool is_permanent(pawl_status status) {
     return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
 }
 
-/* What a status that is nobody's fault makes of the page. */
+/* What a transient status makes of the page. */
 static void fail(struct work *work, pawl_status status, const pawl_error *err) {
     if (status == PAWL_STALE)
         end(work, JOB_END_CANCELLED, -1, "cancelled");

@@ -22,7 +22,7 @@ static pawl_status write_tree(struct arena *arena, const struct tree *tree, pawl
     return status;
 }
 
-/* The key that was asked for, or one that nobody has. */
+/* The key that was asked for, or a new one. */
 static pawl_status choose_key(const struct run_begin *in, struct arena *arena, pawl_str *key,
                               pawl_error *err) {
     pawl_uuid fresh = uuid_nil();

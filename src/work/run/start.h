@@ -16,7 +16,7 @@ struct run_begin {
     const struct tree *params;     /* an object instead of the document's; NULL = the document's */
     pawl_str key;                  /* instead of the document's; absent = the document's, or a fresh one */
     pawl_str wait_key, traceparent;
-    pawl_str agent;      /* under whose scopes it works; absent: nobody's, or the parent's */
+    pawl_str agent;      /* under whose scopes it works; absent: no agent's, or the parent's */
     int64_t parent;      /* 0 = none */
     struct tools *tools; /* to check it against; NULL = they are not known here, or it was done */
     struct tool_wait wait;
