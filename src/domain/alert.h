@@ -46,6 +46,7 @@ enum alert_metric alert_metric_find(pawl_str name);
 enum alert_side { ALERT_ABOVE = 1, ALERT_BELOW };
 enum alert_severity { ALERT_WARNING = 1, ALERT_CRITICAL };
 enum alert_phase { ALERT_OK = 1, ALERT_FIRING };
+enum notice_state { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP };
 enum alert_event { ALERT_NOTHING = 0, ALERT_FIRED, ALERT_RESOLVED, ALERT_TESTED };
 
 /* What people set. */

@@ -32,6 +32,8 @@ enum dead_reason { DEAD_ATTEMPTS = 1, DEAD_PERMANENT, DEAD_KILLED, DEAD_PARKED, 
 enum aside_reason { ASIDE_FAILED = 1, ASIDE_BEHIND, ASIDE_EXPIRED, ASIDE_RELEASED, ASIDE_REDRIVEN };
 enum hold_state { HOLD_WAITING = 1, HOLD_BLOCKED, HOLD_PARKED };
 enum claim_state { CLAIM_ACTIVE = 1, CLAIM_DONE, CLAIM_EXPIRED, CLAIM_EVICTED };
+/* Where the messages of a claim are. */
+enum part_source { SOURCE_MESSAGE = 1, SOURCE_ASIDE };
 /* Of a claim: of no suspect, of one that waits to begin, of one that has begun. */
 enum suspect_state { SUSPECT_NO = 0, SUSPECT_GRANTED, SUSPECT_BEGUN };
 enum instance_state { INSTANCE_ACTIVE = 1, INSTANCE_EVICTED };

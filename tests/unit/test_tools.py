@@ -62,7 +62,7 @@ class EmbedSql(Tree):
                  "return sql_postgres_migrations_count != 1; }\n")
         source = (self.dir / "out.c").read_text().replace("sql_embedded.h", "out.h")
         (self.dir / "out.c").write_text(source)
-        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'src'}",
+        subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'src'}", f"-I{ROOT / 'include'}",
                         self.dir / "out.c", self.dir / "main.c", "-o", self.dir / "main"], check=True)
         out = subprocess.run([self.dir / "main"], stdout=subprocess.PIPE, check=True).stdout.decode()
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -90,6 +90,17 @@ class EmbedSql(Tree):
         self.refused("used twice", "sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect 1;\n-- name: a\nselect 2;\n")
         self.put("sqlite/queries/a.sql", "-- a: x.\n-- name: c\nselect 1;\n")
         self.refused("used twice", "sqlite/queries/b.sql", "-- b: x.\n-- name: c\nselect 1;\n")
+
+    def test_words_are_the_numbers_of_the_enums(self):
+        self.refused("no enum has CLAIM_LOST", "sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect :CLAIM_LOST;\n")
+        self.put("sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect '1'::X, 'HH24:MI', state = :CLAIM_EXPIRED, :JOB_DEAD;\n")
+        for dialect in ("postgres", "sqlite"):
+            self.put(f"{dialect}/schema/a.sql", "-- a: x.\ncreate index i on t (a) where state = :CLAIM_ACTIVE;\n")
+        self.assertEqual(self.embed().returncode, 0)
+        out = (self.dir / "out.c").read_text()
+        self.assertIn("\"select '1'::X, 'HH24:MI', state = 3 /* CLAIM_EXPIRED */, 5 /* JOB_DEAD */;", out)
+        self.assertIn("where state = 1;", out)
+        self.assertIn("_Static_assert(CLAIM_EXPIRED == 3,", out)
 
     def test_places(self):
         self.refused("not a place", "sqlite/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
@@ -168,6 +179,9 @@ class Tidy(Tree):
     def test_file_header_and_length(self):
         self.finds("one sentence", "src/base/a.c", "#include <stdio.h>\n")
         self.finds("701 lines", "src/base/a.c", "/* A. */\n" + "\n" * 700)
+
+    def test_bare_states(self):
+        self.finds("a.sql:3: state = 3", "sql/postgres/functions/a.sql", "-- a: x.\n-- name: a\nSELECT state = 3; -- status = 1\n")
 
     def test_unused_query(self):
         self.put("src/store/a.c", "/* A. */\nint a(void) { return SQLITE_Q_A; }\n")

@@ -15,9 +15,9 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 1),
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 2),
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = 3),
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_WAITING),
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_DELIVERED),
+           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_GIVEN_UP),
            (SELECT CASE WHEN pawl.payloads_shown() THEN n.error END FROM pawl.alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
       FROM pawl.alert_change c
      WHERE (p_rule IS NULL OR c.rule = p_rule) AND (p_before = 0 OR c.number < p_before) ORDER BY c.number DESC LIMIT p_limit;
@@ -38,7 +38,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     UPDATE pawl.alert_notice n SET state = p_state, due_ms = pawl.now_ms() + p_delay_ms, error = p_error, token = 0
-     WHERE n.number = p_number AND n.token = p_token AND n.state = 1;
+     WHERE n.number = p_number AND n.token = p_token AND n.state = :NOTICE_WAITING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the delivery is no longer ours';
     END IF;
@@ -61,11 +61,11 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_token bigint := 0;
 BEGIN
-    IF EXISTS (SELECT 1 FROM pawl.alert_notice n WHERE n.state = 1 AND n.target = p_target AND n.due_ms <= v_now) THEN
+    IF EXISTS (SELECT 1 FROM pawl.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now) THEN
         v_token := pawl.token_next();
         RETURN QUERY
         WITH due AS MATERIALIZED (
-            SELECT n.number FROM pawl.alert_notice n WHERE n.state = 1 AND n.target = p_target AND n.due_ms <= v_now
+            SELECT n.number FROM pawl.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now
              ORDER BY n.number LIMIT p_limit FOR UPDATE SKIP LOCKED),
         mine AS (
             UPDATE pawl.alert_notice n SET token = v_token, due_ms = v_now + p_lease_ms, attempts = n.attempts + 1

@@ -130,7 +130,7 @@ BEGIN
     END LOOP;
     IF v_idle <> '{}' THEN
         UPDATE pawl.checkpoint c
-           SET status = 2, due_ms = NULL, instance = NULL, lease_until_ms = 0, attempts = 0, error = NULL, fingerprint = NULL,
+           SET status = :CHECKPOINT_COMPLETED, due_ms = NULL, instance = NULL, lease_until_ms = 0, attempts = 0, error = NULL, fingerprint = NULL,
                failed_version = 0, stopped = false, updated_ms = p_now
          WHERE c.stream = ANY (v_idle) AND c.perspective = p_key;
     END IF;
@@ -244,7 +244,7 @@ BEGIN
            coalesce(array_agg(x.version ORDER BY x.n) FILTER (WHERE x.before < p_batch), '{}'),
            coalesce(array_agg(x.head ORDER BY x.n) FILTER (WHERE x.before < p_batch), '{}'),
            coalesce(array_agg(x.replay_to ORDER BY x.n) FILTER (WHERE x.before < p_batch), '{}'),
-           array_agg(x.stream) FILTER (WHERE x.before >= p_batch AND x.status = 2)
+           array_agg(x.stream) FILTER (WHERE x.before >= p_batch AND x.status = :CHECKPOINT_COMPLETED)
       INTO streams, froms, heads, replays, v_later
       FROM (SELECT u.n, c.stream, c.version, c.replay_to, c.status, s.version AS head,
                    coalesce(sum(s.version - c.version) OVER (ORDER BY u.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
@@ -252,7 +252,7 @@ BEGIN
               JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key
               JOIN pawl.stream s ON s.stream = u.stream) x;
     IF v_later IS NOT NULL THEN
-        UPDATE pawl.checkpoint c SET status = 0, due_ms = p_now, updated_ms = p_now
+        UPDATE pawl.checkpoint c SET status = :CHECKPOINT_PENDING, due_ms = p_now, updated_ms = p_now
          WHERE c.stream = ANY (v_later) AND c.perspective = p_key;
     END IF;
 END
@@ -280,12 +280,12 @@ DECLARE
     v_how record;
     v_take record;
 BEGIN
-    PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now;
+    PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
     END IF;
     SELECT CASE WHEN p_batch > 0 THEN p_batch ELSE p.batch END AS batch, p.paused INTO v_how
-      FROM pawl.perspective p WHERE p.key = p_key AND p.state IN (1, 2);
+      FROM pawl.perspective p WHERE p.key = p_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered, or no longer fed', p_key);
     END IF;
@@ -335,12 +335,12 @@ DECLARE
     v_row record;
     v_next record;
 BEGIN
-    SELECT CASE WHEN p_batch > 0 THEN p_batch ELSE p.batch END INTO v_left FROM pawl.perspective p WHERE p.key = p_key AND p.state IN (1, 2);
+    SELECT CASE WHEN p_batch > 0 THEN p_batch ELSE p.batch END INTO v_left FROM pawl.perspective p WHERE p.key = p_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered, or no longer fed', p_key);
     END IF;
     PERFORM 1 FROM pawl.checkpoint c WHERE c.stream = ANY (p_streams) AND c.perspective = p_key ORDER BY c.stream FOR UPDATE;
-    FOR v_row IN SELECT u.stream, c.version, c.status = 1 AND c.token = p_token AS held, s.version AS head, c.replay_to
+    FOR v_row IN SELECT u.stream, c.version, c.status = :CHECKPOINT_PROCESSING AND c.token = p_token AS held, s.version AS head, c.replay_to
                    FROM unnest(p_streams) WITH ORDINALITY AS u(stream, n)
                    LEFT JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key
                    LEFT JOIN pawl.stream s ON s.stream = u.stream
@@ -390,7 +390,7 @@ BEGIN
         RETURN QUERY SELECT e.more, 0::smallint FROM pawl.apply_end_all(p_key, p_token, p_streams, p_versions, v_now) e;
         RETURN;
     END IF;
-    FOR v_row IN SELECT u.*, s.version AS head, c.status = 1 AND c.token = p_token AND c.version <= u.version AS held
+    FOR v_row IN SELECT u.*, s.version AS head, c.status = :CHECKPOINT_PROCESSING AND c.token = p_token AND c.version <= u.version AS held
                    FROM unnest(p_streams, p_versions, p_errors, p_failed) WITH ORDINALITY AS u(stream, version, error, failed, n)
                    JOIN pawl.stream s ON s.stream = u.stream
                    JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key ORDER BY u.n LOOP
@@ -430,7 +430,7 @@ BEGIN
     SELECT u.stream INTO v_late
       FROM unnest(p_streams, p_versions) AS u(stream, version)
       LEFT JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key
-     WHERE (c.status = 1 AND c.token = p_token AND c.version <= u.version) IS NOT TRUE LIMIT 1;
+     WHERE (c.status = :CHECKPOINT_PROCESSING AND c.token = p_token AND c.version <= u.version) IS NOT TRUE LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s is over', v_late);
     END IF;
@@ -454,7 +454,7 @@ BEGIN
           FROM unnest(p_streams, p_versions) WITH ORDINALITY AS u(stream, version, n) JOIN pawl.stream s ON s.stream = u.stream
          WHERE c.stream = u.stream AND c.perspective = p_key
         RETURNING u.n, c.status)
-    SELECT m.status = 1 FROM moved m ORDER BY m.n;
+    SELECT m.status = :CHECKPOINT_PROCESSING FROM moved m ORDER BY m.n;
 END
 $$;
 
@@ -551,7 +551,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN (SELECT CASE WHEN p_clear THEN p.clear WHEN p.run = 1 THEN p.target END FROM pawl.perspective p WHERE p.key = p_key);
+    RETURN (SELECT CASE WHEN p_clear THEN p.clear WHEN p.run = :RUN_SQL THEN p.target END FROM pawl.perspective p WHERE p.key = p_key);
 END
 $$;
 

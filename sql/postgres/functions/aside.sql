@@ -41,7 +41,7 @@ BEGIN
             SELECT h.key, h.state FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         sorted AS (
             SELECT r.seq, r.key,
-                   CASE WHEN k.state = 3 THEN 3 WHEN k.state IS NOT NULL OR r.key = ANY (p_flight_keys) THEN 2 ELSE 1 END AS fate
+                   CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN k.state IS NOT NULL OR r.key = ANY (p_flight_keys) THEN 2 ELSE 1 END AS fate
               FROM unnest(v_seqs, v_keys) AS r(seq, key) LEFT JOIN locked k ON k.key = r.key)
         SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
@@ -109,7 +109,7 @@ BEGIN
     -- What is in flight is read first: a claim that ends after this makes us set a message aside without need, never
     -- grant one too early.
     v_flight := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                       WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = 1
+                       WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = :CLAIM_ACTIVE
                          AND c.token >= p_lane.low_token);
     v_flight_keys := ARRAY(SELECT m.stream FROM unnest(v_flight) AS s(seq)
                              JOIN pawl.message m ON m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq = s.seq
@@ -184,17 +184,17 @@ BEGIN
     seqs := '{}';
     lost := 0;
     over := false;
-    SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > 0), false), c_together - coalesce(sum(c.lost), 0),
+    SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > :SUSPECT_NO), false), c_together - coalesce(sum(c.lost), 0),
            count(c.token) > 0, coalesce(bool_or(c.kind <> p_kind), false)
       INTO v_slots, v_alone, v_lost_left, v_any, v_other
-      FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = 1
+      FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = :CLAIM_ACTIVE
      WHERE i.id = p_instance GROUP BY i.slots;
     suspect_state := CASE WHEN v_slots THEN 1 ELSE 2 END;
     FOR v_hold IN
         SELECT h.key FROM pawl.hold h
          CROSS JOIN LATERAL (SELECT a.seq FROM pawl.aside a
                               WHERE a.kind = p_kind AND a.key = h.key ORDER BY a.seq LIMIT 1) f
-         WHERE h.kind = p_kind AND h.lane = p_lane AND h.state = 1 AND h.due_ms <= p_now
+         WHERE h.kind = p_kind AND h.lane = p_lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now
            AND h.key <> ALL (p_flight_keys)
          ORDER BY h.due_ms, f.seq LOOP
         EXIT WHEN v_left = 0;
@@ -245,7 +245,7 @@ BEGIN
     PERFORM 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.key = ANY (p_keys) ORDER BY h.key FOR UPDATE;
     -- Each of the next statements sees what was committed before the lock was ours.
     DELETE FROM pawl.hold h
-     WHERE h.kind = p_kind AND h.key = ANY (p_keys) AND h.state = 1
+     WHERE h.kind = p_kind AND h.key = ANY (p_keys) AND h.state = :HOLD_WAITING
        AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = p_kind AND a.key = h.key);
     INSERT INTO pawl.hold AS h (kind, key, lane, due_ms, state)
     SELECT p_kind, k.key, p_lane, f.scheduled_ms, 1
@@ -253,7 +253,7 @@ BEGIN
      CROSS JOIN LATERAL (SELECT a.scheduled_ms FROM pawl.aside a
                           WHERE a.kind = p_kind AND a.key = k.key ORDER BY a.seq LIMIT 1) f
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = EXCLUDED.due_ms
-     WHERE h.state = 1 AND h.due_ms <> EXCLUDED.due_ms;
+     WHERE h.state = :HOLD_WAITING AND h.due_ms <> EXCLUDED.due_ms;
 END
 $$;
 

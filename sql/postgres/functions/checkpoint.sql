@@ -11,14 +11,14 @@ AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO pawl.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
-        SELECT n.perspective, count(*), count(*) FILTER (WHERE n.status = 0), count(*) FILTER (WHERE n.status = 1),
-               count(*) FILTER (WHERE n.status = 2), count(*) FILTER (WHERE n.status = 3), count(*) FILTER (WHERE n.stopped)
+        SELECT n.perspective, count(*), count(*) FILTER (WHERE n.status = :CHECKPOINT_PENDING), count(*) FILTER (WHERE n.status = :CHECKPOINT_PROCESSING),
+               count(*) FILTER (WHERE n.status = :CHECKPOINT_COMPLETED), count(*) FILTER (WHERE n.status = :CHECKPOINT_FAILED), count(*) FILTER (WHERE n.stopped)
           FROM after_rows n GROUP BY n.perspective;
         RETURN NULL;
     END IF;
     INSERT INTO pawl.perspective_tally (key, pending, processing, completed, failed, stopped)
-    SELECT d.perspective, coalesce(sum(d.sign) FILTER (WHERE d.status = 0), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = 1), 0),
-           coalesce(sum(d.sign) FILTER (WHERE d.status = 2), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = 3), 0), coalesce(sum(d.sign) FILTER (WHERE d.stopped), 0)
+    SELECT d.perspective, coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_PENDING), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_PROCESSING), 0),
+           coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_COMPLETED), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_FAILED), 0), coalesce(sum(d.sign) FILTER (WHERE d.stopped), 0)
       FROM (SELECT n.perspective, n.status, n.stopped, 1 AS sign FROM after_rows n
             UNION ALL
             SELECT o.perspective, o.status, o.stopped, -1 FROM before_rows o) d
@@ -76,7 +76,7 @@ BEGIN
                AND NOT EXISTS (SELECT 1 FROM pawl.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = e.version);
             v_failed := coalesce(v_failed, 0);
         END IF;
-        IF v_stopped AND v_how.policy = 2 AND v_failed > 0 THEN
+        IF v_stopped AND v_how.policy = :POLICY_SKIP AND v_failed > 0 THEN
             INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
             VALUES (p_key, p_stream, v_failed, pawl.text_cut(coalesce(p_error, ''), 4096), p_now) ON CONFLICT DO NOTHING;
             v_status := 0;
@@ -125,7 +125,7 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT c.perspective, c.fingerprint, CASE WHEN pawl.payloads_shown() THEN min(c.error) END, count(*)
-      FROM pawl.checkpoint c WHERE c.status = 3 AND (p_perspective IS NULL OR c.perspective = p_perspective)
+      FROM pawl.checkpoint c WHERE c.status = :CHECKPOINT_FAILED AND (p_perspective IS NULL OR c.perspective = p_perspective)
      GROUP BY c.perspective, c.fingerprint ORDER BY 4 DESC, 1, 2 LIMIT p_limit;
 END
 $$;
@@ -188,9 +188,9 @@ BEGIN
     END IF;
     INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
     VALUES (p_key, p_stream, p_version, pawl.text_cut(p_reason, 4096), v_now);
-    IF v_row.status = 3 THEN
+    IF v_row.status = :CHECKPOINT_FAILED THEN
         UPDATE pawl.checkpoint c
-           SET status = 0, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
+           SET status = :CHECKPOINT_PENDING, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
                updated_ms = v_now
          WHERE c.stream = p_stream AND c.perspective = p_key;
     END IF;
@@ -223,11 +223,11 @@ DECLARE
     v_keys text[];
     v_take record;
 BEGIN
-    PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now;
+    PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
     END IF;
-    v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (1, 2) AND NOT p.paused);
+    v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND NOT p.paused);
     PERFORM pawl.checkpoints_recover(NULL, v_now);
     IF coalesce(cardinality(p_streams), 0) > 0 THEN
         SELECT * INTO v_take FROM pawl.claim_streams(p_streams, v_keys, p_max, v_now, '{}');
@@ -243,7 +243,7 @@ BEGIN
     RETURN QUERY
     WITH took AS (
         UPDATE pawl.checkpoint c
-           SET status = 1, instance = p_instance, token = v_token, lease_until_ms = v_now + p_lease_ms,
+           SET status = :CHECKPOINT_PROCESSING, instance = p_instance, token = v_token, lease_until_ms = v_now + p_lease_ms,
                due_ms = v_now + p_lease_ms, updated_ms = v_now, request = p_request
           FROM unnest(v_take.streams, v_take.keys) WITH ORDINALITY AS u(stream, key, n)
          WHERE c.stream = u.stream AND c.perspective = u.key
@@ -272,13 +272,13 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
-           CASE WHEN c.status = 2 AND s.version > c.version THEN 0 ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
-           c.lease_until_ms, CASE WHEN c.status = 3 THEN coalesce(c.due_ms, 0) ELSE 0 END, c.created_ms, c.updated_ms, c.replay_to,
+           CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
+           c.lease_until_ms, CASE WHEN c.status = :CHECKPOINT_FAILED THEN coalesce(c.due_ms, 0) ELSE 0 END, c.created_ms, c.updated_ms, c.replay_to,
            c.failed_version
       FROM pawl.checkpoint c LEFT JOIN pawl.stream s ON s.stream = c.stream
      WHERE (p_perspective IS NULL OR c.perspective = p_perspective) AND (p_stream IS NULL OR c.stream = p_stream)
-       AND (p_status <> 3 OR c.status = 3)
-       AND (p_status = -1 OR p_status = CASE WHEN c.status = 2 AND s.version > c.version THEN 0 ELSE c.status END)
+       AND (p_status <> 3 OR c.status = :CHECKPOINT_FAILED)
+       AND (p_status = -1 OR p_status = CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status END)
        AND (p_after_stream IS NULL OR (c.stream, c.perspective) > (p_after_stream, coalesce(p_after_perspective, '')))
      ORDER BY c.stream, c.perspective LIMIT p_limit;
 END
@@ -295,10 +295,10 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_gone uuid[] := CASE WHEN p_instance IS NULL THEN ARRAY(SELECT i.id FROM pawl.instance i WHERE i.state = 2) ELSE ARRAY[p_instance] END;
+    v_gone uuid[] := CASE WHEN p_instance IS NULL THEN ARRAY(SELECT i.id FROM pawl.instance i WHERE i.state = :INSTANCE_EVICTED) ELSE ARRAY[p_instance] END;
 BEGIN
     IF v_gone <> '{}' THEN
-        UPDATE pawl.checkpoint c SET status = 0, instance = NULL, lease_until_ms = 0, due_ms = p_now, updated_ms = p_now
+        UPDATE pawl.checkpoint c SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = p_now, updated_ms = p_now
          WHERE (c.stream, c.perspective) IN (SELECT o.stream, o.perspective FROM pawl.checkpoint o
                                               WHERE o.instance = ANY (v_gone) FOR UPDATE SKIP LOCKED);
     END IF;
@@ -328,8 +328,8 @@ BEGIN
     WITH renewed AS (
         UPDATE pawl.checkpoint c SET lease_until_ms = v_until, due_ms = v_until
           FROM (SELECT DISTINCT u.stream, u.key, u.token FROM unnest(p_streams, p_keys, p_tokens) AS u(stream, key, token)) d
-         WHERE c.stream = d.stream AND c.perspective = d.key AND c.token = d.token AND c.status = 1 AND c.instance = p_instance
-           AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1)
+         WHERE c.stream = d.stream AND c.perspective = d.key AND c.token = d.token AND c.status = :CHECKPOINT_PROCESSING AND c.instance = p_instance
+           AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)
         RETURNING c.stream, c.perspective, c.token)
     SELECT array_agg(CASE WHEN r.stream IS NULL THEN 3 ELSE 1 END::smallint ORDER BY u.n) INTO v_answers
       FROM unnest(p_streams, p_keys, p_tokens) WITH ORDINALITY AS u(stream, key, token, n)
@@ -366,15 +366,15 @@ BEGIN
                                     WITH ORDINALITY AS u(stream, perspective, version, token, status, error, delay_ms, n)
                      ORDER BY u.n LOOP
         IF v_report.stream IS NULL OR v_report.perspective IS NULL
-           OR (v_report.version >= 0 AND v_report.status BETWEEN 0 AND 3 AND coalesce(v_report.delay_ms, 0) >= 0) IS NOT TRUE THEN
+           OR (v_report.version >= 0 AND v_report.status BETWEEN :CHECKPOINT_PENDING AND :CHECKPOINT_FAILED AND coalesce(v_report.delay_ms, 0) >= 0) IS NOT TRUE THEN
             RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
                 'checkpoint report %s names a stream, a perspective, the version applied through, and a status 0 to 3', v_report.n);
         END IF;
         SELECT c.version, c.token, c.status,
-               (c.status = 1 AND c.token = v_report.token AND c.instance = p_instance
-                AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1)) IS TRUE AS held,
+               (c.status = :CHECKPOINT_PROCESSING AND c.token = v_report.token AND c.instance = p_instance
+                AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)) IS TRUE AS held,
                coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = c.stream), 0) AS head,
-               EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective AND p.state = 4) AS removed
+               EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective AND p.state = :PERSPECTIVE_REMOVED) AS removed
           INTO v_row FROM pawl.checkpoint c
          WHERE c.stream = v_report.stream AND c.perspective = v_report.perspective FOR UPDATE OF c;
         v_answer := CASE
@@ -382,11 +382,11 @@ BEGIN
             WHEN v_row.removed THEN 3
             WHEN v_row.held AND v_report.version < v_row.version THEN 3
             WHEN v_row.held AND v_report.version > v_row.head THEN 4
-            WHEN v_row.held AND v_report.version = v_row.version AND v_report.status = 1 THEN 2
+            WHEN v_row.held AND v_report.version = v_row.version AND v_report.status = :CHECKPOINT_PROCESSING THEN 2
             WHEN v_row.held THEN 1
-            WHEN v_report.token = v_row.token AND v_report.token > 0 AND v_report.version = v_row.version AND v_report.status <> 1
+            WHEN v_report.token = v_row.token AND v_report.token > 0 AND v_report.version = v_row.version AND v_report.status <> :CHECKPOINT_PROCESSING
                  AND (v_report.status = v_row.status
-                      OR (v_report.status = 2 AND v_row.status = 0 AND v_row.head > v_row.version)) THEN 2 -- more had come: pending
+                      OR (v_report.status = :CHECKPOINT_COMPLETED AND v_row.status = :CHECKPOINT_PENDING AND v_row.head > v_row.version)) THEN 2 -- more had come: pending
             ELSE 3 END;
         IF v_answer = 1 THEN
             PERFORM pawl.checkpoint_end(v_report.stream, v_report.perspective, v_report.version, v_report.token, v_report.status,
@@ -425,7 +425,7 @@ BEGIN
       INTO streams, keys, v_idle_streams, v_idle_keys FROM seen x;
     IF v_idle_streams IS NOT NULL THEN
         UPDATE pawl.checkpoint c
-           SET status = 2, due_ms = NULL, instance = NULL, lease_until_ms = 0, attempts = 0, error = NULL, fingerprint = NULL,
+           SET status = :CHECKPOINT_COMPLETED, due_ms = NULL, instance = NULL, lease_until_ms = 0, attempts = 0, error = NULL, fingerprint = NULL,
                failed_version = 0, updated_ms = p_now
           FROM unnest(v_idle_streams, v_idle_keys) AS u(stream, key) WHERE c.stream = u.stream AND c.perspective = u.key;
     END IF;
@@ -450,14 +450,14 @@ DECLARE
     v_applied bigint;
     v_count bigint;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = p_key AND p.state <> 4) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered', p_key);
     END IF;
     IF p_mode = 1 THEN
         UPDATE pawl.checkpoint c
-           SET status = 0, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
+           SET status = :CHECKPOINT_PENDING, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
                updated_ms = v_now
-         WHERE c.perspective = p_key AND c.status = 3 AND (p_streams IS NULL OR c.stream = ANY (p_streams));
+         WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED AND (p_streams IS NULL OR c.stream = ANY (p_streams));
         GET DIAGNOSTICS v_count = ROW_COUNT;
         RETURN v_count;
     END IF;
@@ -471,7 +471,7 @@ BEGIN
         INSERT INTO pawl.perspective_tally (key, applied) VALUES (p_key, -v_applied);
     END IF;
     UPDATE pawl.checkpoint c
-       SET status = 0, version = 0, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL,
+       SET status = :CHECKPOINT_PENDING, version = 0, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL,
            failed_version = 0, token = v_token, instance = NULL, lease_until_ms = 0, replay_to = s.version, updated_ms = v_now
       FROM pawl.stream s
      WHERE c.perspective = p_key AND s.stream = c.stream AND (p_streams IS NULL OR c.stream = ANY (p_streams));
@@ -502,11 +502,11 @@ DECLARE
 BEGIN
     v_waiting := ARRAY(SELECT m.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
                          JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq
-                        WHERE c.token = p_token AND c.state = 1 AND c.source = 1 AND s.seq > p_after
+                        WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND s.seq > p_after
                           AND m.stream = p_key ORDER BY 1);
     v_aside := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
                        JOIN pawl.aside a ON a.kind = p_kind AND a.seq = s.seq
-                      WHERE c.token = p_token AND c.state = 1 AND c.source = 2 AND s.seq > p_after
+                      WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND s.seq > p_after
                         AND a.key = p_key ORDER BY 1);
     IF cardinality(v_waiting) = 0 AND cardinality(v_aside) = 0 THEN
         RETURN 0;
@@ -516,7 +516,7 @@ BEGIN
                                          CASE WHEN p_released THEN 4 ELSE 2 END::smallint, p_now);
     END IF;
     IF p_released AND cardinality(v_aside) > 0 THEN
-        UPDATE pawl.aside a SET reason = 4, scheduled_ms = p_now WHERE a.kind = p_kind AND a.seq = ANY (v_aside);
+        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = p_now WHERE a.kind = p_kind AND a.seq = ANY (v_aside);
     END IF;
     PERFORM pawl.claim_leave(p_token, v_waiting || v_aside, '{}', '{}');
     RETURN v_count;
@@ -575,7 +575,7 @@ BEGIN
             SELECT jsonb_build_object(v_part.name, pawl.answer_names(pawl.checkpoints_report(
                        p_instance, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
                        array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg((e.x ->> 'Token')::bigint ORDER BY e.n),
-                       array_agg(CASE WHEN v_part.status = 2 THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE v_part.status END::smallint
+                       array_agg(CASE WHEN v_part.status = :CHECKPOINT_COMPLETED THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE v_part.status END::smallint
                                  ORDER BY e.n),
                        array_agg(e.x ->> 'Error' ORDER BY e.n), array_agg((e.x ->> 'DelayMs')::bigint ORDER BY e.n))))
               FROM jsonb_array_elements(v_part.list) WITH ORDINALITY AS e(x, n));

@@ -52,7 +52,7 @@ BEGIN
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END
       INTO v_now, v_policy, v_attempts FROM pawl.settings s;
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i
-                    WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now) THEN
+                    WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
             'instance %s is evicted or its lease is over: it must not claim', p_instance);
     END IF;
@@ -63,7 +63,7 @@ BEGIN
     v_lease := v_now + p_lease_ms;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         RETURN QUERY SELECT t.* FROM pawl.claim c CROSS JOIN LATERAL pawl.claim_items(c.token, c.part) t
-                      WHERE c.request = p_request AND c.state = 1 AND c.kind = p_kind AND c.instance = p_instance
+                      WHERE c.request = p_request AND c.state = :CLAIM_ACTIVE AND c.kind = p_kind AND c.instance = p_instance
                       ORDER BY t.token, t.seq;
         RETURN;
     END IF;
@@ -91,11 +91,11 @@ BEGIN
                            NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= v_now - 1000
                                                -- a suspect holds up its stream, not its lane
                                                OR c.suspect > 0 AND NOT EXISTS (
-                                                   SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = 1
-                                                      AND b.token >= l.low_token AND b.suspect = 0)) AS visit
+                                                   SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
+                                                      AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS visit
                       FROM pawl.lane l
                       LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl.claim a
-                                          WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                          WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = :CLAIM_ACTIVE
                                             AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
                      WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
                        AND l.owner IS NOT DISTINCT FROM p_instance ORDER BY l.token OFFSET 0) x;
@@ -107,7 +107,7 @@ BEGIN
     END IF;
 
     -- Who does not say its slots gets nothing beside a suspect that it runs.
-    IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = 1 AND c.suspect = 2)
+    IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN)
        AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots = 0) THEN
         RETURN;
     END IF;
@@ -135,9 +135,9 @@ BEGIN
                                      WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > r.start
                                        AND (NOT l.slow
                                             OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane
-                                                              AND c.state = 1 AND m.seq = ANY (c.seqs))))
+                                                              AND c.state = :CLAIM_ACTIVE AND m.seq = ANY (c.seqs))))
                             OR EXISTS (SELECT 1 FROM pawl.hold h
-                                        WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = 1 AND h.due_ms <= v_now)
+                                        WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = :HOLD_WAITING AND h.due_ms <= v_now)
                             OR r.start < l.high - 20000)
                      LIMIT 16) f;
             EXIT WHEN v_next IS NULL;
@@ -160,7 +160,7 @@ BEGIN
         END IF;
         v_token := pawl.token_next();
 
-        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = 1
+        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = :CLAIM_ACTIVE
                       AND c.token >= v_lane.low_token)
            OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane) THEN
             SELECT t.used, t.tokens INTO v_careful
@@ -230,7 +230,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT x.token, x.seq
       FROM (SELECT c.token, s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-             WHERE c.instance = p_instance AND c.state = 1 AND c.suspect = 0
+             WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_NO
              ORDER BY c.token, s.seq
              LIMIT greatest(1, (SELECT i.slots FROM pawl.instance i WHERE i.id = p_instance))) x
      ORDER BY x.token DESC, x.seq DESC LIMIT 1
@@ -269,8 +269,8 @@ BEGIN
            s.epoch, i.lease_until_ms, l.ctid AS place
       INTO v_found
       FROM pawl.lane l, pawl.settings s, pawl.instance i
-     WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance AND i.id = p_instance AND i.state = 1
-       AND (i.slots > 0 OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = 1 AND c.suspect = 2))
+     WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance AND i.id = p_instance AND i.state = :INSTANCE_ACTIVE
+       AND (i.slots > 0 OR NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN))
        AND s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)
        AND pg_stat_get_dead_tuples('pawl.lane'::regclass) <= 2000;
     IF FOUND AND v_found.lease_until_ms > v_found.now_ms THEN
@@ -302,7 +302,7 @@ BEGIN
                      WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq > v_start
                        AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = p_lane)
                                AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = p_lane
-                                                  AND c.state = 1 AND c.token >= v_lane.low_token))
+                                                  AND c.state = :CLAIM_ACTIVE AND c.token >= v_lane.low_token))
                      ORDER BY m.seq LIMIT p_max),
                 granted AS (
                     INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
@@ -358,25 +358,25 @@ BEGIN
     behind AS MATERIALIZED (
         SELECT c.stream, c.perspective
           FROM wanted w JOIN pawl.stream s ON s.stream = w.stream JOIN pawl.checkpoint c ON c.stream = w.stream
-          JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (1, 2)
+          JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
          WHERE c.version < s.version AND c.perspective <> ALL (p_except)),
     locked AS MATERIALIZED (
-        SELECT c.stream, c.perspective, c.status, c.due_ms, c.status = 1 AND c.lease_until_ms > p_now AS held
+        SELECT c.stream, c.perspective, c.status, c.due_ms, c.status = :CHECKPOINT_PROCESSING AND c.lease_until_ms > p_now AS held
           FROM behind b JOIN pawl.checkpoint c ON c.stream = b.stream AND c.perspective = b.perspective
            FOR UPDATE OF c SKIP LOCKED),
     free AS MATERIALIZED (
         SELECT l.stream, l.perspective, l.status, l.perspective = ANY (p_keys) AS mine,
                sum(CASE WHEN l.perspective = ANY (p_keys) THEN 1 ELSE 0 END) OVER (ORDER BY l.stream, l.perspective) AS n
-          FROM locked l WHERE NOT l.held AND (l.status <> 3 OR l.due_ms <= p_now))
+          FROM locked l WHERE NOT l.held AND (l.status <> :CHECKPOINT_FAILED OR l.due_ms <= p_now))
     SELECT coalesce(array_agg(f.stream ORDER BY f.stream, f.perspective) FILTER (WHERE f.mine AND f.n <= p_max), '{}'),
            coalesce(array_agg(f.perspective ORDER BY f.stream, f.perspective) FILTER (WHERE f.mine AND f.n <= p_max), '{}'),
-           array_agg(f.stream) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = 2),
-           array_agg(f.perspective) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = 2),
+           array_agg(f.stream) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = :CHECKPOINT_COMPLETED),
+           array_agg(f.perspective) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = :CHECKPOINT_COMPLETED),
            ARRAY(SELECT DISTINCT b.stream FROM behind b
                   WHERE NOT EXISTS (SELECT 1 FROM locked l WHERE l.stream = b.stream AND l.perspective = b.perspective) ORDER BY 1)
       INTO streams, keys, v_left_streams, v_left_keys, busy FROM free f;
     IF v_left_streams IS NOT NULL THEN
-        UPDATE pawl.checkpoint c SET status = 0, due_ms = p_now, updated_ms = p_now
+        UPDATE pawl.checkpoint c SET status = :CHECKPOINT_PENDING, due_ms = p_now, updated_ms = p_now
           FROM unnest(v_left_streams, v_left_keys) AS u(stream, key) WHERE c.stream = u.stream AND c.perspective = u.key;
     END IF;
 END
@@ -444,7 +444,7 @@ BEGIN
            open_xids = ARRAY(SELECT x.xid FROM pg_snapshot_xip(p_seen) AS x(xid) ORDER BY x.xid),
            seen_xmax = pg_snapshot_xmax(p_seen),
            low_token = coalesce((SELECT min(c.token) FROM pawl.claim c
-                                  WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = 1
+                                  WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = :CLAIM_ACTIVE
                                     AND c.token >= p_lane.low_token), p_lane.low_token)
      WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
 END

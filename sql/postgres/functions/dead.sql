@@ -56,9 +56,9 @@ CREATE OR REPLACE TRIGGER dead_counted_new AFTER INSERT ON pawl.dead
 CREATE OR REPLACE TRIGGER dead_counted_gone AFTER DELETE ON pawl.dead
     REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION pawl.dead_count();
 CREATE OR REPLACE TRIGGER job_dead_counted_new AFTER INSERT ON pawl.job_aside
-    FOR EACH ROW WHEN (NEW.state = 5) EXECUTE FUNCTION pawl.dead_count();
+    FOR EACH ROW WHEN (NEW.state = :JOB_DEAD) EXECUTE FUNCTION pawl.dead_count();
 CREATE OR REPLACE TRIGGER job_dead_counted_gone AFTER DELETE ON pawl.job_aside
-    FOR EACH ROW WHEN (OLD.state = 5) EXECUTE FUNCTION pawl.dead_count();
+    FOR EACH ROW WHEN (OLD.state = :JOB_DEAD) EXECUTE FUNCTION pawl.dead_count();
 
 -- name: dead_discard
 -- Dead letters are thrown away.
@@ -104,15 +104,15 @@ BEGIN
         SELECT d.lane, d.stream, d.reason, coalesce(d.stream, chr(1) || d.seq::text) AS key INTO v_dead
           FROM pawl.dead d WHERE d.kind = v_ref.kind AND d.seq = v_ref.seq;
         CONTINUE WHEN NOT FOUND;
-        IF v_dead.reason = 4 THEN
+        IF v_dead.reason = :DEAD_PARKED THEN
             v_answers[v_ref.n] := 4;
             CONTINUE;
         END IF;
-        SELECT h.state <> 1 AND h.by_seq = v_ref.seq INTO v_waited
+        SELECT h.state <> :HOLD_WAITING AND h.by_seq = v_ref.seq INTO v_waited
           FROM pawl.hold h WHERE h.kind = v_ref.kind AND h.key = v_dead.key FOR UPDATE;
         v_waited := coalesce(v_waited, false);
         v_parked := CASE WHEN v_waited THEN ARRAY(SELECT d.seq FROM pawl.dead d
-                                                   WHERE d.kind = v_ref.kind AND d.stream = v_dead.stream AND d.reason = 4
+                                                   WHERE d.kind = v_ref.kind AND d.stream = v_dead.stream AND d.reason = :DEAD_PARKED
                                                    ORDER BY d.seq)
                          ELSE '{}' END;
         v_moved := pawl.dead_to_aside(v_ref.kind, v_parked, false, v_now);
@@ -123,7 +123,7 @@ BEGIN
             DELETE FROM pawl.dead d WHERE d.kind = v_ref.kind AND d.seq = v_ref.seq;
         END IF;
         IF v_waited THEN
-            UPDATE pawl.hold h SET state = 1, by_seq = NULL WHERE h.kind = v_ref.kind AND h.key = v_dead.key;
+            UPDATE pawl.hold h SET state = :HOLD_WAITING, by_seq = NULL WHERE h.kind = v_ref.kind AND h.key = v_dead.key;
         END IF;
         PERFORM pawl.hold_settle(v_ref.kind, v_dead.lane, ARRAY[v_dead.key]);
         INSERT INTO pawl.tally (kind, aside, dead, redriven, discarded)

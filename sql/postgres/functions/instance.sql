@@ -39,7 +39,7 @@ DECLARE
     v_duty pawl.duty%ROWTYPE;
 BEGIN
     now_ms := pawl.now_ms();
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the instance is not active';
     END IF;
     INSERT INTO pawl.duty (name) VALUES (p_name) ON CONFLICT (name) DO NOTHING;
@@ -47,7 +47,7 @@ BEGIN
     held := v_duty.instance = p_instance AND v_duty.lease_until_ms > now_ms;
     IF held IS NOT TRUE THEN
         held := v_duty.lease_until_ms <= now_ms
-            OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = v_duty.instance AND i.state = 1);
+            OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = v_duty.instance AND i.state = :INSTANCE_ACTIVE);
         IF held THEN
             v_duty.token := pawl.token_next();
             v_duty.instance := p_instance;
@@ -78,7 +78,7 @@ AS $$
 DECLARE
     v_all boolean := pawl.instance_end(p_id, 4::smallint, false, p_now);
 BEGIN
-    UPDATE pawl.instance i SET state = 2, evicted_ms = p_now, leftovers = NOT v_all WHERE i.id = p_id AND i.state = 1;
+    UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, evicted_ms = p_now, leftovers = NOT v_all WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
     IF FOUND THEN
         RETURN true;
     END IF;
@@ -104,11 +104,11 @@ DECLARE
     v_count integer := 0;
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i
-                    WHERE (i.state = 1 AND i.lease_until_ms <= p_now OR i.leftovers) AND i.id IS DISTINCT FROM p_caller) THEN
+                    WHERE (i.state = :INSTANCE_ACTIVE AND i.lease_until_ms <= p_now OR i.leftovers) AND i.id IS DISTINCT FROM p_caller) THEN
         RETURN 0;
     END IF;
     FOR v_id IN SELECT i.id FROM pawl.instance i
-                 WHERE (i.state = 1 AND i.lease_until_ms <= p_now OR i.leftovers) AND i.id IS DISTINCT FROM p_caller
+                 WHERE (i.state = :INSTANCE_ACTIVE AND i.lease_until_ms <= p_now OR i.leftovers) AND i.id IS DISTINCT FROM p_caller
                  ORDER BY i.id FOR UPDATE SKIP LOCKED LOOP
         v_count := v_count + pawl.evict_one(v_id, p_now)::integer;
     END LOOP;
@@ -143,7 +143,7 @@ DECLARE
     v_lost record;
     v_answers smallint[];
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
     END IF;
     epoch := pawl.epoch_follow(coalesce(p_seen, 0));
@@ -155,7 +155,7 @@ BEGIN
               FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
               LEFT JOIN pawl.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
               LEFT JOIN pawl.aside a ON a.kind = c.kind AND a.seq = s.seq
-             WHERE c.instance = p_instance AND c.state = 1 AND c.token <= p_settled
+             WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.token <= p_settled
                AND NOT EXISTS (SELECT 1 FROM unnest(p_tokens, p_numbers) AS h(token, seq)
                                 WHERE h.token = c.token AND h.seq = s.seq)
              GROUP BY c.kind ORDER BY c.kind LOOP
@@ -173,12 +173,12 @@ BEGIN
                 NULL;
             END;
         END LOOP;
-        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl.claim c WHERE c.instance = p_instance AND c.state = 1;
+        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
     ELSIF p_side = 2 THEN
         SELECT array_agg(c.token ORDER BY c.token, u.id) AS tokens, array_agg(u.id ORDER BY c.token, u.id) AS ids,
                array_agg(4::smallint) AS outcomes, array_agg(0::bigint) AS delays INTO v_lost
           FROM pawl.job_claim c CROSS JOIN LATERAL unnest(c.ids) AS u(id)
-         WHERE c.instance = p_instance AND c.state = 1 AND c.token <= p_settled
+         WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.token <= p_settled
            AND NOT EXISTS (SELECT 1 FROM unnest(p_tokens, p_numbers) AS h(token, id) WHERE h.token = c.token AND h.id = u.id);
         IF v_lost.ids IS NOT NULL THEN
             BEGIN
@@ -190,10 +190,10 @@ BEGIN
                 NULL;
             END;
         END IF;
-        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl.job_claim c WHERE c.instance = p_instance AND c.state = 1;
+        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl.job_claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
     ELSE
         WITH lost AS (
-            UPDATE pawl.checkpoint c SET status = 0, instance = NULL, lease_until_ms = 0, due_ms = v_now, updated_ms = v_now
+            UPDATE pawl.checkpoint c SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = v_now, updated_ms = v_now
              WHERE (c.stream, c.perspective) IN (
                        SELECT o.stream, o.perspective FROM pawl.checkpoint o
                         WHERE o.instance = p_instance AND o.token <= p_settled AND o.token <> ALL (coalesce(p_tokens, '{}'))
@@ -228,7 +228,7 @@ DECLARE
 BEGIN
     UPDATE pawl.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0,
            processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END
-     WHERE i.id = p_id AND i.state = 1
+     WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE
     RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
@@ -245,9 +245,9 @@ BEGIN
             given := given + v_moved.given;
         END IF;
     END LOOP;
-    SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)
+    SELECT count(*) FILTER (WHERE l.kind = :KIND_OUTBOX), count(*) FILTER (WHERE l.kind = :KIND_INBOX), count(*) FILTER (WHERE l.kind = :KIND_PERSPECTIVE)
       INTO lanes_outbox, lanes_inbox, lanes_perspective
-      FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+      FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
     SELECT count(*) INTO pauses FROM pawl.pause;
 END
 $$;
@@ -300,15 +300,15 @@ BEGIN
         PERFORM 1 FROM pawl.lane l
           WHERE l.owner = p_id
              OR EXISTS (SELECT 1 FROM pawl.claim c
-                         WHERE c.instance = p_id AND c.state = 1 AND c.kind = l.kind AND c.lane = l.lane)
+                         WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
           ORDER BY l.kind, l.lane FOR UPDATE;
-        PERFORM 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part FOR UPDATE;
+        PERFORM 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE;
     END IF;
     SELECT array_agg(x.kind), array_agg(x.lane) INTO v_kinds, v_lanes
       FROM (SELECT l.kind, l.lane FROM pawl.lane l
              WHERE l.owner = p_id
                 OR EXISTS (SELECT 1 FROM pawl.claim c
-                            WHERE c.instance = p_id AND c.state = 1 AND c.kind = l.kind AND c.lane = l.lane)
+                            WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
              ORDER BY l.kind, l.lane FOR UPDATE SKIP LOCKED) x;
     UPDATE pawl.lane l SET owner = NULL, draining = false
       FROM unnest(v_kinds, v_lanes) AS u(kind, lane) WHERE l.kind = u.kind AND l.lane = u.lane AND l.owner = p_id;
@@ -318,10 +318,10 @@ BEGIN
         WITH locked AS MATERIALIZED (
             SELECT c.token, c.part FROM pawl.claim c
               JOIN unnest(v_kinds, v_lanes) AS u(kind, lane) ON u.kind = c.kind AND u.lane = c.lane
-             WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
+             WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
         SELECT k.token, k.part FROM locked k
          WHERE (SELECT count(*) FROM locked n WHERE n.token = k.token)
-               = (SELECT count(*) FROM pawl.claim a WHERE a.token = k.token AND a.state = 1)
+               = (SELECT count(*) FROM pawl.claim a WHERE a.token = k.token AND a.state = :CLAIM_ACTIVE)
          ORDER BY k.token, k.part LOOP
         BEGIN
             PERFORM pawl.claim_end(v_claim.token, v_claim.part, p_how, v_edge.token, v_edge.seq, p_now);
@@ -344,7 +344,7 @@ BEGIN
     END;
     PERFORM pawl.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl.lane l WHERE l.owner = p_id)
-             AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = 1);
+             AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE);
     IF v_all THEN
         DELETE FROM pawl.waiter w WHERE w.instance = p_id;
     END IF;
@@ -372,9 +372,9 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no instance %s', p_id);
     END IF;
-    IF v_row.state = 1 OR v_row.leftovers THEN
+    IF v_row.state = :INSTANCE_ACTIVE OR v_row.leftovers THEN
         PERFORM pawl.instance_end(p_id, 4::smallint, true, v_now);
-        UPDATE pawl.instance i SET state = 2, leftovers = false, evicted_ms = CASE WHEN i.state = 1 THEN v_now ELSE i.evicted_ms END
+        UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, leftovers = false, evicted_ms = CASE WHEN i.state = :INSTANCE_ACTIVE THEN v_now ELSE i.evicted_ms END
          WHERE i.id = p_id;
     END IF;
 END
@@ -439,7 +439,7 @@ BEGIN
     now_ms := v_now;
     lease_until_ms := v_now + v_lease;
     epoch := pawl.epoch_now();
-    SELECT count(*) INTO lanes_owned FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+    SELECT count(*) INTO lanes_owned FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
 END
 $$;
 
@@ -469,7 +469,7 @@ AS $$
 DECLARE
     v_no integer;
 BEGIN
-    SELECT i.lock_no INTO v_no FROM pawl.instance i WHERE i.id = p_id AND i.state = 1 FOR UPDATE;
+    SELECT i.lock_no INTO v_no FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
@@ -509,14 +509,14 @@ DECLARE
 BEGIN
     rebalance_wanted := false;
     believe_ms := -1;
-    SELECT i.kinds, i.lease_ms INTO v_kinds, v_lease FROM pawl.instance i WHERE i.id = p_id AND i.state = 1;
+    SELECT i.kinds, i.lease_ms INTO v_kinds, v_lease FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
     evicted := pawl.evict_silent(p_id, v_now);
     -- After a server start nobody has had time to take its lock again, nor on a server that took over: a promoted standby has
     -- run for long. A stopped clock knows nothing of server starts.
-    IF EXISTS (SELECT 1 FROM pawl.instance i WHERE i.lock_no > 0 AND i.state = 1 AND i.id <> p_id)
+    IF EXISTS (SELECT 1 FROM pawl.instance i WHERE i.lock_no > 0 AND i.state = :INSTANCE_ACTIVE AND i.id <> p_id)
        AND (clock_timestamp() > pg_postmaster_start_time() + v_lease * interval '1 millisecond'
             OR EXISTS (SELECT 1 FROM pawl.settings s WHERE s.test_now_ms <> 0))
        AND EXISTS (SELECT 1 FROM pawl.settings s WHERE s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)
@@ -526,7 +526,7 @@ BEGIN
                            AND k.classid::bigint = pawl.liveness_class()::bigint & 4294967295
                            AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()));
         FOR v_peer IN SELECT i.id, i.absent_since_ms, i.lock_no = ANY (v_held) AS held FROM pawl.instance i
-                       WHERE i.lock_no > 0 AND i.state = 1 AND i.id <> p_id
+                       WHERE i.lock_no > 0 AND i.state = :INSTANCE_ACTIVE AND i.id <> p_id
                          AND (i.lock_no <> ALL (v_held) OR i.absent_since_ms <> 0)
                        ORDER BY i.id FOR UPDATE SKIP LOCKED LOOP
             IF v_peer.held THEN
@@ -538,11 +538,11 @@ BEGIN
             END IF;
         END LOOP;
         SELECT greatest(0, min(i.absent_since_ms) + 300 - v_now) INTO believe_ms FROM pawl.instance i
-         WHERE i.lock_no > 0 AND i.state = 1 AND i.id <> p_id AND i.absent_since_ms <> 0
+         WHERE i.lock_no > 0 AND i.state = :INSTANCE_ACTIVE AND i.id <> p_id AND i.absent_since_ms <> 0
         HAVING count(*) > 0;
         believe_ms := coalesce(believe_ms, -1);
     END IF;
-    FOR v_kind IN SELECT DISTINCT l.kind FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner IS NULL
+    FOR v_kind IN SELECT DISTINCT l.kind FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner IS NULL
                      AND (v_kinds >> l.kind) & 1 = 1 LOOP
         rebalance_wanted := rebalance_wanted OR coalesce(
             (SELECT q.owned < q.quota FROM pawl.lane_share(p_id, v_kind, v_now) q), false);
@@ -584,12 +584,12 @@ AS $$
            coalesce(l.perspective, 0)::integer, coalesce(c.claims, 0)::integer, coalesce(c.in_flight, 0)::integer,
            i.processed, coalesce(j.jobs, 0)::integer
       FROM pawl.instance i CROSS JOIN (SELECT pawl.now_ms() AS now_ms OFFSET 0) k
-      LEFT JOIN (SELECT x.owner, count(*) FILTER (WHERE x.kind = 1) AS outbox, count(*) FILTER (WHERE x.kind = 2) AS inbox,
-                        count(*) FILTER (WHERE x.kind = 3) AS perspective
+      LEFT JOIN (SELECT x.owner, count(*) FILTER (WHERE x.kind = :KIND_OUTBOX) AS outbox, count(*) FILTER (WHERE x.kind = :KIND_INBOX) AS inbox,
+                        count(*) FILTER (WHERE x.kind = :KIND_PERSPECTIVE) AS perspective
                    FROM pawl.lane x GROUP BY x.owner) l ON l.owner = i.id
       LEFT JOIN (SELECT x.instance, count(*) AS claims, sum(cardinality(x.seqs)) AS in_flight
-                   FROM pawl.claim x WHERE x.state = 1 GROUP BY x.instance) c ON c.instance = i.id
+                   FROM pawl.claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) c ON c.instance = i.id
       LEFT JOIN (SELECT x.instance, sum(cardinality(x.ids)) AS jobs
-                   FROM pawl.job_claim x WHERE x.state = 1 GROUP BY x.instance) j ON j.instance = i.id
+                   FROM pawl.job_claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) j ON j.instance = i.id
      ORDER BY i.id
 $$;

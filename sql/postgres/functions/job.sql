@@ -169,14 +169,14 @@ DECLARE
     v_n integer;
 BEGIN
     PERFORM 1 FROM pawl.job_claim c
-      WHERE c.token IN (SELECT j.token FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token > 0) AND c.state = 1
+      WHERE c.token IN (SELECT j.token FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token > 0) AND c.state = :CLAIM_ACTIVE
       ORDER BY c.token FOR UPDATE;
     PERFORM 1 FROM pawl.job j WHERE j.id = ANY (p_ids) ORDER BY j.id FOR UPDATE;
     PERFORM 1 FROM pawl.job_aside a WHERE a.id = ANY (p_ids) ORDER BY a.id FOR UPDATE;
     PERFORM pawl.run_jobs_lock(ARRAY(
         SELECT j.unique_key FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token = 0 AND j.flags & 4 <> 0
         UNION ALL
-        SELECT a.unique_key FROM pawl.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (3, 4) AND a.flags & 4 <> 0));
+        SELECT a.unique_key FROM pawl.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (:JOB_LATER, :JOB_WAITING) AND a.flags & 4 <> 0));
     FOR v_n IN SELECT u.n FROM unnest(p_ids) WITH ORDINALITY AS u(id, n) ORDER BY u.id, u.n LOOP
         SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_ids[v_n] FOR UPDATE;
         IF FOUND AND v_job.token > 0 THEN
@@ -187,10 +187,10 @@ BEGIN
             DELETE FROM pawl.job j WHERE j.id = v_job.id;
             INSERT INTO pawl.job_tally (queue, ready, cancelled) VALUES (v_job.queue, -1, 1);
         ELSE
-            DELETE FROM pawl.job_aside a WHERE a.id = p_ids[v_n] AND a.state IN (3, 4) RETURNING a.* INTO v_aside;
+            DELETE FROM pawl.job_aside a WHERE a.id = p_ids[v_n] AND a.state IN (:JOB_LATER, :JOB_WAITING) RETURNING a.* INTO v_aside;
             CONTINUE WHEN NOT FOUND;
             INSERT INTO pawl.job_tally (queue, later, waiting, cancelled)
-            VALUES (v_aside.queue, -(v_aside.state = 3)::integer, -(v_aside.state = 4)::integer, 1);
+            VALUES (v_aside.queue, -(v_aside.state = :JOB_LATER)::integer, -(v_aside.state = :JOB_WAITING)::integer, 1);
             v_job := ROW(v_aside.*)::pawl.job;
         END IF;
         v_answers[v_n] := 1;
@@ -355,7 +355,7 @@ DECLARE
     v_n integer;
 BEGIN
     FOR v_n IN SELECT u.n FROM unnest(p_ids) WITH ORDINALITY AS u(id, n) ORDER BY u.id, u.n LOOP
-        SELECT * INTO v_job FROM pawl.job_aside a WHERE a.id = p_ids[v_n] AND a.state = 5 FOR UPDATE;
+        SELECT * INTO v_job FROM pawl.job_aside a WHERE a.id = p_ids[v_n] AND a.state = :JOB_DEAD FOR UPDATE;
         CONTINUE WHEN NOT FOUND;
         IF NOT p_discard AND v_job.unique_key IS NOT NULL THEN
             INSERT INTO pawl.job_unique (key, job) VALUES (v_job.unique_key, v_job.id) ON CONFLICT (key) DO NOTHING;
@@ -412,7 +412,7 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
     woken := 0;
-    FOR v_job IN DELETE FROM pawl.job_aside a WHERE a.state = 4 AND a.wait_key = p_wait_key RETURNING a.* LOOP
+    FOR v_job IN DELETE FROM pawl.job_aside a WHERE a.state = :JOB_WAITING AND a.wait_key = p_wait_key RETURNING a.* LOOP
         PERFORM pawl.step_write(v_job.id, v_job.wait_step, 0, 1::smallint, 1, 0, NULL, NULL, NULL, v_payload, v_now);
         v_job.wait_key := NULL;
         v_job.wait_step := NULL;
@@ -495,7 +495,7 @@ BEGIN
        SET state = excluded.state, attempt = excluded.attempt, started_ms = excluded.started_ms,
            finished_ms = excluded.finished_ms, input_hash = excluded.input_hash, output_hash = excluded.output_hash,
            error = excluded.error, output = excluded.output
-     WHERE s.state IN (2, 4);
+     WHERE s.state IN (:JOB_STEP_FAILED, :JOB_STEP_WAITING);
     RETURN CASE WHEN FOUND THEN 1 ELSE 2 END;
 END
 $$;
@@ -517,7 +517,7 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_answers smallint[] := array_fill(3::smallint, ARRAY[cardinality(p_steps)]);
 BEGIN
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = 1 FOR UPDATE;
+    PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
         RETURN v_answers;
     END IF;

@@ -301,20 +301,20 @@ DECLARE
     v_first integer;
     v_ids bigint[];
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = 1 AND i.lease_until_ms > v_now) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'this instance was evicted or has fallen silent: register anew';
     END IF;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         RETURN QUERY SELECT i.* FROM pawl.job_claim c
                        CROSS JOIN LATERAL pawl.job_items(c.token, c.ids, c.lease_until_ms) i
-                      WHERE c.request = p_request AND c.instance = p_instance AND c.state = 1;
+                      WHERE c.request = p_request AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
         RETURN;
     END IF;
     PERFORM 1 FROM pawl.job_sweep s WHERE NOT v_now - s.swept_ms BETWEEN 0 AND 999;
     IF FOUND THEN
         PERFORM pawl.jobs_sweep(p_instance, v_now);
     END IF;
-    PERFORM 1 FROM pawl.job_aside a WHERE a.state IN (3, 4) AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
+    PERFORM 1 FROM pawl.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
     IF FOUND THEN
         PERFORM pawl.jobs_promote(v_now);
     END IF;
@@ -393,7 +393,7 @@ AS $$
 DECLARE
     v_claim pawl.job_claim;
     v_claims pawl.job_claim[] := ARRAY(
-        SELECT c FROM pawl.job_claim c WHERE c.instance = p_id AND c.state = 1 ORDER BY c.token FOR UPDATE);
+        SELECT c FROM pawl.job_claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token FOR UPDATE);
 BEGIN
     PERFORM pawl.job_claims_lock(v_claims);
     FOREACH v_claim IN ARRAY v_claims LOOP
@@ -444,14 +444,14 @@ AS $$
 DECLARE
     v_ids bigint[];
 BEGIN
-    v_ids := ARRAY(SELECT a.id FROM pawl.job_aside a WHERE a.state IN (3, 4) AND a.due_ms <= p_now
+    v_ids := ARRAY(SELECT a.id FROM pawl.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= p_now
                     ORDER BY a.due_ms, a.id LIMIT 1000 FOR UPDATE SKIP LOCKED);
     IF cardinality(v_ids) = 0 THEN
         RETURN;
     END IF;
     WITH waited AS (
-        UPDATE pawl.job_aside a SET wait_key = NULL, wait_step = NULL, state = 3
-         WHERE a.id = ANY (v_ids) AND a.state = 4 RETURNING a.queue)
+        UPDATE pawl.job_aside a SET wait_key = NULL, wait_step = NULL, state = :JOB_LATER
+         WHERE a.id = ANY (v_ids) AND a.state = :JOB_WAITING RETURNING a.queue)
     INSERT INTO pawl.job_tally (queue, waiting, later) SELECT w.queue, -count(*), count(*) FROM waited w GROUP BY w.queue;
     WITH due AS (DELETE FROM pawl.job_aside a WHERE a.id = ANY (v_ids) RETURNING a.*),
     moved AS (INSERT INTO pawl.job SELECT d.* FROM due d)
@@ -479,10 +479,10 @@ DECLARE
 BEGIN
     answers := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     cancels := array_fill(0::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = 1
+    PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE
       ORDER BY c.token FOR UPDATE;
     FOR i IN 1 .. coalesce(cardinality(p_ids), 0) LOOP
-        SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance AND c.state = 1;
+        SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
         CONTINUE WHEN NOT FOUND;
         WITH kept AS (
             UPDATE pawl.job j SET lease_until_ms = v_until, flags = j.flags | 32, progress = coalesce(p_progress[i], j.progress)

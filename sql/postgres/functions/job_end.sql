@@ -226,7 +226,7 @@ BEGIN
         SELECT DISTINCT ON (u.id, u.token) u.*
           FROM unnest(p_ids, p_tokens, p_outcomes, p_durations, p_outputs, p_steps, p_ins, p_outs)
                WITH ORDINALITY AS u(id, token, outcome, duration, output, steps, input_hash, output_hash, place)
-         WHERE EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = u.token AND c.instance = p_instance AND c.state = 1)
+         WHERE EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = u.token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE)
          ORDER BY u.id, u.token, u.place),
     gone AS (
         DELETE FROM pawl.job j USING item i
@@ -331,7 +331,7 @@ BEGIN
         SELECT o.ctid FROM pawl.task_run o WHERE o.expires_ms < v_now LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS runs_removed = ROW_COUNT;
     DELETE FROM pawl.job_claim c WHERE c.ctid = ANY (ARRAY(
-        SELECT o.ctid FROM pawl.job_claim o WHERE o.state = 2 AND o.lease_until_ms < v_now - 3600000
+        SELECT o.ctid FROM pawl.job_claim o WHERE o.state = :CLAIM_DONE AND o.lease_until_ms < v_now - 3600000
          LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS claims_removed = ROW_COUNT;
     DELETE FROM pawl.schedule_fire f WHERE f.ctid = ANY (ARRAY(
@@ -389,7 +389,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT array_agg(l) INTO v_claims
-      FROM (SELECT c FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = 1
+      FROM (SELECT c FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE
              ORDER BY c.token FOR UPDATE) AS l(l);
     IF coalesce(cardinality(p_outcomes), 0) = 0 AND v_claims IS NOT NULL THEN
         -- Most calls complete plain jobs.
@@ -455,9 +455,9 @@ BEGIN
           FROM unnest(p_ids, p_tokens, p_outcomes, p_classes) AS u(id, token, outcome, class)
           JOIN pawl.job j ON j.id = u.id AND j.token = u.token AND j.token > 0
          WHERE j.flags & 4 <> 0
-           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
+           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE)
            AND (coalesce(u.outcome, 1) = 1 OR j.cancel_ms IS NOT NULL
-               OR u.outcome = 2 AND (u.class >= 2 OR j.attempts >= j.max_attempts))
+               OR u.outcome = :JOB_FAIL AND (u.class >= 2 OR j.attempts >= j.max_attempts))
          ORDER BY j.id FOR UPDATE OF j));
     SELECT c.places, p_gone || c.ids, p_gone_tokens || c.tokens, c.keys, c.entries
       INTO v_places, v_ended, v_ended_tokens, v_keys, v_entries
@@ -471,7 +471,7 @@ BEGIN
         answers[i] := 3;
         SELECT j.* INTO v_job FROM pawl.job j
          WHERE j.id = p_ids[i] AND j.token = p_tokens[i] AND j.token > 0
-           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = 1)
+           AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE)
            FOR UPDATE;
         IF NOT FOUND THEN
             IF EXISTS (SELECT 1 FROM unnest(v_ended, v_ended_tokens) AS e(id, token) WHERE e.id = p_ids[i] AND e.token = p_tokens[i])
@@ -533,7 +533,7 @@ DECLARE
     v_all boolean;
     v_lost integer := 0;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.state = 1) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.state = :CLAIM_ACTIVE) THEN
         RETURN 0;
     END IF;
     PERFORM 1 FROM pawl.job_sweep s WHERE NOT p_now - s.swept_ms BETWEEN 0 AND 999 FOR UPDATE SKIP LOCKED;
@@ -543,13 +543,13 @@ BEGIN
     UPDATE pawl.job_sweep s SET swept_ms = p_now;
     v_claims := ARRAY(
         SELECT c FROM pawl.job_claim c LEFT JOIN pawl.instance i ON i.id = c.instance
-         WHERE c.state = 1
-           AND (c.check_ms <= p_now OR i.id IS NULL OR i.state = 2 OR i.lease_until_ms <= p_now)
+         WHERE c.state = :CLAIM_ACTIVE
+           AND (c.check_ms <= p_now OR i.id IS NULL OR i.state = :INSTANCE_EVICTED OR i.lease_until_ms <= p_now)
          ORDER BY c.token LIMIT 100 FOR UPDATE OF c SKIP LOCKED);
     PERFORM pawl.job_claims_lock(v_claims);
     FOREACH v_claim IN ARRAY v_claims LOOP
         SELECT NOT EXISTS (SELECT 1 FROM pawl.instance i
-                            WHERE i.id = v_claim.instance AND i.state = 1 AND i.lease_until_ms > p_now) INTO v_all;
+                            WHERE i.id = v_claim.instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > p_now) INTO v_all;
         v_lost := v_lost + pawl.job_claim_lose(v_claim, v_all, false, p_caller, p_now);
     END LOOP;
     RETURN v_lost;

@@ -21,12 +21,12 @@ BEGIN
     SELECT NULL::integer, 0::bigint, 0::bigint, count(*)
       FROM (SELECT 1 FROM pawl.job_claim c CROSS JOIN LATERAL unnest(c.ids) AS u (id)
               JOIN pawl.job j ON j.id = u.id AND j.token = c.token
-             WHERE c.state = 1 AND c.check_ms <= v_now AND coalesce(j.lease_until_ms, c.lease_until_ms) <= v_now LIMIT p_look) o;
+             WHERE c.state = :CLAIM_ACTIVE AND c.check_ms <= v_now AND coalesce(j.lease_until_ms, c.lease_until_ms) <= v_now LIMIT p_look) o;
     RETURN QUERY
     SELECT w.priority, sum(w.ready), sum(w.later), 0::bigint
       FROM ((SELECT j.priority, 1 AS ready, 0 AS later FROM pawl.job j WHERE j.token = 0 ORDER BY j.id LIMIT p_look)
             UNION ALL
-            (SELECT j.priority, 0, 1 FROM pawl.job_aside j WHERE j.state IN (3, 4) ORDER BY j.due_ms, j.id LIMIT p_look)) w
+            (SELECT j.priority, 0, 1 FROM pawl.job_aside j WHERE j.state IN (:JOB_LATER, :JOB_WAITING) ORDER BY j.due_ms, j.id LIMIT p_look)) w
      GROUP BY w.priority ORDER BY w.priority DESC;
 END
 $$;
@@ -69,12 +69,12 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
     SELECT g.fingerprint, CASE WHEN l.error IS NOT NULL AND pawl.payloads_shown() THEN l.error END, g.letters,
-           (SELECT a.died_ms FROM pawl.job_aside a WHERE a.state = 5 AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
+           (SELECT a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
            l.died_ms
       FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = 4
              GROUP BY t.fingerprint HAVING sum(t.letters) > 0
              ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT p_limit) g
-     CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl.job_aside a WHERE a.state = 5 AND a.fingerprint = g.fingerprint
+     CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint
                           ORDER BY a.died_ms DESC, a.id DESC LIMIT 1) l
      ORDER BY g.letters DESC, g.fingerprint COLLATE "C"
 $$;
@@ -126,23 +126,23 @@ BEGIN
     ahead := 0;
     most := 0;
     running := 0;
-    IF v_job.state = 2 THEN
+    IF v_job.state = :JOB_RUNNING THEN
         until_ms := v_job.lease_until_ms;
         cause := CASE WHEN v_job.lease_until_ms <= now_ms THEN 2 ELSE 1 END;
         RETURN;
-    ELSIF v_job.state = 3 THEN
+    ELSIF v_job.state = :JOB_LATER THEN
         until_ms := v_job.due_ms;
         cause := 7;
         RETURN;
-    ELSIF v_job.state = 4 THEN
+    ELSIF v_job.state = :JOB_WAITING THEN
         until_ms := CASE WHEN v_job.due_ms = 9223372036854775807 THEN 0 ELSE v_job.due_ms END;
         cause := 8;
         RETURN;
-    ELSIF v_job.state = 5 THEN
+    ELSIF v_job.state = :JOB_DEAD THEN
         cause := 9;
         RETURN;
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.state = 1 AND i.kinds & 16 <> 0 AND i.lease_until_ms > now_ms) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.state = :INSTANCE_ACTIVE AND i.kinds & 16 <> 0 AND i.lease_until_ms > now_ms) THEN
         cause := 4;
         RETURN;
     END IF;
@@ -234,14 +234,14 @@ BEGIN
          WHERE p_state IN (0, 1) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 2, j.id, j.queue, j.task, j.type, j.key, 2
-          FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl.job_claim c WHERE c.state = 1) u
+          FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl.job_claim c WHERE c.state = :CLAIM_ACTIVE) u
                   JOIN pawl.job j ON j.id = u.id AND j.token > 0
                  WHERE u.id > p_after AND (p_id = 0 OR u.id = p_id) ORDER BY u.id LIMIT v_each) j
          WHERE p_state = 2 AND p_fingerprint IS NULL
         UNION ALL
         SELECT 3, j.id, j.queue, j.task, j.type, j.key, j.state
           FROM (SELECT * FROM pawl.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
-                   AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = 5))
+                   AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = :JOB_DEAD))
                  ORDER BY j.id LIMIT v_each) j
          WHERE p_state IN (0, 3, 4, 5)),
     until AS MATERIALIZED (

@@ -19,7 +19,7 @@ AS $$
                count(*) OVER () AS members,
                row_number() OVER (ORDER BY coalesce(o.owned, 0) DESC, i.id) - 1 AS rank
           FROM pawl.instance i LEFT JOIN per_owner o ON o.owner = i.id
-         WHERE i.state = 1 AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now)
+         WHERE i.state = :INSTANCE_ACTIVE AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now)
     SELECT coalesce(o.owned, 0)::integer, coalesce(o.draining, 0)::integer,
            coalesce((SELECT f.owned FROM per_owner f WHERE f.owner IS NULL), 0)::integer,
            (SELECT least(s.lane_count / m.members + CASE WHEN m.rank < s.lane_count % m.members THEN 1 ELSE 0 END,
@@ -45,7 +45,7 @@ DECLARE
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl.lane l
                    WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
-                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                           AND c.token >= l.low_token)
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
         -- Nobody begins a claim on a draining lane, so what was seen without the lock still holds.
@@ -66,11 +66,11 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
-    SELECT coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 1), '{}'),
-           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 2), '{}'),
-           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = 3), '{}')
+    SELECT coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_OUTBOX), '{}'),
+           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_INBOX), '{}'),
+           coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_PERSPECTIVE), '{}')
       INTO outbox, inbox, perspective
-      FROM (SELECT l.kind, l.lane FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id
+      FROM (SELECT l.kind, l.lane FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id
              ORDER BY l.kind, l.lane OFFSET 0) x;
 END
 $$;
@@ -104,13 +104,13 @@ BEGIN
                    NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= p_now - 1000
                                        -- a suspect holds up its stream, not its lane
                                        OR c.suspect > 0 AND NOT EXISTS (
-                                           SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = 1
-                                              AND b.token >= l.low_token AND b.suspect = 0)) AS visit
+                                           SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
+                                              AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS visit
               FROM generate_series(0, pawl.lane_count() - 1) AS n(lane)
              CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl.lane s
                                   WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
               LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl.claim a
-                                  WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = 1
+                                  WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = :CLAIM_ACTIVE
                                     AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
              WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) x;
 END
@@ -134,16 +134,16 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
-    SELECT i.lease_until_ms INTO lease_until_ms FROM pawl.instance i WHERE i.id = p_id AND i.state = 1 FOR UPDATE;
+    SELECT i.lease_until_ms INTO lease_until_ms FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
     now_ms := v_now;
     evicted := pawl.evict_silent(p_id, v_now);
     SELECT r.taken, r.given INTO taken, given FROM pawl.rebalance(p_id, p_kind, v_now) r;
-    SELECT count(*) FILTER (WHERE l.kind = 1), count(*) FILTER (WHERE l.kind = 2), count(*) FILTER (WHERE l.kind = 3)
+    SELECT count(*) FILTER (WHERE l.kind = :KIND_OUTBOX), count(*) FILTER (WHERE l.kind = :KIND_INBOX), count(*) FILTER (WHERE l.kind = :KIND_PERSPECTIVE)
       INTO lanes_outbox, lanes_inbox, lanes_perspective
-      FROM pawl.lane l WHERE l.kind IN (1, 2, 3) AND l.owner = p_id;
+      FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
 END
 $$;
 
@@ -230,7 +230,7 @@ BEGIN
 
         UPDATE pawl.lane l SET owner = NULL, draining = false
          WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
-           AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+           AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                               AND c.token >= l.low_token);
         GET DIAGNOSTICS given = ROW_COUNT;
 
@@ -238,7 +238,7 @@ BEGIN
         IF v_left > 0 THEN
             WITH surplus AS (
                 SELECT l.lane, EXISTS (SELECT 1 FROM pawl.claim c
-                                        WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1
+                                        WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                               AND c.token >= l.low_token) AS busy
                   FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
                  ORDER BY 2, l.lane DESC LIMIT v_left)
@@ -283,7 +283,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
     SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
-           (SELECT count(*) FROM pawl.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = 1)::integer,
+           (SELECT count(*) FROM pawl.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
            (SELECT count(*) FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
       FROM pawl.lane l WHERE l.kind = p_kind ORDER BY l.lane
 $$;

@@ -28,17 +28,17 @@ DECLARE
     v_dead bigint := 0;
 BEGIN
     SELECT c.kind, c.lane, c.source, c.seqs, c.suspect, c.policy, c.max_attempts INTO v_claim
-      FROM pawl.claim c WHERE c.token = p_token AND c.part = p_part AND c.state = 1;
+      FROM pawl.claim c WHERE c.token = p_token AND c.part = p_part AND c.state = :CLAIM_ACTIVE;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    v_charged := p_how <> 2 AND v_claim.suspect = 2;
-    IF p_how <> 2 AND v_claim.suspect = 0 THEN
+    v_charged := p_how <> 2 AND v_claim.suspect = :SUSPECT_BEGUN;
+    IF p_how <> 2 AND v_claim.suspect = :SUSPECT_NO THEN
         v_suspect_to := CASE WHEN p_token < p_edge_token THEN 9223372036854775807
                              WHEN p_token = p_edge_token THEN p_edge_seq ELSE 0 END;
     END IF;
     UPDATE pawl.claim c SET state = p_how, seqs = '{}', intact = false WHERE c.token = p_token AND c.part = p_part;
-    PERFORM 1 FROM pawl.claim c WHERE c.token = p_token AND c.state = 1 ORDER BY c.part FOR UPDATE;
+    PERFORM 1 FROM pawl.claim c WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE ORDER BY c.part FOR UPDATE;
     v_others := FOUND;
     IF v_others AND p_how <> 2 THEN
         v_more := ARRAY(
@@ -50,11 +50,11 @@ BEGIN
                       LEFT JOIN pawl.message fm ON fm.kind = v_claim.kind AND fm.lane = v_claim.lane AND fm.seq = f.seq
                       LEFT JOIN pawl.aside fa ON fa.kind = v_claim.kind AND fa.seq = f.seq
                      GROUP BY 1) first ON first.stream = coalesce(m.stream, a.stream) AND first.seq < s.seq
-             WHERE c.token = p_token AND c.state = 1);
+             WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE);
         PERFORM pawl.claim_leave(p_token, v_more, '{}', '{}');
         v_claim.seqs := v_claim.seqs || v_more;
     END IF;
-    IF v_claim.source = 1 THEN
+    IF v_claim.source = :SOURCE_MESSAGE THEN
         v_aside := pawl.message_to_aside(v_claim.kind, v_claim.lane, v_claim.seqs, v_suspect_to, v_reason, p_now);
     ELSE
         UPDATE pawl.aside a
@@ -108,14 +108,14 @@ AS $$
            m.headers, m.correlation_id, m.causation_id, m.traceparent, m.consumer, m.put_ms, 1, 0, false, false
       FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
       JOIN pawl.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
-     WHERE c.token = p_token AND c.part = p_part AND c.state = 1 AND c.source = 1
+     WHERE c.token = p_token AND c.part = p_part AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
     UNION ALL
     SELECT c.token, c.lease_until_ms, a.seq, a.kind, a.lane, a.partition, a.id, a.stream, a.topic, a.type, a.payload,
            a.headers, a.correlation_id, a.causation_id, a.traceparent, a.consumer, a.put_ms,
            a.attempts + a.deaths + 1, a.deaths, a.out_of_order, a.losses >= 2
       FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
       JOIN pawl.aside a ON a.kind = c.kind AND a.seq = s.seq
-     WHERE c.token = p_token AND c.part = p_part AND c.state = 1 AND c.source = 2
+     WHERE c.token = p_token AND c.part = p_part AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
      ORDER BY 3
 $$;
 
@@ -136,7 +136,7 @@ DECLARE
     v_left bigint[];
 BEGIN
     FOR v_part IN SELECT c.part, c.seqs FROM pawl.claim c
-                   WHERE c.token = p_token AND c.state = 1 AND c.seqs && p_gone ORDER BY c.part LOOP
+                   WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.seqs && p_gone ORDER BY c.part LOOP
         v_left := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) WITH ORDINALITY AS s(seq, n)
                          WHERE s.seq NOT IN (SELECT unnest(p_gone)) ORDER BY s.n);
         UPDATE pawl.claim c
@@ -175,7 +175,7 @@ BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl.lane l
                    WHERE l.kind = p_kind AND (NOT p_own OR l.owner = p_caller)
                      AND EXISTS (SELECT 1 FROM pawl.claim c
-                                  WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = 1 AND c.token >= l.low_token
+                                  WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE AND c.token >= l.low_token
                                     AND c.lease_until_ms <= p_now) ORDER BY l.lane LOOP
         SELECT l.owner INTO v_owner FROM pawl.lane l WHERE l.kind = p_kind AND l.lane = v_lane FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
@@ -183,21 +183,21 @@ BEGIN
             SELECT array_agg(i.instance), array_agg(e.token), array_agg(e.seq)
               INTO v_instances, v_edge_tokens, v_edge_seqs
               FROM (SELECT DISTINCT c.instance FROM pawl.claim c
-                     WHERE c.kind = p_kind AND c.state = 1 AND c.lease_until_ms <= p_now) i
+                     WHERE c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.lease_until_ms <= p_now) i
              CROSS JOIN LATERAL pawl.claim_edge(i.instance) e;
         END IF;
         v_ended := 0;
         FOR v_claim IN
             WITH locked AS MATERIALIZED (
                 SELECT c.token, c.part, c.instance, c.lease_until_ms FROM pawl.claim c
-                 WHERE c.kind = p_kind AND c.lane = v_lane AND c.state = 1
+                 WHERE c.kind = p_kind AND c.lane = v_lane AND c.state = :CLAIM_ACTIVE
                    AND c.token IN (SELECT o.token FROM pawl.claim o
-                                    WHERE o.kind = p_kind AND o.lane = v_lane AND o.state = 1 AND o.lease_until_ms <= p_now)
+                                    WHERE o.kind = p_kind AND o.lane = v_lane AND o.state = :CLAIM_ACTIVE AND o.lease_until_ms <= p_now)
                  ORDER BY c.token, c.part FOR UPDATE SKIP LOCKED)
             SELECT k.token, k.part, k.instance FROM locked k
              WHERE k.lease_until_ms <= p_now
                AND (SELECT count(*) FROM locked n WHERE n.token = k.token)
-                   = (SELECT count(*) FROM pawl.claim a WHERE a.token = k.token AND a.state = 1)
+                   = (SELECT count(*) FROM pawl.claim a WHERE a.token = k.token AND a.state = :CLAIM_ACTIVE)
              ORDER BY k.token, k.part LOOP
             v_edge := array_position(v_instances, v_claim.instance);
             BEGIN
@@ -209,7 +209,7 @@ BEGIN
             END;
             v_ended := v_ended + 1;
             -- An earlier part of the same token may have taken its last items away: then it is done, not expired.
-            v_count := v_count + (SELECT (c.state = 3)::integer FROM pawl.claim c
+            v_count := v_count + (SELECT (c.state = :CLAIM_EXPIRED)::integer FROM pawl.claim c
                                    WHERE c.token = v_claim.token AND c.part = v_claim.part);
         END LOOP;
         IF v_ended > 0 AND v_owner IS DISTINCT FROM p_caller THEN
@@ -297,14 +297,14 @@ BEGIN
       LEFT JOIN (SELECT DISTINCT d.id FROM held d) f ON f.id = m.id;
 
     FOR v_part IN SELECT c.* FROM pawl.claim c
-                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = 1
+                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE
                    ORDER BY c.part LOOP
         v_whole := 1;
         v_named := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) AS s(seq) WHERE v_all OR s.seq = ANY (v_seqs) ORDER BY 1);
         CONTINUE WHEN cardinality(v_named) = 0;
         IF cardinality(v_named) = cardinality(v_part.seqs) THEN
             -- Who renews a suspect begins with it.
-            UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > 0 THEN 2 ELSE 0 END
+            UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > :SUSPECT_NO THEN 2 ELSE 0 END
              WHERE c.token = p_token AND c.part = v_part.part;
             CONTINUE;
         END IF;
@@ -318,7 +318,7 @@ BEGIN
                v_part.began_ms, v_part.request, v_named;
     END LOOP;
     IF v_whole = 3 AND v_all THEN
-        SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = 2) THEN 2 ELSE 3 END INTO v_whole
+        SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = :CLAIM_DONE) THEN 2 ELSE 3 END INTO v_whole
           FROM pawl.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind;
     END IF;
     RETURN QUERY SELECT u.n, u.answer FROM unnest(v_n, v_answer) AS u(n, answer)
@@ -355,8 +355,8 @@ BEGIN
     FOR v_part IN SELECT c.part, c.source, c.lane, c.seqs, c.seqs[1] AS low, c.seqs[cardinality(c.seqs)] AS high,
                          c.instance, c.kind, c.state
                     FROM pawl.claim c WHERE c.token = p_token ORDER BY c.part LOOP
-        CONTINUE WHEN v_part.state <> 1 OR v_part.instance <> p_instance OR v_part.kind <> p_kind;
-        IF v_part.source = 1 THEN
+        CONTINUE WHEN v_part.state <> :CLAIM_ACTIVE OR v_part.instance <> p_instance OR v_part.kind <> p_kind;
+        IF v_part.source = :SOURCE_MESSAGE THEN
             SELECT array_agg(m.seq) AS seqs, array_agg(m.id) AS ids,
                    array_agg(coalesce(m.stream, chr(1) || m.seq::text)) AS keys INTO v_more
               FROM pawl.message m

@@ -98,11 +98,11 @@ DECLARE
     v_part record;
     v_types text[];
 BEGIN
-    SELECT p.backfilled, p.backfill_after, p.state INTO v_row FROM pawl.perspective p WHERE p.key = p_key AND p.state <> 4 FOR UPDATE;
+    SELECT p.backfilled, p.backfill_after, p.state INTO v_row FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered', p_key);
     END IF;
-    IF v_row.backfilled OR v_row.state = 3 THEN
+    IF v_row.backfilled OR v_row.state = :PERSPECTIVE_RETIRED THEN
         RETURN true;
     END IF;
     v_types := ARRAY(SELECT m.type FROM pawl.mapping m WHERE m.key = p_key);
@@ -136,9 +136,9 @@ AS $$
 BEGIN
     IF NOT p_exact THEN
         IF EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.due_ms IS NOT NULL)
-           OR EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.status = 3)
-           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl.message m WHERE m.kind = 3
-                                     UNION SELECT a.stream FROM pawl.aside a WHERE a.kind = 3) w
+           OR EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED)
+           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl.message m WHERE m.kind = :KIND_PERSPECTIVE
+                                     UNION SELECT a.stream FROM pawl.aside a WHERE a.kind = :KIND_PERSPECTIVE) w
                         JOIN pawl.checkpoint c ON c.stream = w.stream AND c.perspective = p_key
                         JOIN pawl.stream s ON s.stream = w.stream WHERE c.version < s.version) THEN
             RETURN 1;
@@ -167,14 +167,14 @@ BEGIN
         PERFORM pawl.mapping_lock(p_wait_ms);
     END IF;
     SELECT p.state, p.paused INTO v_row FROM pawl.perspective p WHERE p.key = p_key FOR UPDATE;
-    IF NOT FOUND OR (v_row.state = 4 AND p_action <> 3) THEN
+    IF NOT FOUND OR (v_row.state = :PERSPECTIVE_REMOVED AND p_action <> 3) THEN
         RETURN 6;
     END IF;
     IF p_action = 3 THEN
-        IF v_row.state = 4 THEN
+        IF v_row.state = :PERSPECTIVE_REMOVED THEN
             RETURN 2;
         END IF;
-        UPDATE pawl.perspective p SET state = 4, paused = false WHERE p.key = p_key;
+        UPDATE pawl.perspective p SET state = :PERSPECTIVE_REMOVED, paused = false WHERE p.key = p_key;
         DELETE FROM pawl.mapping m WHERE m.key = p_key;
         RETURN 1;
     END IF;
@@ -207,7 +207,7 @@ BEGIN
            (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl.pattern t WHERE t.key = p.key),
            p.run, p.target, p.clear, p.batch, p.max_attempts, p.policy, p.registered_ms,
            0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, true
-      FROM pawl.perspective p WHERE p.state <> 4 ORDER BY p.name, p.version;
+      FROM pawl.perspective p WHERE p.state <> :PERSPECTIVE_REMOVED ORDER BY p.name, p.version;
 END
 $$;
 
@@ -225,9 +225,9 @@ AS $$
 DECLARE
     v_key text;
 BEGIN
-    SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.key = p_key AND p.state <> 4;
+    SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED;
     IF v_key IS NULL THEN
-        SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.name = p_key AND p.state = 1;
+        SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.name = p_key AND p.state = :PERSPECTIVE_LIVE;
     END IF;
     IF v_key IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002',
@@ -258,7 +258,7 @@ DECLARE
     v_look integer; -- of 2,000 events that one call looks at
 BEGIN
     SELECT greatest(2000 / greatest(count(*), 1), 1) INTO v_look FROM pawl.perspective p
-     WHERE p.state IN (1, 2) AND (p_name IS NULL OR p.name = p_name);
+     WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND (p_name IS NULL OR p.name = p_name);
     RETURN QUERY
     SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled,
            (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl.pattern t WHERE t.key = p.key),
@@ -273,8 +273,8 @@ BEGIN
                    FROM pawl.perspective_tally t GROUP BY t.key) y ON y.key = p.key
       LEFT JOIN LATERAL (SELECT sum(e.events) AS matched FROM pawl.event_type e
                           WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p.key)) k ON true
-      LEFT JOIN LATERAL pawl.perspective_walk(p.key, v_look, false) w ON p.state IN (1, 2)
-     WHERE CASE WHEN p_name IS NULL THEN p.state <> 4 ELSE p.name = p_name END
+      LEFT JOIN LATERAL pawl.perspective_walk(p.key, v_look, false) w ON p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
+     WHERE CASE WHEN p_name IS NULL THEN p.state <> :PERSPECTIVE_REMOVED ELSE p.name = p_name END
      ORDER BY p.name, p.version;
 END
 $$;
@@ -290,7 +290,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN (SELECT p.version FROM pawl.perspective p WHERE p.name = perspective_live.name AND p.state = 1);
+    RETURN (SELECT p.version FROM pawl.perspective p WHERE p.name = perspective_live.name AND p.state = :PERSPECTIVE_LIVE);
 END
 $$;
 
@@ -317,7 +317,7 @@ BEGIN
         SELECT w.at, w.waits_stream INTO at, v_stream FROM pawl.perspective_walk(v_key, 10000, true) w;
         reached := at >= p_position;
     END IF;
-    SELECT c.version, c.status = 3 AS failed, c.error INTO v_row FROM pawl.checkpoint c WHERE c.stream = v_stream AND c.perspective = v_key;
+    SELECT c.version, c.status = :CHECKPOINT_FAILED AS failed, c.error INTO v_row FROM pawl.checkpoint c WHERE c.stream = v_stream AND c.perspective = v_key;
     IF p_stream IS NOT NULL THEN
         at := coalesce(v_row.version, 0);
         reached := at >= p_version
@@ -365,14 +365,14 @@ BEGIN
             AND (p_max_attempts = 0 OR v_old.max_attempts = p_max_attempts)
             AND ARRAY(SELECT t.mode || ' ' || t.text FROM pawl.pattern t WHERE t.key = v_key ORDER BY t.n)
                 = ARRAY(SELECT u.mode || ' ' || u.text FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n) ORDER BY u.n);
-        IF v_old.state IN (1, 2) OR NOT v_same THEN
+        IF v_old.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) OR NOT v_same THEN
             answer := CASE WHEN v_same THEN 2 ELSE 4 END;
             state := v_old.state;
             backfilled := v_old.backfilled;
             RETURN;
         END IF;
     END IF;
-    state := CASE WHEN EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.name = p_name AND p.state = 1) THEN 2 ELSE 1 END;
+    state := CASE WHEN EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE) THEN 2 ELSE 1 END;
     INSERT INTO pawl.perspective (key, name, version, state, run, target, clear, batch, max_attempts, policy, registered_ms)
     VALUES (v_key, p_name, p_version, state, p_run, p_target, p_clear, coalesce(nullif(p_batch, 0), 100), v_max,
             coalesce(nullif(p_policy, 0), 1), v_now)
@@ -545,12 +545,12 @@ DECLARE
 BEGIN
     PERFORM pawl.mapping_lock(5000);
     v_end := clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0);
-    SELECT p.state INTO v_state FROM pawl.perspective p WHERE p.key = v_key AND p.state IN (1, 2);
+    SELECT p.state INTO v_state FROM pawl.perspective p WHERE p.key = v_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered, or not being filled', v_key);
     END IF;
     behind := 0;
-    SELECT p.key INTO old FROM pawl.perspective p WHERE p.name = p_name AND p.state = 1;
+    SELECT p.key INTO old FROM pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
     IF v_state = 1 THEN
         answer := 2;
         RETURN;
@@ -578,9 +578,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    DELETE FROM pawl.mapping m USING pawl.perspective p WHERE p.name = p_name AND p.state = 1 AND m.key = p.key;
-    UPDATE pawl.perspective p SET state = 3 WHERE p.name = p_name AND p.state = 1;
-    UPDATE pawl.perspective p SET state = 1 WHERE p.name = p_name AND p.version = p_version AND p.state = 2;
+    DELETE FROM pawl.mapping m USING pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE AND m.key = p.key;
+    UPDATE pawl.perspective p SET state = :PERSPECTIVE_RETIRED WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
+    UPDATE pawl.perspective p SET state = :PERSPECTIVE_LIVE WHERE p.name = p_name AND p.version = p_version AND p.state = :PERSPECTIVE_FILLING;
 END
 $$;
 

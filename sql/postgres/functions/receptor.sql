@@ -407,7 +407,7 @@ BEGIN
     INSERT INTO pawl.type_seen (type) VALUES (p_type);
     INSERT INTO pawl.mapping (type, key)
     SELECT DISTINCT p_type, p.key FROM pawl.perspective p JOIN pawl.pattern t ON t.key = p.key
-     WHERE p.state IN (1, 2) AND pawl.pattern_matches(t.regex, p_type);
+     WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND pawl.pattern_matches(t.regex, p_type);
 END
 $$;
 

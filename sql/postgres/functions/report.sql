@@ -126,21 +126,21 @@ BEGIN
            coalesce(array_agg(a.seq ORDER BY a.n) FILTER (WHERE a.answer = 1), '{}'),
            coalesce(array_agg(a.id ORDER BY a.n) FILTER (WHERE a.answer = 1), '{}'),
            array_agg(CASE WHEN a.answer = 1 THEN a.source ELSE 0 END::smallint ORDER BY a.n),
-           coalesce(array_agg(DISTINCT a.key) FILTER (WHERE a.answer = 1 AND a.source = 2), '{}'),
+           coalesce(array_agg(DISTINCT a.key) FILTER (WHERE a.answer = 1 AND a.source = :SOURCE_ASIDE), '{}'),
            max(a.lane)
       INTO v_n, v_answer, v_seqs, v_ids, v_sources, v_keys, v_lane FROM answers a;
 
     IF cardinality(v_seqs) > 0 THEN
         PERFORM pawl.items_finish(p_kind, v_lane, v_seqs, p_keep, p_now);
         -- A part that this call ended whole forgets its lists.
-        UPDATE pawl.claim c SET state = 2, seqs = NULL, done_ids = NULL
-         WHERE c.token = p_token AND c.state = 1 AND c.intact AND c.done_ids = '{}' AND c.seqs <@ v_seqs;
+        UPDATE pawl.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL
+         WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.intact AND c.done_ids = '{}' AND c.seqs <@ v_seqs;
         PERFORM pawl.claim_leave(p_token, v_seqs, v_seqs, v_ids);
         IF cardinality(v_keys) > 0 THEN
             PERFORM pawl.hold_settle(p_kind, v_lane, v_keys);
         END IF;
     END IF;
-    RETURN QUERY SELECT u.n, u.answer, u.source = 2 FROM unnest(v_n, v_answer, v_sources) AS u(n, answer, source);
+    RETURN QUERY SELECT u.n, u.answer, u.source = :SOURCE_ASIDE FROM unnest(v_n, v_answer, v_sources) AS u(n, answer, source);
 END
 $$;
 
@@ -172,7 +172,7 @@ BEGIN
                     SELECT u.token, array_agg(u.id) AS ids
                       FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token) g
              CROSS JOIN LATERAL (SELECT x.* FROM pawl.claim x WHERE x.token = g.token AND x.part = 1 OFFSET 0) c
-             WHERE c.instance = p_instance AND c.kind = p_kind AND c.state = 1 AND c.source = 1 AND c.intact
+             WHERE c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND c.intact
                AND c.done_ids = '{}' AND cardinality(c.seqs) = cardinality(g.ids)
              ORDER BY g.token LOOP
             -- All items of the claim lie between its first and its last: the rows there are exactly them.
@@ -206,7 +206,7 @@ BEGIN
     EXCEPTION WHEN SQLSTATE 'PW900' THEN
         RETURN '{}';
     END;
-    UPDATE pawl.claim c SET state = 2, seqs = NULL, done_ids = NULL WHERE c.token = ANY (v_ended) AND c.part = 1;
+    UPDATE pawl.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL WHERE c.token = ANY (v_ended) AND c.part = 1;
     RETURN v_ended;
 END
 $$;
@@ -270,7 +270,7 @@ BEGIN
                               v_item.attempts + 1, v_item.deaths, pawl.text_cut(
                                   CASE WHEN p_classes[v_n] = 3
                                        THEN coalesce((SELECT 'cancelled by ' || p.actor || coalesce(': ' || p.reason, '')
-                                                        FROM pawl.pause p WHERE p.scope = 4 AND p.name = p_ids[v_n]::text),
+                                                        FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = p_ids[v_n]::text),
                                                      p_errors[v_n])
                                        ELSE p_errors[v_n] END, 4096),
                               p_classes[v_n], coalesce(p_delays[v_n], -1),
@@ -311,7 +311,7 @@ BEGIN
     dead_delta := 0;
     aside_delta := CASE WHEN p_source = 1 THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], NULL, 1::smallint, p_now)
                         ELSE 0 END;
-    UPDATE pawl.aside a SET attempts = p_attempts, losses = 0, reason = 1, error = p_error, scheduled_ms = p_now + v_delay
+    UPDATE pawl.aside a SET attempts = p_attempts, losses = 0, reason = :ASIDE_FAILED, error = p_error, scheduled_ms = p_now + v_delay
      WHERE a.kind = p_kind AND a.seq = p_seq;
     PERFORM pawl.claim_leave(p_token, ARRAY[p_seq], ARRAY[p_seq], ARRAY[p_id]);
     IF dead THEN
@@ -379,11 +379,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT m.seq, c.source, c.lane, coalesce(m.stream, chr(1) || m.seq::text), 0, 0, c.policy, c.max_attempts
       FROM pawl.claim c JOIN pawl.message m ON m.kind = c.kind AND m.lane = c.lane AND m.id = p_id AND m.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = 1 AND c.source = 1
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
      UNION ALL
     SELECT a.seq, c.source, c.lane, a.key, a.attempts, a.deaths, c.policy, c.max_attempts
       FROM pawl.claim c JOIN pawl.aside a ON a.kind = c.kind AND a.id = p_id AND a.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = 1 AND c.source = 2
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
      ORDER BY 1 LIMIT 1
 $$;
 
@@ -457,10 +457,10 @@ BEGIN
             v_stale := v_stale + (v_answers[v_n] = 3)::integer;
             CONTINUE;
         END IF;
-        IF v_item.source = 1 THEN
+        IF v_item.source = :SOURCE_MESSAGE THEN
             v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, 4::smallint, v_now);
         END IF;
-        UPDATE pawl.aside a SET reason = 4, scheduled_ms = v_now + greatest(coalesce(p_delays[v_n], 0), 0)
+        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = v_now + greatest(coalesce(p_delays[v_n], 0), 0)
          WHERE a.kind = p_kind AND a.seq = v_item.seq;
         PERFORM pawl.claim_leave(p_tokens[v_n], ARRAY[v_item.seq], ARRAY[v_item.seq], ARRAY[p_ids[v_n]]);
         IF NOT starts_with(v_item.key, chr(1)) THEN

@@ -19,13 +19,13 @@ BEGIN
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 6;
-    ELSIF v_run.state = 7 THEN
+    ELSIF v_run.state = :RUN_IS_CANCELLED THEN
         RETURN 2;
-    ELSIF v_run.state >= 5 THEN
+    ELSIF v_run.state >= :RUN_IS_COMPLETED THEN
         RETURN 4;
     END IF;
-    v_jobs := ARRAY(SELECT p.job FROM pawl.run_partition p WHERE p.run = p_run AND p.state = 1 AND p.job > 0) || v_run.job;
-    UPDATE pawl.run_partition p SET state = 4, job = 0, ended_ms = v_now, updated_ms = v_now WHERE p.run = p_run AND p.state = 1;
+    v_jobs := ARRAY(SELECT p.job FROM pawl.run_partition p WHERE p.run = p_run AND p.state = :PART_ACTIVE AND p.job > 0) || v_run.job;
+    UPDATE pawl.run_partition p SET state = :PART_CANCELLED, job = 0, ended_ms = v_now, updated_ms = v_now WHERE p.run = p_run AND p.state = :PART_ACTIVE;
     UPDATE pawl.run r SET remaining = 0, job = 0 WHERE r.id = p_run;
     PERFORM pawl.run_end(p_run, 7::smallint, NULL, v_now);
     PERFORM pawl.run_jobs_drop(v_jobs, true, v_now);
@@ -59,16 +59,16 @@ BEGIN
                 SELECT o.id FROM pawl.job o WHERE o.id = ANY (p_ids) AND o.token = 0 ORDER BY o.id FOR UPDATE SKIP LOCKED)) RETURNING j.*),
         aside AS (
             DELETE FROM pawl.job_aside a WHERE a.id = ANY (ARRAY(
-                SELECT o.id FROM pawl.job_aside o WHERE o.id = ANY (p_ids) AND (o.state IN (3, 4) OR p_all) ORDER BY o.id
+                SELECT o.id FROM pawl.job_aside o WHERE o.id = ANY (p_ids) AND (o.state IN (:JOB_LATER, :JOB_WAITING) OR p_all) ORDER BY o.id
                    FOR UPDATE SKIP LOCKED)) RETURNING a.*)
         SELECT * FROM ready UNION ALL SELECT * FROM aside ORDER BY id LOOP
         v_gone := v_gone || v_job.id;
         DELETE FROM pawl.job_unique u WHERE u.key = v_job.unique_key AND u.job = v_job.id;
         DELETE FROM pawl.job_step s WHERE s.job = v_job.id;
         INSERT INTO pawl.job_tally (queue, ready, later, waiting, dead, cancelled, discarded)
-        VALUES (v_job.queue, -(v_job.state = 1)::integer, -(v_job.state = 3)::integer, -(v_job.state = 4)::integer,
-                -(v_job.state = 5)::integer, (v_job.state <> 5)::integer, (v_job.state = 5)::integer);
-        IF v_job.state <> 5 THEN
+        VALUES (v_job.queue, -(v_job.state = :JOB_READY)::integer, -(v_job.state = :JOB_LATER)::integer, -(v_job.state = :JOB_WAITING)::integer,
+                -(v_job.state = :JOB_DEAD)::integer, (v_job.state <> :JOB_DEAD)::integer, (v_job.state = :JOB_DEAD)::integer);
+        IF v_job.state <> :JOB_DEAD THEN
             v_entries := v_entries || coalesce(pawl.job_record(v_job, 4::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                              octet_length(v_entries) / 40), '');
         END IF;
@@ -129,7 +129,7 @@ DECLARE
     v_parent pawl.run;
 BEGIN
     UPDATE pawl.run r SET state = p_state, error = NULL, ended_ms = 0 WHERE r.id = p_run.id;
-    IF p_run.state <> 6 THEN
+    IF p_run.state <> :RUN_IS_FAILED THEN
         RETURN;
     END IF;
     IF p_run.paced THEN
@@ -138,7 +138,7 @@ BEGIN
     IF p_run.parent IS NOT NULL THEN
         UPDATE pawl.run r SET children_open = r.children_open + 1, children_failed = r.children_failed - 1
          WHERE r.id = p_run.parent RETURNING r.* INTO v_parent;
-        IF v_parent.state = 6 AND v_parent.consolidated THEN
+        IF v_parent.state = :RUN_IS_FAILED AND v_parent.consolidated THEN
             PERFORM pawl.run_open(v_parent, 3::smallint);
         END IF;
     END IF;
@@ -163,7 +163,7 @@ BEGIN
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 6;
-    ELSIF NOT v_run.paced OR v_run.state >= 5 THEN
+    ELSIF NOT v_run.paced OR v_run.state >= :RUN_IS_COMPLETED THEN
         RETURN 4;
     END IF;
     IF p_concurrency >= 0 THEN
@@ -209,20 +209,20 @@ BEGIN
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 6;
-    ELSIF v_run.state >= 5 THEN
+    ELSIF v_run.state >= :RUN_IS_COMPLETED THEN
         RETURN 4;
     ELSIF v_run.paused = p_paused THEN
         RETURN 2;
     END IF;
     UPDATE pawl.run r SET paused = p_paused WHERE r.id = p_run;
     IF p_paused THEN
-        v_gone := pawl.run_jobs_drop(ARRAY(SELECT p.job FROM pawl.run_partition p WHERE p.run = p_run AND p.state = 1 AND p.job > 0), false,
+        v_gone := pawl.run_jobs_drop(ARRAY(SELECT p.job FROM pawl.run_partition p WHERE p.run = p_run AND p.state = :PART_ACTIVE AND p.job > 0), false,
                                      v_now);
         UPDATE pawl.run_partition p SET paused = true, job = CASE WHEN p.job = ANY (v_gone) THEN 0 ELSE p.job END
-         WHERE p.run = p_run AND p.state = 1;
+         WHERE p.run = p_run AND p.state = :PART_ACTIVE;
     ELSE
         UPDATE pawl.run_partition p SET paused = false, updated_ms = CASE WHEN p.job = 0 THEN v_now ELSE p.updated_ms END
-         WHERE p.run = p_run AND p.state = 1;
+         WHERE p.run = p_run AND p.state = :PART_ACTIVE;
         PERFORM pawl.run_pages_put(v_run, NULL, v_now);
     END IF;
     RETURN 1;
@@ -249,7 +249,7 @@ BEGIN
         RETURN 6;
     END IF;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
-    IF v_run.state NOT IN (1, 4, 6) THEN
+    IF v_run.state NOT IN (:RUN_IS_RUNNING, :RUN_IS_IN_REPAIR, :RUN_IS_FAILED) THEN
         RETURN 4;
     END IF;
     PERFORM pawl.run_partition_open(v_run, v_part, v_now);
@@ -293,11 +293,11 @@ BEGIN
         RETURN;
     END IF;
     answer := 4;
-    IF v_run.state NOT IN (1, 4, 6) THEN
+    IF v_run.state NOT IN (:RUN_IS_RUNNING, :RUN_IS_IN_REPAIR, :RUN_IS_FAILED) THEN
         RETURN;
     END IF;
     FOR v_part IN SELECT * FROM pawl.run_partition p
-                   WHERE p.run = p_run AND (p_part < 0 AND p.state = 3 OR p.part = p_part AND p.state IN (1, 3)) ORDER BY p.part LOOP
+                   WHERE p.run = p_run AND (p_part < 0 AND p.state = :PART_FAILED OR p.part = p_part AND p.state IN (:PART_ACTIVE, :PART_FAILED)) ORDER BY p.part LOOP
         PERFORM pawl.run_partition_open(v_run, v_part, v_now);
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
         v_parts := v_parts || v_part.part;
@@ -310,7 +310,7 @@ BEGIN
         PERFORM pawl.run_pages_put(v_run, v_parts, v_now);
         answer := 1;
         count := cardinality(v_parts);
-    ELSIF p_part < 0 AND v_run.state = 6 AND NOT v_run.consolidated THEN
+    ELSIF p_part < 0 AND v_run.state = :RUN_IS_FAILED AND NOT v_run.consolidated THEN
         PERFORM pawl.run_jobs_drop(ARRAY[v_run.job], true, v_now);
         PERFORM pawl.run_open(v_run, 2::smallint);
         PERFORM pawl.run_consolidate(p_run, v_now);
@@ -402,7 +402,7 @@ BEGIN
     answer := 1;
     id := v_run.id;
     IF v_run.parent IS NOT NULL THEN
-        UPDATE pawl.run r SET children_open = r.children_open + 1 WHERE r.id = v_run.parent AND r.state IN (1, 2, 3, 4);
+        UPDATE pawl.run r SET children_open = r.children_open + 1 WHERE r.id = v_run.parent AND r.state IN (:RUN_IS_RUNNING, :RUN_IS_CONSOLIDATING, :RUN_IS_NESTED, :RUN_IS_IN_REPAIR);
         IF NOT FOUND THEN
             DELETE FROM pawl.run r WHERE r.id = v_run.id;
             answer := 4;
@@ -440,7 +440,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
 BEGIN
-    SELECT count(*), count(*) FILTER (WHERE r.outcome = 1), coalesce(sum(r.finished_ms - r.started_ms), 0), count(DISTINCT r.instance)
+    SELECT count(*), count(*) FILTER (WHERE r.outcome = :RUN_SUCCEEDED), coalesce(sum(r.finished_ms - r.started_ms), 0), count(DISTINCT r.instance)
       INTO runs, succeeded, duration_ms, workers
       FROM pawl.task_run r WHERE r.finished_ms >= p_since AND (p_instance IS NULL OR r.instance = p_instance);
 END
@@ -476,7 +476,7 @@ BEGIN
     PERFORM 1 FROM pawl.run_target t WHERE t.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 6;
-    ELSIF EXISTS (SELECT 1 FROM pawl.run r WHERE r.target = p_name AND r.state < 5) THEN
+    ELSIF EXISTS (SELECT 1 FROM pawl.run r WHERE r.target = p_name AND r.state < :RUN_IS_COMPLETED) THEN
         RETURN 4;
     END IF;
     DELETE FROM pawl.run_target t WHERE t.name = p_name;
@@ -563,7 +563,7 @@ BEGIN
            p.started_ms, p.updated_ms, p.ended_ms, v_now
       FROM pawl.run_partition p
      WHERE (p_run = 0 OR p.run = p_run) AND (p_name IS NULL OR p.name = p_name) AND (p_state = 0 OR p.state = p_state)
-       AND (p_quiet_ms = 0 OR p.state = 1 AND NOT p.paused AND p.updated_ms <= v_now - p_quiet_ms)
+       AND (p_quiet_ms = 0 OR p.state = :PART_ACTIVE AND NOT p.paused AND p.updated_ms <= v_now - p_quiet_ms)
        AND (p.run, p.part) > (p_after_run, p_after_part)
      ORDER BY p.run, p.part LIMIT p_limit;
 END
@@ -602,7 +602,7 @@ BEGIN
            s.total, s.items, s.repeats, s.pages, s.skipped, s.fetch, s.fetch_max, s.slow, pawl.now_ms(), r.agent
       FROM (SELECT * FROM pawl.run o
              WHERE (p_id = 0 OR o.id = p_id) AND (p_key IS NULL OR o.key = p_key) AND (p_name IS NULL OR o.name = p_name)
-               AND (p_state = 0 OR o.state = p_state) AND (NOT p_open OR o.state < 5) AND (p_parent = 0 OR o.parent = p_parent)
+               AND (p_state = 0 OR o.state = p_state) AND (NOT p_open OR o.state < :RUN_IS_COMPLETED) AND (p_parent = 0 OR o.parent = p_parent)
                AND (p_before = 0 OR o.id < p_before)
              ORDER BY o.id DESC LIMIT p_limit) r
      CROSS JOIN LATERAL (

@@ -33,7 +33,7 @@ BEGIN
     next_job := 0;
     last := false;
     skip := 0;
-    SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = 1 FOR UPDATE;
+    SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF FOUND THEN
         SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
     END IF;
@@ -43,7 +43,7 @@ BEGIN
     END IF;
     answer := 1;
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
-    IF v_part.state = 3 THEN
+    IF v_part.state = :PART_FAILED THEN
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     ELSE
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
@@ -59,7 +59,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('the page has %s items, the run''s page size is %s; the handler must '
             'return no more than it was asked for', v_count, v_run.page_size);
     END IF;
-    v_more := CASE WHEN p_more <> 0 THEN p_more = 1 WHEN v_run.end_rule = 2 THEN v_count >= v_run.page_size ELSE p_cursor IS NOT NULL END;
+    v_more := CASE WHEN p_more <> 0 THEN p_more = 1 WHEN v_run.end_rule = :END_SHORT_PAGE THEN v_count >= v_run.page_size ELSE p_cursor IS NOT NULL END;
     IF v_more AND (p_cursor = v_part.cursor OR p_cursor IS NULL AND v_count = 0 OR p_page + 1 >= 1000000) THEN
         error := CASE
             WHEN p_cursor = v_part.cursor THEN format('endless loop: page %s returned the cursor it was fetched with; the handler must '
@@ -75,7 +75,7 @@ BEGIN
         outcome := 4;
         RETURN;
     END IF;
-    IF v_part.state <> 1 THEN
+    IF v_part.state <> :PART_ACTIVE THEN
         PERFORM pawl.run_partition_open(v_run, v_part, v_now);
     END IF;
     IF v_count > 0 AND v_run.target IS NULL THEN
@@ -91,7 +91,7 @@ BEGIN
         partition := v_part.name;
     END IF;
     next_offset := v_part.next_offset + v_count;
-    IF v_more AND NOT (CASE WHEN v_part.state = 3 THEN v_run.paused ELSE v_part.paused END) THEN
+    IF v_more AND NOT (CASE WHEN v_part.state = :PART_FAILED THEN v_run.paused ELSE v_part.paused END) THEN
         next_job := nextval('pawl.job_seq');
         v_key := 'run:' || p_run || ':' || p_part || ':' || (p_page + 1) || CASE WHEN p_generation > 0 THEN ':' || p_generation ELSE '' END;
         INSERT INTO pawl.job_unique (key, job) VALUES (v_key, next_job);
@@ -164,12 +164,12 @@ BEGIN
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
     skip := pawl.page_guard(v_run, v_part, p_generation, p_page);
-    IF skip <> 0 OR v_part.paused AND v_part.state = 1 THEN
+    IF skip <> 0 OR v_part.paused AND v_part.state = :PART_ACTIVE THEN
         -- Now for good: what was read may have changed.
         SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
         skip := pawl.page_guard(v_run, v_part, p_generation, p_page);
-        IF skip = 0 AND v_part.paused AND v_part.state = 1 THEN
+        IF skip = 0 AND v_part.paused AND v_part.state = :PART_ACTIVE THEN
             skip := 6;
             UPDATE pawl.run_partition p SET job = 0 WHERE p.run = p_run AND p.part = p_part AND p.job = p_id;
         END IF;
@@ -264,8 +264,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
     RETURN CASE WHEN p_run.id IS NULL OR p_part.run IS NULL THEN 7
-                WHEN p_part.state = 2 THEN 4
-                WHEN p_part.state = 4 OR p_run.state NOT IN (1, 4, 6) THEN 5
+                WHEN p_part.state = :PART_DONE THEN 4
+                WHEN p_part.state = :PART_CANCELLED OR p_run.state NOT IN (:RUN_IS_RUNNING, :RUN_IS_IN_REPAIR, :RUN_IS_FAILED) THEN 5
                 WHEN p_generation <> p_part.generation THEN 3
                 WHEN p_page < p_part.page THEN 1
                 WHEN p_page > p_part.page THEN 2
@@ -287,7 +287,7 @@ AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = 1 FOR UPDATE;
+    PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF FOUND THEN
         PERFORM 1 FROM pawl.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
         IF FOUND THEN
@@ -435,7 +435,7 @@ BEGIN
         UPDATE pawl.run r SET children_open = r.children_open - 1,
                               children_failed = r.children_failed + CASE WHEN p_state = 5 THEN 0 ELSE 1 END
          WHERE r.id = v_run.parent RETURNING r.* INTO v_parent;
-        IF v_parent.state = 3 AND v_parent.children_open = 0 THEN
+        IF v_parent.state = :RUN_IS_NESTED AND v_parent.children_open = 0 THEN
             PERFORM pawl.run_nest_end(v_parent, p_now);
         END IF;
     END IF;
@@ -453,10 +453,10 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF p_run.failed = 0 OR p_run.policy = 2 THEN
+    IF p_run.failed = 0 OR p_run.policy = :FAILED_PARTIAL THEN
         PERFORM pawl.run_consolidate(p_run.id, p_now);
-    ELSIF p_run.policy = 3 THEN
-        UPDATE pawl.run r SET state = 4 WHERE r.id = p_run.id;
+    ELSIF p_run.policy = :FAILED_WAIT THEN
+        UPDATE pawl.run r SET state = :RUN_IS_IN_REPAIR WHERE r.id = p_run.id;
     ELSE
         PERFORM pawl.run_end(p_run.id, 6::smallint, format('%s of %s partitions failed', p_run.failed, p_run.partitions), p_now);
     END IF;
@@ -481,21 +481,21 @@ DECLARE
 BEGIN
     IF v_name[3] <> 'consolidate' THEN
         PERFORM 1 FROM pawl.run_partition p
-          WHERE p.run = v_name[2]::bigint AND p.part = v_name[3]::integer AND p.state = 1 AND p.job = p_job.id FOR UPDATE;
+          WHERE p.run = v_name[2]::bigint AND p.part = v_name[3]::integer AND p.state = :PART_ACTIVE AND p.job = p_job.id FOR UPDATE;
         IF FOUND THEN
             PERFORM pawl.run_partition_end(v_name[2]::bigint, v_name[3]::integer, 3::smallint, v_why, p_now);
         END IF;
         RETURN;
     END IF;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = v_name[2]::bigint AND r.job = p_job.id FOR UPDATE;
-    IF NOT FOUND OR NOT (v_run.state = 2 OR v_run.state = 6 AND p_how = 1) THEN
+    IF NOT FOUND OR NOT (v_run.state = :RUN_IS_CONSOLIDATING OR v_run.state = :RUN_IS_FAILED AND p_how = 1) THEN
         RETURN;
     END IF;
     IF p_how <> 1 THEN
         PERFORM pawl.run_end(v_run.id, 6::smallint, 'the consolidation failed: ' || v_why, p_now);
         RETURN;
     END IF;
-    IF v_run.state = 6 THEN
+    IF v_run.state = :RUN_IS_FAILED THEN
         PERFORM pawl.run_open(v_run, 2::smallint);
     END IF;
     PERFORM pawl.run_consolidated(v_run.id, p_now);
@@ -536,7 +536,7 @@ BEGIN
                format('{"run":%s,"part":%s,"generation":%s,"page":%s,"offset":%s,"limit":%s,"partition":%s,"cursor":%s}', p.run, p.part,
                       p.generation, p.page, p.next_offset, p_run.page_size, to_json(p.name), coalesce(p.cursor, 'null'))::json AS payload
           FROM pawl.run_partition p
-         WHERE p.run = p_run.id AND p.state = 1 AND NOT p.paused AND p.job = 0 AND (p_parts IS NULL OR p.part = ANY (p_parts))
+         WHERE p.run = p_run.id AND p.state = :PART_ACTIVE AND NOT p.paused AND p.job = 0 AND (p_parts IS NULL OR p.part = ANY (p_parts))
          ORDER BY p.part),
     keys AS (
         INSERT INTO pawl.job_unique (key, job) SELECT s.key, s.id FROM src s ORDER BY s.part),
@@ -608,15 +608,15 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    IF p_part.state = 1 THEN
+    IF p_part.state = :PART_ACTIVE THEN
         RETURN;
     END IF;
-    UPDATE pawl.run_partition p SET state = 1, paused = p_run.paused, error = NULL, ended_ms = 0, updated_ms = p_now
+    UPDATE pawl.run_partition p SET state = :PART_ACTIVE, paused = p_run.paused, error = NULL, ended_ms = 0, updated_ms = p_now
      WHERE p.run = p_part.run AND p.part = p_part.part;
-    UPDATE pawl.run r SET remaining = r.remaining + 1, done = r.done - (p_part.state = 2)::integer,
-                          failed = r.failed - (p_part.state = 3)::integer
+    UPDATE pawl.run r SET remaining = r.remaining + 1, done = r.done - (p_part.state = :PART_DONE)::integer,
+                          failed = r.failed - (p_part.state = :PART_FAILED)::integer
      WHERE r.id = p_run.id;
-    IF p_run.state <> 1 THEN
+    IF p_run.state <> :RUN_IS_RUNNING THEN
         PERFORM pawl.run_open(p_run, 1::smallint);
     END IF;
 END

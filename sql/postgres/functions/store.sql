@@ -171,7 +171,7 @@ BEGIN
     WITH gone AS (
         DELETE FROM pawl.instance i
          WHERE i.id IN (SELECT o.id FROM pawl.instance o
-                         WHERE o.state = 2 AND NOT o.leftovers AND o.beat_ms < v_now - v_settings.stale_ms AND o.id IS DISTINCT FROM p_caller
+                         WHERE o.state = :INSTANCE_EVICTED AND NOT o.leftovers AND o.beat_ms < v_now - v_settings.stale_ms AND o.id IS DISTINCT FROM p_caller
                          ORDER BY o.id DESC LIMIT p_rows_max FOR UPDATE SKIP LOCKED) RETURNING i.id)
     INSERT INTO pawl.tombstone (id, removed_ms) SELECT g.id, v_now FROM gone g ON CONFLICT (id) DO NOTHING;
     GET DIAGNOSTICS instances_removed = ROW_COUNT;
@@ -189,7 +189,7 @@ BEGIN
     GET DIAGNOSTICS requests_removed = ROW_COUNT;
     DELETE FROM pawl.claim c
      WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.claim o
-                                WHERE o.state <> 1 AND o.lease_until_ms < v_now - 3600000
+                                WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
                                 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS claims_removed = ROW_COUNT;
     DELETE FROM pawl.history h

@@ -10,17 +10,17 @@ SELECT 1 AS place, coalesce(c.token, 0) AS token, coalesce(c.lease_until_ms, 0) 
        c.instance AS claimed_by, 0 AS attempts, 0::bigint AS scheduled_ms, 0 AS reason, NULL::text AS error,
        NULL::text AS fingerprint, 0::bigint AS ended_ms
   FROM pawl.message m
-  LEFT JOIN pawl.claim c ON c.kind = m.kind AND c.lane = m.lane AND c.state = 1 AND c.source = 1 AND m.seq = ANY (c.seqs)
+  LEFT JOIN pawl.claim c ON c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND m.seq = ANY (c.seqs)
 UNION ALL
 SELECT 2, coalesce(c.token, 0), coalesce(c.lease_until_ms, 0), a.seq, a.kind, a.lane, a.partition, a.id, a.stream, a.topic,
        a.type, a.payload, a.headers, a.correlation_id, a.causation_id, a.traceparent, a.consumer, a.put_ms,
        a.attempts + a.deaths + 1, a.deaths, a.out_of_order, s.state,
-       c.instance, a.attempts, CASE WHEN s.state = 3 THEN a.scheduled_ms ELSE 0 END, a.reason::integer, a.error, NULL, 0
+       c.instance, a.attempts, CASE WHEN s.state = :STATE_SCHEDULED THEN a.scheduled_ms ELSE 0 END, a.reason::integer, a.error, NULL, 0
   FROM pawl.aside a
-  LEFT JOIN pawl.claim c ON c.kind = a.kind AND c.lane = a.lane AND c.state = 1 AND c.source = 2 AND a.seq = ANY (c.seqs)
+  LEFT JOIN pawl.claim c ON c.kind = a.kind AND c.lane = a.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND a.seq = ANY (c.seqs)
   CROSS JOIN LATERAL (
        SELECT CASE WHEN c.token IS NOT NULL THEN 2
-                   WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = 1)
+                   WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
                         AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
                    THEN 3 ELSE 4 END AS state) s
 UNION ALL
@@ -161,14 +161,14 @@ AS $$
           FROM pawl.tally t GROUP BY t.kind),
     claims AS (
         SELECT c.kind, count(*) AS active, count(*) FILTER (WHERE c.lease_until_ms <= k.now_ms) AS overdue,
-               sum(cardinality(c.seqs)) AS leased, sum(cardinality(c.seqs)) FILTER (WHERE c.source = 1) AS in_message
-          FROM pawl.claim c CROSS JOIN clock k WHERE c.state = 1 GROUP BY c.kind),
+               sum(cardinality(c.seqs)) AS leased, sum(cardinality(c.seqs)) FILTER (WHERE c.source = :SOURCE_MESSAGE) AS in_message
+          FROM pawl.claim c CROSS JOIN clock k WHERE c.state = :CLAIM_ACTIVE GROUP BY c.kind),
     lanes AS (
         SELECT l.kind, count(*) FILTER (WHERE l.owner IS NULL) AS free, min(f.put_ms) AS oldest, min(d.due_ms) AS next_due
           FROM pawl.lane l
           LEFT JOIN LATERAL (SELECT m.put_ms FROM pawl.message m
                               WHERE m.kind = l.kind AND m.lane = l.lane AND m.seq > l.high ORDER BY m.seq LIMIT 1) f ON true
-          LEFT JOIN LATERAL (SELECT h.due_ms FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane AND h.state = 1
+          LEFT JOIN LATERAL (SELECT h.due_ms FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane AND h.state = :HOLD_WAITING
                               ORDER BY h.due_ms LIMIT 1) d ON true
          GROUP BY l.kind)
     SELECT k.now_ms, l.kind,
@@ -313,7 +313,7 @@ DECLARE
 BEGIN
     WITH flight AS MATERIALIZED (
         SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl.claim c
-         WHERE c.state = 1 AND p_state IN (1, 2, 3, 4) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
+         WHERE c.state = :CLAIM_ACTIVE AND p_state IN (1, 2, 3, 4) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
     looked AS MATERIALIZED (
         SELECT 1 AS place, m.kind, m.lane, m.seq, m.kind * 10000 + m.lane AS source, v_in_lane AS room,
                (p_stream IS NULL OR m.stream = p_stream) AND (p_type IS NULL OR m.type = p_type) AND (p_topic IS NULL OR m.topic = p_topic) AS fits
@@ -366,7 +366,7 @@ BEGIN
          WHERE o.fits AND (u.seq IS NULL OR o.seq <= u.seq)
            AND (p_state NOT IN (1, 3, 4) OR NOT EXISTS (SELECT 1 FROM flight f WHERE f.seq = o.seq))
            AND (p_state NOT IN (3, 4) OR p_state = (
-                SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = 1)
+                SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
                                  AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
                             THEN 3 ELSE 4 END
                   FROM pawl.aside a WHERE a.kind = o.kind AND a.seq = o.seq))
@@ -477,7 +477,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT h.state, h.by_seq INTO v_hold FROM pawl.hold h WHERE h.kind = p_kind AND h.key = v_row.key;
-    IF v_hold.state > 1 THEN
+    IF v_hold.state > :HOLD_WAITING THEN
         cause := 10;
         blocker_seq := v_hold.by_seq;
         RETURN;
@@ -489,7 +489,7 @@ BEGIN
             (SELECT a.seq FROM pawl.aside a WHERE a.kind = p_kind AND a.key = v_row.key ORDER BY a.seq LIMIT 1),
             (SELECT min(m.seq) FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
                JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
-              WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = 1 AND m.stream = v_row.stream),
+              WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND m.stream = v_row.stream),
             (SELECT m.seq FROM (SELECT m.seq, m.stream FROM pawl.message m
                                  WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
                                  ORDER BY m.seq LIMIT c_ahead) m
@@ -510,7 +510,7 @@ BEGIN
         END IF;
         until_ms := 0;
     END IF;
-    SELECT l.owner, l.draining, coalesce(i.state = 1 AND i.lease_until_ms > p_now, false) AS live INTO v_lane
+    SELECT l.owner, l.draining, coalesce(i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > p_now, false) AS live INTO v_lane
       FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
     instance := v_lane.owner;
     cause := CASE WHEN v_lane.owner IS NULL THEN 4 WHEN NOT v_lane.live THEN 5 WHEN v_lane.draining THEN 6
@@ -543,7 +543,7 @@ BEGIN
          WHERE l.kind = p_kind AND l.lane = p_lane
         UNION ALL
         SELECT 'claim', 'pawl.claim'::regclass, c.xmax FROM pawl.claim c
-         WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = 1 AND p_seq = ANY (c.seqs)
+         WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND p_seq = ANY (c.seqs)
         UNION ALL
         SELECT 'stream', 'pawl.hold'::regclass, h.xmax FROM pawl.hold h WHERE h.kind = p_kind AND h.key = p_key
         UNION ALL

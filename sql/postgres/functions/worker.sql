@@ -34,7 +34,7 @@ BEGIN
         ON CONFLICT (key) DO NOTHING;
     END IF;
     SELECT i.state, i.beat_ms, i.lease_until_ms INTO v_instance FROM pawl.instance i WHERE i.id = p_id;
-    IF (FOUND AND v_instance.state <> 1) OR EXISTS (SELECT 1 FROM pawl.tombstone t WHERE t.id = p_id) THEN
+    IF (FOUND AND v_instance.state <> :INSTANCE_ACTIVE) OR EXISTS (SELECT 1 FROM pawl.tombstone t WHERE t.id = p_id) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
     END IF;
     now_ms := v_now;
@@ -334,11 +334,11 @@ BEGIN
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, pawl.now_ms()) THEN
         RETURN QUERY SELECT c.stream, c.perspective, c.version, s.version, c.token, c.lease_until_ms, c.replay_to, c.attempts + 1
                        FROM pawl.checkpoint c JOIN pawl.stream s ON s.stream = c.stream
-                      WHERE c.instance = p_instance AND c.request = p_request AND c.status = 1 ORDER BY c.stream, c.perspective;
+                      WHERE c.instance = p_instance AND c.request = p_request AND c.status = :CHECKPOINT_PROCESSING ORDER BY c.stream, c.perspective;
         RETURN;
     END IF;
     IF coalesce(cardinality(v_keys), 0) = 0 THEN
-        v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.state IN (1, 2));
+        v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING));
     END IF;
     SELECT array_agg(i.token) AS tokens, array_agg(i.id) AS ids, array_agg(i.stream) AS streams INTO v_wake
       FROM pawl.claim(p_instance, 3::smallint, 1000, p_lease_ms, 0::smallint, 0, NULL) i;

@@ -4,21 +4,21 @@
 -- A checkpoint of a perspective is due at some time unless it is completed or stopped; only a granted one has a lease.
 SELECT pg_catalog.format('%s of %s: status %s, due %s, stopped %s, lease %s', c.perspective, c.stream, c.status, c.due_ms, c.stopped, c.lease_until_ms)
   FROM pawl.checkpoint c JOIN pawl.perspective p ON p.key = c.perspective
- WHERE (c.due_ms IS NULL) <> (c.status = 2 OR c.stopped) OR (c.stopped AND c.status <> 3)
-    OR (c.instance IS NOT NULL AND (c.status <> 1 OR c.lease_until_ms = 0 OR c.token = 0))
+ WHERE (c.due_ms IS NULL) <> (c.status = :CHECKPOINT_COMPLETED OR c.stopped) OR (c.stopped AND c.status <> :CHECKPOINT_FAILED)
+    OR (c.instance IS NOT NULL AND (c.status <> :CHECKPOINT_PROCESSING OR c.lease_until_ms = 0 OR c.token = 0))
 
 -- name: checkpoint_for_every_match
 -- A stream with an event that a perspective gets has its checkpoint, once the backfill is over.
 SELECT pg_catalog.format('%s gets %s and has no checkpoint for %s', m.key, e.type, e.stream)
   FROM pawl.event e JOIN pawl.mapping m ON m.type = e.type JOIN pawl.perspective p ON p.key = m.key
- WHERE p.state IN (1, 2) AND p.backfilled
+ WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND p.backfilled
    AND NOT EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.stream = e.stream AND c.perspective = m.key)
 
 -- name: checkpoint_moved_by_grant
 -- A checkpoint that has moved, failed or been taken was granted, and is of a perspective and a stream that exist.
 SELECT pg_catalog.format('%s of %s is at %s with status %s, token %s, instance %s', c.perspective, c.stream, c.version, c.status, c.token, c.instance)
   FROM pawl.checkpoint c
- WHERE ((c.version > 0 OR c.status <> 0) AND c.token = 0) OR (c.status = 1) <> (c.instance IS NOT NULL)
+ WHERE ((c.version > 0 OR c.status <> :CHECKPOINT_PENDING) AND c.token = 0) OR (c.status = :CHECKPOINT_PROCESSING) <> (c.instance IS NOT NULL)
     OR NOT EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective)
     OR NOT EXISTS (SELECT 1 FROM pawl.stream s WHERE s.stream = c.stream)
 
@@ -54,8 +54,8 @@ SELECT pg_catalog.format('stream %s is at version %s and has %s events up to %s'
 SELECT pg_catalog.format('%s: %s, %s', coalesce(t.key, c.perspective), t, c)
   FROM (SELECT y.key, sum(y.checkpoints) AS n, sum(y.pending) AS p, sum(y.processing) AS r, sum(y.completed) AS d, sum(y.failed) AS f,
                sum(y.stopped) AS s, sum(y.applied) AS a FROM pawl.perspective_tally y GROUP BY y.key) t
-  FULL JOIN (SELECT x.perspective, count(*) AS n, count(*) FILTER (WHERE x.status = 0) AS p, count(*) FILTER (WHERE x.status = 1) AS r,
-                    count(*) FILTER (WHERE x.status = 2) AS d, count(*) FILTER (WHERE x.status = 3) AS f,
+  FULL JOIN (SELECT x.perspective, count(*) AS n, count(*) FILTER (WHERE x.status = :CHECKPOINT_PENDING) AS p, count(*) FILTER (WHERE x.status = :CHECKPOINT_PROCESSING) AS r,
+                    count(*) FILTER (WHERE x.status = :CHECKPOINT_COMPLETED) AS d, count(*) FILTER (WHERE x.status = :CHECKPOINT_FAILED) AS f,
                     count(*) FILTER (WHERE x.stopped) AS s,
                     sum((SELECT count(*) FROM pawl.event e WHERE e.stream = x.stream AND e.version <= x.version
                             AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = x.perspective))) AS a
@@ -63,4 +63,4 @@ SELECT pg_catalog.format('%s: %s, %s', coalesce(t.key, c.perspective), t, c)
  WHERE (coalesce(t.n, 0), coalesce(t.p, 0), coalesce(t.r, 0), coalesce(t.d, 0), coalesce(t.f, 0), coalesce(t.s, 0))
     IS DISTINCT FROM (coalesce(c.n, 0), coalesce(c.p, 0), coalesce(c.r, 0), coalesce(c.d, 0), coalesce(c.f, 0), coalesce(c.s, 0))
     OR (coalesce(t.a, 0) <> coalesce(c.a, 0)
-        AND EXISTS (SELECT 1 FROM pawl.perspective k WHERE k.key = coalesce(t.key, c.perspective) AND k.state IN (1, 2)))
+        AND EXISTS (SELECT 1 FROM pawl.perspective k WHERE k.key = coalesce(t.key, c.perspective) AND k.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)))

@@ -21,7 +21,7 @@ SELECT pg_catalog.format('job %s is ready or running and set aside at once', j.i
 UNION ALL
 SELECT pg_catalog.format('job %s is set aside with state %s', a.id, a.state)
   FROM pawl.job_aside a
- WHERE a.state NOT IN (3, 4, 5) OR a.token <> 0 OR (a.state = 4) <> (a.wait_key IS NOT NULL) OR (a.state = 5) <> (a.died_ms IS NOT NULL)
+ WHERE a.state NOT IN (:JOB_LATER, :JOB_WAITING, :JOB_DEAD) OR a.token <> 0 OR (a.state = :JOB_WAITING) <> (a.wait_key IS NOT NULL) OR (a.state = :JOB_DEAD) <> (a.died_ms IS NOT NULL)
 UNION ALL
 SELECT pg_catalog.format('job %s: key %s, ready key %s, token %s', j.id, j.key, j.ready_key, j.token)
   FROM pawl.job j WHERE j.ready_key IS DISTINCT FROM CASE WHEN j.token = 0 THEN j.key END
@@ -31,7 +31,7 @@ SELECT pg_catalog.format('job %s: key %s, ready key %s, token %s', j.id, j.key, 
 SELECT pg_catalog.format('job %s has token %s, which lists it not', j.id, j.token)
   FROM pawl.job j
  WHERE j.token > 0
-   AND NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.state = 1 AND j.id = ANY (c.ids))
+   AND NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.state = :CLAIM_ACTIVE AND j.id = ANY (c.ids))
 
 -- name: job_step_has_job
 -- Steps live as long as their job.
@@ -46,9 +46,9 @@ SELECT pg_catalog.format('queue %s: ready %s / %s, running %s / %s, later %s / %
                          t.ready, r.ready, t.running, r.running, t.later, r.later, t.waiting, r.waiting, t.dead, r.dead)
   FROM (SELECT y.queue, sum(y.ready) AS ready, sum(y.running) AS running, sum(y.later) AS later, sum(y.waiting) AS waiting,
                sum(y.dead) AS dead FROM pawl.job_tally y GROUP BY y.queue) t
-  FULL JOIN (SELECT a.queue, count(*) FILTER (WHERE a.state = 1) AS ready, count(*) FILTER (WHERE a.state = 2) AS running,
-                    count(*) FILTER (WHERE a.state = 3) AS later, count(*) FILTER (WHERE a.state = 4) AS waiting,
-                    count(*) FILTER (WHERE a.state = 5) AS dead
+  FULL JOIN (SELECT a.queue, count(*) FILTER (WHERE a.state = :JOB_READY) AS ready, count(*) FILTER (WHERE a.state = :JOB_RUNNING) AS running,
+                    count(*) FILTER (WHERE a.state = :JOB_LATER) AS later, count(*) FILTER (WHERE a.state = :JOB_WAITING) AS waiting,
+                    count(*) FILTER (WHERE a.state = :JOB_DEAD) AS dead
                FROM (SELECT j.queue, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state FROM pawl.job j
                      UNION ALL SELECT o.queue, o.state FROM pawl.job_aside o) a GROUP BY a.queue) r
     ON r.queue = t.queue
@@ -61,6 +61,6 @@ SELECT pg_catalog.format('queue %s: ready %s / %s, running %s / %s, later %s / %
 SELECT pg_catalog.format('unique key %s: held by %s, belongs to %s', coalesce(u.key, j.unique_key), u.job, j.id)
   FROM pawl.job_unique u
   FULL JOIN (SELECT o.id, o.unique_key FROM pawl.job o WHERE o.unique_key IS NOT NULL
-             UNION ALL SELECT o.id, o.unique_key FROM pawl.job_aside o WHERE o.unique_key IS NOT NULL AND o.state <> 5) j
+             UNION ALL SELECT o.id, o.unique_key FROM pawl.job_aside o WHERE o.unique_key IS NOT NULL AND o.state <> :JOB_DEAD) j
     ON j.unique_key = u.key
  WHERE u.job IS DISTINCT FROM j.id

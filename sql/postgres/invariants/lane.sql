@@ -4,7 +4,7 @@
 -- The row of every item of an active claim part has the kind and lane of the part.
 SELECT pg_catalog.format('seq %s is in lane %s, its claim (token %s) in lane %s', i.seq, v.lane, i.token, i.lane)
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = 1) i
+  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
   JOIN (SELECT m.kind, m.seq, m.lane FROM pawl.message m UNION ALL SELECT a.kind, a.seq, a.lane FROM pawl.aside a) v
     ON v.seq = i.seq
  WHERE v.lane <> i.lane OR v.kind <> i.kind
@@ -15,8 +15,8 @@ SELECT pg_catalog.format('seq %s is in lane %s, its claim (token %s) in lane %s'
 SELECT pg_catalog.format('%s %s of kind %s belongs to %s, which is not active', o.what, o.number, o.kind, o.instance)
   FROM (SELECT 'lane' AS what, l.lane::bigint AS number, l.kind, l.owner AS instance FROM pawl.lane l WHERE l.owner IS NOT NULL
          UNION ALL
-        SELECT 'token', c.token, c.kind, c.instance FROM pawl.claim c WHERE c.state = 1) o
- WHERE NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = o.instance AND (i.state = 1 OR i.leftovers))
+        SELECT 'token', c.token, c.kind, c.instance FROM pawl.claim c WHERE c.state = :CLAIM_ACTIVE) o
+ WHERE NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = o.instance AND (i.state = :INSTANCE_ACTIVE OR i.leftovers))
 
 -- name: lane_count_complete
 -- Every kind has exactly the lanes 0 … lane_count - 1.
@@ -31,7 +31,7 @@ HAVING count(l.lane) <> s.lane_count OR min(l.lane) <> 0 OR max(l.lane) <> s.lan
 SELECT pg_catalog.format('kind %s lane %s is owned by %s', l.kind, l.lane, coalesce(l.owner::text, 'nobody, and given up'))
   FROM pawl.lane l
  WHERE (l.owner IS NOT NULL OR l.draining)
-   AND NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = l.owner AND i.state = 1 AND (i.kinds >> l.kind) & 1 = 1)
+   AND NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = l.owner AND i.state = :INSTANCE_ACTIVE AND (i.kinds >> l.kind) & 1 = 1)
 
 -- name: partition_lane_match
 -- Lane = partition mod lane_count, and the partition is in range.
@@ -53,8 +53,8 @@ SELECT pg_catalog.format('token %s is above %s', t.token, (s.epoch << 40) | q.la
 -- A completed checkpoint that is behind its stream has a message that says so.
 SELECT pg_catalog.format('%s of %s is completed at %s, the stream is at %s, and nothing says so', c.perspective, c.stream, c.version, s.version)
   FROM pawl.checkpoint c JOIN pawl.stream s ON s.stream = c.stream
-  JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (1, 2)
- WHERE c.status = 2 AND c.version < s.version
-   AND NOT EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = 3 AND m.stream = c.stream)
-   AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = 3 AND a.stream = c.stream)
-   AND NOT EXISTS (SELECT 1 FROM pawl.dead d WHERE d.kind = 3 AND d.stream = c.stream)
+  JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
+ WHERE c.status = :CHECKPOINT_COMPLETED AND c.version < s.version
+   AND NOT EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = :KIND_PERSPECTIVE AND m.stream = c.stream)
+   AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = :KIND_PERSPECTIVE AND a.stream = c.stream)
+   AND NOT EXISTS (SELECT 1 FROM pawl.dead d WHERE d.kind = :KIND_PERSPECTIVE AND d.stream = c.stream)

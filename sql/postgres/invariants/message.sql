@@ -13,26 +13,26 @@ SELECT pg_catalog.format('kind %s lane %s seq %s is behind the cursor and in no 
   FROM pawl.lane l
   JOIN pawl.message m ON m.kind = l.kind AND m.lane = l.lane
                      AND m.seq <= CASE WHEN l.seen_xmax IS NULL THEN 0 ELSE coalesce(l.cut_seqs[1], l.high) END
- WHERE NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = m.kind AND c.lane = m.lane AND c.state = 1 AND m.seq = ANY (c.seqs))
+ WHERE NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND m.seq = ANY (c.seqs))
 
 -- name: claim_item_exists
 -- Every item of an active claim part has its row in the table of the part's source.
 SELECT pg_catalog.format('kind %s seq %s of token %s part %s is not there', i.kind, i.seq, i.token, i.part)
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = 1) i
+  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
  WHERE NOT CASE i.source WHEN 1 THEN EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = i.kind AND m.seq = i.seq AND m.lane = i.lane)
                          ELSE EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = i.kind AND a.seq = i.seq) END
 
 -- name: claim_not_empty
 -- An active claim part has at least one item.
 SELECT pg_catalog.format('token %s part %s is active and lists nothing', c.token, c.part)
-  FROM pawl.claim c WHERE c.state = 1 AND coalesce(pg_catalog.cardinality(c.seqs), 0) = 0
+  FROM pawl.claim c WHERE c.state = :CLAIM_ACTIVE AND coalesce(pg_catalog.cardinality(c.seqs), 0) = 0
 
 -- name: claimed_once
 -- No (kind, seq) is an item of two active claim parts, or twice in one.
 SELECT pg_catalog.format('kind %s seq %s is claimed %s times', i.kind, i.seq, count(*))
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = 1) i
+  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
  GROUP BY i.kind, i.seq HAVING count(*) > 1
 
 -- name: dead_tally_matches
@@ -42,7 +42,7 @@ SELECT pg_catalog.format('kind %s, %s: counts %s, there are %s', coalesce(t.kind
   FROM (SELECT y.kind, y.fingerprint, sum(y.letters) AS n FROM pawl.dead_tally y GROUP BY y.kind, y.fingerprint) t
   FULL JOIN (SELECT d.kind, d.fingerprint, count(*) AS n FROM pawl.dead d WHERE d.fingerprint IS NOT NULL GROUP BY d.kind, d.fingerprint
              UNION ALL
-             SELECT 4, a.fingerprint, count(*) FROM pawl.job_aside a WHERE a.state = 5 GROUP BY a.fingerprint) r
+             SELECT 4, a.fingerprint, count(*) FROM pawl.job_aside a WHERE a.state = :JOB_DEAD GROUP BY a.fingerprint) r
     ON r.kind = t.kind AND r.fingerprint = t.fingerprint
  WHERE coalesce(t.n, 0) <> coalesce(r.n, 0)
 
@@ -50,7 +50,7 @@ SELECT pg_catalog.format('kind %s, %s: counts %s, there are %s', coalesce(t.kind
 -- A waiting hold is due when its first aside row is; a blocked or parked one is due at 0.
 SELECT pg_catalog.format('hold of kind %s stream %s is due at %s, not at %s', h.kind, h.key, h.due_ms, f.due_ms)
   FROM pawl.hold h
- CROSS JOIN LATERAL (SELECT CASE WHEN h.state <> 1 THEN 0
+ CROSS JOIN LATERAL (SELECT CASE WHEN h.state <> :HOLD_WAITING THEN 0
                                  ELSE (SELECT a.scheduled_ms FROM pawl.aside a
                                         WHERE a.kind = h.kind AND a.key = h.key ORDER BY a.seq LIMIT 1) END AS due_ms) f
  WHERE h.due_ms IS DISTINCT FROM f.due_ms
@@ -68,14 +68,14 @@ SELECT pg_catalog.format('hold of kind %s stream %s, state %s, holds nothing', h
 SELECT pg_catalog.format('kind %s seq %s waits while seq %s of stream %s is in flight', m.kind, m.seq, f.seq, f.stream)
   FROM (SELECT i.kind, i.lane, i.token, i.seq, v.stream
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = 1) i
+  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
   JOIN (SELECT m.kind, m.seq, m.stream FROM pawl.message m UNION ALL SELECT a.kind, a.seq, a.stream FROM pawl.aside a) v
     ON v.kind = i.kind AND v.seq = i.seq
  WHERE v.stream IS NOT NULL) f
   JOIN pawl.lane l ON l.kind = f.kind AND l.lane = f.lane
   JOIN pawl.message m ON m.kind = f.kind AND m.lane = f.lane AND m.stream = f.stream AND m.seq < f.seq
                      AND m.seq <= CASE WHEN l.seen_xmax IS NULL THEN 0 ELSE coalesce(l.cut_seqs[1], l.high) END
- WHERE NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = m.kind AND c.lane = m.lane AND c.state = 1 AND m.seq = ANY (c.seqs))
+ WHERE NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND m.seq = ANY (c.seqs))
 
 -- name: message_once
 -- A (kind, seq) is in at most one of message, aside, dead and history.
@@ -100,7 +100,7 @@ SELECT pg_catalog.format('seq %s is used by %s kinds', p.seq, count(DISTINCT p.k
 SELECT pg_catalog.format('stream %s of kind %s is in flight under %s tokens', f.stream, f.kind, count(DISTINCT f.token))
   FROM (SELECT i.kind, i.lane, i.token, i.seq, v.stream
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = 1) i
+  FROM pawl.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
   JOIN (SELECT m.kind, m.seq, m.stream FROM pawl.message m UNION ALL SELECT a.kind, a.seq, a.stream FROM pawl.aside a) v
     ON v.kind = i.kind AND v.seq = i.seq
  WHERE v.stream IS NOT NULL) f
@@ -112,10 +112,10 @@ SELECT pg_catalog.format('suspect token %s lists %s items, %s of them aside afte
   FROM pawl.claim c
  CROSS JOIN LATERAL (SELECT count(*) AS fitting FROM pg_catalog.unnest(c.seqs) AS s(seq)
                        JOIN pawl.aside a ON a.kind = c.kind AND a.seq = s.seq AND a.losses >= 2) x
- WHERE c.state = 1 AND c.suspect > 0 AND (c.source <> 2 OR pg_catalog.cardinality(c.seqs) <> 1 OR x.fitting <> 1)
+ WHERE c.state = :CLAIM_ACTIVE AND c.suspect > :SUSPECT_NO AND (c.source <> :SOURCE_ASIDE OR pg_catalog.cardinality(c.seqs) <> 1 OR x.fitting <> 1)
 UNION ALL
 SELECT pg_catalog.format('instance %s has %s suspect claims', c.instance, count(*))
-  FROM pawl.claim c WHERE c.state = 1 AND c.suspect > 0 GROUP BY c.instance HAVING count(*) > 1
+  FROM pawl.claim c WHERE c.state = :CLAIM_ACTIVE AND c.suspect > :SUSPECT_NO GROUP BY c.instance HAVING count(*) > 1
 
 -- name: tally_matches_tables
 -- The gauges of the tally are the numbers of rows, and put - done - aside - dead - discarded = rows of message.

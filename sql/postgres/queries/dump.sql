@@ -18,7 +18,7 @@ SELECT c.kind::integer, c.lane, c.instance, c.source::integer, c.suspect::intege
                JOIN (SELECT m.kind, m.seq, m.id FROM pawl.message m UNION ALL SELECT a.kind, a.seq, a.id FROM pawl.aside a) v
                  ON v.kind = c.kind AND v.seq = s.seq ORDER BY s.seq),
        ARRAY(SELECT d.id FROM pg_catalog.unnest(c.done_ids) AS d(id) ORDER BY d.id)
-  FROM pawl.claim c WHERE c.state = 1 ORDER BY c.kind, c.lane, c.seqs[1]
+  FROM pawl.claim c WHERE c.state = :CLAIM_ACTIVE ORDER BY c.kind, c.lane, c.seqs[1]
 
 -- name: dump_dead
 -- Section 9 of the state dump.
@@ -60,7 +60,7 @@ SELECT m.kind::integer, m.lane, m.id, m.stream, m.type, m.payload, m.consumer, m
 
 -- name: dump_partitions
 -- Section 16 of the state dump.
-SELECT r.key, p.name, p.state::integer, p.paused, p.state = 1 AND p.job <> 0, p.generation, p.page, p.next_offset, p.items, p.repeats,
+SELECT r.key, p.name, p.state::integer, p.paused, p.state = :PART_ACTIVE AND p.job <> 0, p.generation, p.page, p.next_offset, p.items, p.repeats,
        p.skipped, p.cursor, p.error
   FROM pawl.run_partition p JOIN pawl.run r ON r.id = p.run ORDER BY p.run, p.part
 

@@ -69,5 +69,5 @@ CREATE TABLE pawl.alert_notice (
     token bigint NOT NULL DEFAULT 0,
     error text
 );
-CREATE INDEX alert_notice_due ON pawl.alert_notice (target, due_ms) WHERE state = 1;
+CREATE INDEX alert_notice_due ON pawl.alert_notice (target, due_ms) WHERE state = :NOTICE_WAITING;
 CREATE INDEX alert_notice_change ON pawl.alert_notice (change);

@@ -25,7 +25,7 @@ CREATE TABLE pawl.aside (
     out_of_order boolean NOT NULL DEFAULT false,
     key text COLLATE "C" NOT NULL GENERATED ALWAYS AS (coalesce(stream, chr(1) || seq::text)) STORED,
     PRIMARY KEY (kind, seq),
-    CONSTRAINT aside_reason_known CHECK (reason BETWEEN 1 AND 5)
+    CONSTRAINT aside_reason_known CHECK (reason BETWEEN :ASIDE_FAILED AND :ASIDE_REDRIVEN)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 CREATE INDEX aside_key ON pawl.aside (kind, key, seq);
 CREATE INDEX aside_id ON pawl.aside (id);
@@ -39,9 +39,9 @@ CREATE TABLE pawl.hold (
     state smallint NOT NULL,
     by_seq bigint,
     PRIMARY KEY (kind, key),
-    CONSTRAINT hold_state_known CHECK (state BETWEEN 1 AND 3),
-    CONSTRAINT hold_blocked_by_somebody CHECK ((state = 1) = (by_seq IS NULL)),
-    CONSTRAINT hold_due_only_when_waiting CHECK (state = 1 OR due_ms = 0)
+    CONSTRAINT hold_state_known CHECK (state BETWEEN :HOLD_WAITING AND :HOLD_PARKED),
+    CONSTRAINT hold_blocked_by_somebody CHECK ((state = :HOLD_WAITING) = (by_seq IS NULL)),
+    CONSTRAINT hold_due_only_when_waiting CHECK (state = :HOLD_WAITING OR due_ms = 0)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
-CREATE INDEX hold_due ON pawl.hold (kind, lane, due_ms) WHERE state = 1;
+CREATE INDEX hold_due ON pawl.hold (kind, lane, due_ms) WHERE state = :HOLD_WAITING;
 CREATE INDEX hold_lane ON pawl.hold (kind, lane);

@@ -31,7 +31,7 @@ CREATE TABLE pawl.task_run (
     output json,
     steps json,
     hash bytea NOT NULL,
-    CONSTRAINT task_run_outcome_known CHECK (outcome BETWEEN 1 AND 5)
+    CONSTRAINT task_run_outcome_known CHECK (outcome BETWEEN :RUN_SUCCEEDED AND :RUN_LOST)
 );
 CREATE INDEX task_run_job ON pawl.task_run (job, id);
 CREATE INDEX task_run_task ON pawl.task_run (task, id) WHERE task IS NOT NULL;

@@ -22,10 +22,10 @@ CREATE TABLE pawl.checkpoint (
     created_ms bigint NOT NULL DEFAULT 0,
     request uuid,
     PRIMARY KEY (stream, perspective),
-    CONSTRAINT checkpoint_status_known CHECK (status BETWEEN 0 AND 3),
-    CONSTRAINT checkpoint_stopped_has_failed CHECK (NOT stopped OR (status = 3 AND due_ms IS NULL)),
-    CONSTRAINT checkpoint_only_processing_has_a_lease CHECK (status = 1 OR (instance IS NULL AND lease_until_ms = 0))
+    CONSTRAINT checkpoint_status_known CHECK (status BETWEEN :CHECKPOINT_PENDING AND :CHECKPOINT_FAILED),
+    CONSTRAINT checkpoint_stopped_has_failed CHECK (NOT stopped OR (status = :CHECKPOINT_FAILED AND due_ms IS NULL)),
+    CONSTRAINT checkpoint_only_processing_has_a_lease CHECK (status = :CHECKPOINT_PROCESSING OR (instance IS NULL AND lease_until_ms = 0))
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX checkpoint_due ON pawl.checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
-CREATE INDEX checkpoint_failed ON pawl.checkpoint (perspective, stream) WHERE status = 3;
+CREATE INDEX checkpoint_failed ON pawl.checkpoint (perspective, stream) WHERE status = :CHECKPOINT_FAILED;
 CREATE INDEX checkpoint_instance ON pawl.checkpoint (instance) WHERE instance IS NOT NULL;

@@ -28,10 +28,10 @@ CREATE TABLE pawl.claim (
         autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE pawl.claim ALTER COLUMN seqs SET STORAGE EXTERNAL;
 ALTER TABLE pawl.claim ALTER COLUMN done_ids SET STORAGE EXTERNAL;
-CREATE INDEX claim_active ON pawl.claim (kind, lane, token) WHERE state = 1;
-CREATE INDEX claim_request ON pawl.claim (request) WHERE request IS NOT NULL AND state = 1;
+CREATE INDEX claim_active ON pawl.claim (kind, lane, token) WHERE state = :CLAIM_ACTIVE;
+CREATE INDEX claim_request ON pawl.claim (request) WHERE request IS NOT NULL AND state = :CLAIM_ACTIVE;
 
 -- The condition on the instance says nothing (it is never NULL), but only a query for an instance implies it: others
 -- must not be planned with this index, which holds an entry of every claim that a long-open transaction keeps.
-CREATE INDEX claim_instance ON pawl.claim (instance) WHERE state = 1 AND instance IS NOT NULL;
-CREATE INDEX claim_suspect ON pawl.claim (instance) WHERE state = 1 AND suspect = 2; -- few: cheap to ask before every claim
+CREATE INDEX claim_instance ON pawl.claim (instance) WHERE state = :CLAIM_ACTIVE AND instance IS NOT NULL;
+CREATE INDEX claim_suspect ON pawl.claim (instance) WHERE state = :CLAIM_ACTIVE AND suspect = :SUSPECT_BEGUN; -- few: cheap to ask before every claim

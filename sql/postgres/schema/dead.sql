@@ -24,7 +24,7 @@ CREATE TABLE pawl.dead (
     out_of_order boolean NOT NULL DEFAULT false,
     died_ms bigint NOT NULL,
     PRIMARY KEY (kind, seq),
-    CONSTRAINT dead_reason_known CHECK (reason BETWEEN 1 AND 5)
+    CONSTRAINT dead_reason_known CHECK (reason BETWEEN :DEAD_ATTEMPTS AND :DEAD_CANCELLED)
 );
 CREATE INDEX dead_id ON pawl.dead (id);
 CREATE INDEX dead_stream ON pawl.dead (kind, stream, seq);

@@ -22,7 +22,7 @@ CREATE TABLE pawl.instance (
     evicted_ms bigint NOT NULL DEFAULT 0,
     leftovers boolean NOT NULL DEFAULT false, -- evicted, but a transaction held something of it, which is taken later
     processed bigint NOT NULL DEFAULT 0, -- how much it has done, as it says with its heartbeat
-    CONSTRAINT instance_state_known CHECK (state IN (1, 2))
+    CONSTRAINT instance_state_known CHECK (state IN (:INSTANCE_ACTIVE, :INSTANCE_EVICTED))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
 CREATE TABLE pawl.tombstone (

@@ -43,7 +43,7 @@ CREATE TABLE pawl.job (
     CONSTRAINT job_type_1_to_200_bytes CHECK (octet_length(type) BETWEEN 1 AND 200),
     CONSTRAINT job_queue_1_to_128_bytes CHECK (octet_length(queue) BETWEEN 1 AND 128),
     CONSTRAINT job_priority_1000 CHECK (priority BETWEEN -1000 AND 1000),
-    CONSTRAINT job_state_known CHECK (state BETWEEN 1 AND 5)
+    CONSTRAINT job_state_known CHECK (state BETWEEN :JOB_READY AND :JOB_DEAD)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_analyze_threshold = 20000, autovacuum_vacuum_cost_delay = 1);
 CREATE INDEX job_plain ON pawl.job (queue, ord, id) WHERE key IS NULL;
@@ -53,10 +53,10 @@ CREATE INDEX job_deadline ON pawl.job (deadline_ms, id) WHERE deadline_ms IS NOT
 -- What is not due, waits for a signal, or is dead: it costs a claim nothing. Same columns, same order.
 CREATE TABLE pawl.job_aside (LIKE pawl.job INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id))
     WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX job_aside_due ON pawl.job_aside (due_ms, id) WHERE state IN (3, 4);
-CREATE INDEX job_aside_wait ON pawl.job_aside (wait_key, id) WHERE state = 4;
-CREATE INDEX job_aside_dead ON pawl.job_aside (fingerprint, id) WHERE state = 5;
-CREATE INDEX job_aside_died ON pawl.job_aside (fingerprint, died_ms, id) WHERE state = 5;
+CREATE INDEX job_aside_due ON pawl.job_aside (due_ms, id) WHERE state IN (:JOB_LATER, :JOB_WAITING);
+CREATE INDEX job_aside_wait ON pawl.job_aside (wait_key, id) WHERE state = :JOB_WAITING;
+CREATE INDEX job_aside_dead ON pawl.job_aside (fingerprint, id) WHERE state = :JOB_DEAD;
+CREATE INDEX job_aside_died ON pawl.job_aside (fingerprint, died_ms, id) WHERE state = :JOB_DEAD;
 
 -- One row per grant: what is in flight, and for an hour what was. state: 1 active, 2 done. check_ms: no lease in it ends
 -- before. done_ids NULL: one call ended it whole. intact: nothing was taken away from it.
@@ -72,13 +72,13 @@ CREATE TABLE pawl.job_claim (
     request uuid,
     ids bigint[] NOT NULL,
     done_ids bigint[] DEFAULT '{}',
-    CONSTRAINT job_claim_state_known CHECK (state IN (1, 2))
+    CONSTRAINT job_claim_state_known CHECK (state IN (:CLAIM_ACTIVE, :CLAIM_DONE))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE pawl.job_claim ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE pawl.job_claim ALTER COLUMN done_ids SET STORAGE EXTERNAL;
-CREATE INDEX job_claim_instance ON pawl.job_claim (instance, token) WHERE state = 1;
-CREATE INDEX job_claim_request ON pawl.job_claim (request) WHERE request IS NOT NULL AND state = 1;
+CREATE INDEX job_claim_instance ON pawl.job_claim (instance, token) WHERE state = :CLAIM_ACTIVE;
+CREATE INDEX job_claim_request ON pawl.job_claim (request) WHERE request IS NOT NULL AND state = :CLAIM_ACTIVE;
 
 CREATE TABLE pawl.job_unique (
     key text COLLATE "C" PRIMARY KEY,
@@ -130,7 +130,7 @@ CREATE TABLE pawl.job_step (
     error text COLLATE "C",
     output json,
     PRIMARY KEY (job, step, index),
-    CONSTRAINT job_step_state_known CHECK (state BETWEEN 1 AND 4)
+    CONSTRAINT job_step_state_known CHECK (state BETWEEN :JOB_STEP_DONE AND :JOB_STEP_WAITING)
 );
 
 CREATE TABLE pawl.job_signal (

@@ -3,7 +3,7 @@
 -- Who changes the owners of a kind's lanes holds its row here.
 CREATE TABLE pawl.balance (
     kind smallint PRIMARY KEY,
-    CONSTRAINT balance_kind_known CHECK (kind BETWEEN 1 AND 3)
+    CONSTRAINT balance_kind_known CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE)
 );
 
 -- cut_seqs, cut_xids: "a transaction with an id of xid or more draws only numbers above seq", ascending.

@@ -16,12 +16,12 @@ CREATE TABLE pawl.perspective (
     backfill_after text COLLATE "C",
     position bigint NOT NULL DEFAULT 0,
     registered_ms bigint NOT NULL,
-    CONSTRAINT perspective_state_known CHECK (state BETWEEN 1 AND 4),
-    CONSTRAINT perspective_run_known CHECK (run BETWEEN 1 AND 4),
-    CONSTRAINT perspective_policy_block_or_skip CHECK (policy IN (1, 2)),
+    CONSTRAINT perspective_state_known CHECK (state BETWEEN :PERSPECTIVE_LIVE AND :PERSPECTIVE_REMOVED),
+    CONSTRAINT perspective_run_known CHECK (run BETWEEN :RUN_SQL AND :RUN_HTTP),
+    CONSTRAINT perspective_policy_block_or_skip CHECK (policy IN (:POLICY_BLOCK, :POLICY_SKIP)),
     CONSTRAINT perspective_key_is_name_at_version CHECK (key = name || '@' || version)
 ) WITH (fillfactor = 50);
-CREATE UNIQUE INDEX perspective_one_live ON pawl.perspective (name) WHERE state = 1;
+CREATE UNIQUE INDEX perspective_one_live ON pawl.perspective (name) WHERE state = :PERSPECTIVE_LIVE;
 
 CREATE TABLE pawl.mapping (
     type text COLLATE "C" NOT NULL,

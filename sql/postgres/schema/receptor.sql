@@ -18,7 +18,7 @@ CREATE TABLE pawl.pattern (
     text text COLLATE "C" NOT NULL,
     regex text COLLATE "C" NOT NULL,
     PRIMARY KEY (key, n),
-    CONSTRAINT pattern_mode_known CHECK (mode BETWEEN 1 AND 4)
+    CONSTRAINT pattern_mode_known CHECK (mode BETWEEN :PATTERN_EXACT AND :PATTERN_REGEX)
 );
 
 -- Receptors on events. Their patterns are rows of pattern with the key 'event:' and the name.

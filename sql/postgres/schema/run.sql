@@ -60,9 +60,9 @@ CREATE TABLE pawl.run (
     CONSTRAINT run_deadline_up_to_a_day CHECK (deadline_ms BETWEEN 1 AND 86400000),
     CONSTRAINT run_limits_not_negative CHECK (concurrency >= 0 AND rate >= 0 AND rate_ms >= 0 AND (rate = 0 OR rate_ms > 0)),
     CONSTRAINT run_remaining_not_negative CHECK (remaining >= 0 AND done >= 0 AND failed >= 0),
-    CONSTRAINT run_state_known CHECK (state BETWEEN 1 AND 7),
-    CONSTRAINT run_end_rule_known CHECK (end_rule IN (1, 2)),
-    CONSTRAINT run_policy_known CHECK (policy BETWEEN 1 AND 3),
+    CONSTRAINT run_state_known CHECK (state BETWEEN :RUN_IS_RUNNING AND :RUN_IS_CANCELLED),
+    CONSTRAINT run_end_rule_known CHECK (end_rule IN (:END_HANDLER, :END_SHORT_PAGE)),
+    CONSTRAINT run_policy_known CHECK (policy BETWEEN :FAILED_SKIP AND :FAILED_WAIT),
     CONSTRAINT run_flags_known CHECK (flags BETWEEN 0 AND 3)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
 CREATE INDEX run_parent ON pawl.run (parent) WHERE parent IS NOT NULL;
@@ -102,10 +102,10 @@ CREATE TABLE pawl.run_partition (
     CONSTRAINT run_partition_name_1_to_64_bytes CHECK (octet_length(name) BETWEEN 1 AND 64),
     CONSTRAINT run_partition_low_below_high CHECK (NOT bounded OR low < high),
     CONSTRAINT run_partition_offset_not_negative CHECK (next_offset >= 0),
-    CONSTRAINT run_partition_state_known CHECK (state BETWEEN 1 AND 4)
+    CONSTRAINT run_partition_state_known CHECK (state BETWEEN :PART_ACTIVE AND :PART_CANCELLED)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 1);
-CREATE INDEX run_partition_active ON pawl.run_partition (run, part) WHERE state = 1;
+CREATE INDEX run_partition_active ON pawl.run_partition (run, part) WHERE state = :PART_ACTIVE;
 
 CREATE TABLE pawl.run_item (
     run bigint NOT NULL,

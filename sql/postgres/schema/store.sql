@@ -20,6 +20,6 @@ CREATE TABLE pawl.settings (
     CONSTRAINT settings_partition_count_1_to_100000 CHECK (partition_count BETWEEN 1 AND 100000),
     CONSTRAINT settings_lane_count_1_to_4096 CHECK (lane_count BETWEEN 1 AND 4096),
     CONSTRAINT settings_lanes_not_above_partitions CHECK (lane_count <= partition_count),
-    CONSTRAINT settings_dead_policy_known CHECK (dead_policy BETWEEN 1 AND 3),
+    CONSTRAINT settings_dead_policy_known CHECK (dead_policy BETWEEN :POLICY_BLOCK AND :POLICY_PARK),
     CONSTRAINT settings_max_attempts_1_to_1000 CHECK (max_attempts BETWEEN 1 AND 1000)
 );

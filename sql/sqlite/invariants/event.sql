@@ -5,21 +5,21 @@
 SELECT c.perspective || ' of ' || c.stream || ': status ' || c.status || ', due ' || coalesce(c.due_ms, '-') || ', stopped ' || c.stopped ||
        ', lease ' || c.lease_until_ms AS detail
   FROM pawl_checkpoint c JOIN pawl_perspective p ON p.key = c.perspective
- WHERE (c.due_ms IS NULL) <> (c.status = 2 OR c.stopped) OR (c.stopped AND c.status <> 3)
-    OR (c.instance IS NOT NULL AND (c.status <> 1 OR c.lease_until_ms = 0 OR c.token = 0))
+ WHERE (c.due_ms IS NULL) <> (c.status = :CHECKPOINT_COMPLETED OR c.stopped) OR (c.stopped AND c.status <> :CHECKPOINT_FAILED)
+    OR (c.instance IS NOT NULL AND (c.status <> :CHECKPOINT_PROCESSING OR c.lease_until_ms = 0 OR c.token = 0))
 
 -- name: checkpoint_for_every_match
 -- A stream with an event that a perspective gets has its checkpoint, once the backfill is over.
 SELECT m.key || ' gets ' || e.type || ' and has no checkpoint for ' || e.stream AS detail
   FROM pawl_event e JOIN pawl_mapping m ON m.type = e.type JOIN pawl_perspective p ON p.key = m.key
- WHERE p.state IN (1, 2) AND p.backfilled
+ WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND p.backfilled
    AND NOT EXISTS (SELECT 1 FROM pawl_checkpoint c WHERE c.stream = e.stream AND c.perspective = m.key)
 
 -- name: checkpoint_moved_by_grant
 -- A checkpoint that has moved, failed or been taken was granted, and is of a perspective and a stream that exist.
 SELECT c.perspective || ' of ' || c.stream || ' is at ' || c.version || ' with status ' || c.status || ', token ' || c.token AS detail
   FROM pawl_checkpoint c
- WHERE ((c.version > 0 OR c.status <> 0) AND c.token = 0) OR (c.status = 1) <> (c.instance IS NOT NULL)
+ WHERE ((c.version > 0 OR c.status <> :CHECKPOINT_PENDING) AND c.token = 0) OR (c.status = :CHECKPOINT_PROCESSING) <> (c.instance IS NOT NULL)
     OR NOT EXISTS (SELECT 1 FROM pawl_perspective p WHERE p.key = c.perspective)
     OR NOT EXISTS (SELECT 1 FROM pawl_stream s WHERE s.stream = c.stream)
 
@@ -51,11 +51,11 @@ SELECT 'stream ' || coalesce(s.stream, e.stream) || ' is at version ' || coalesc
 SELECT t.key || ' counts ' || t.checkpoints || ' checkpoints and ' || t.applied || ' events, there are ' || coalesce(c.n, 0) || ' and ' ||
        coalesce(c.a, 0) AS detail
   FROM pawl_perspective_tally t
-  LEFT JOIN (SELECT perspective, count(*) AS n, sum(status = 0) AS p, sum(status = 1) AS r, sum(status = 2) AS d, sum(status = 3) AS f,
+  LEFT JOIN (SELECT perspective, count(*) AS n, sum(status = :CHECKPOINT_PENDING) AS p, sum(status = :CHECKPOINT_PROCESSING) AS r, sum(status = :CHECKPOINT_COMPLETED) AS d, sum(status = :CHECKPOINT_FAILED) AS f,
                     sum(stopped) AS s,
                     sum((SELECT count(*) FROM pawl_event e JOIN pawl_mapping m ON m.type = e.type AND m.key = pawl_checkpoint.perspective
                           WHERE e.stream = pawl_checkpoint.stream AND e.version <= pawl_checkpoint.version)) AS a
                FROM pawl_checkpoint GROUP BY perspective) c ON c.perspective = t.key
  WHERE t.checkpoints <> coalesce(c.n, 0) OR t.pending <> coalesce(c.p, 0) OR t.processing <> coalesce(c.r, 0)
     OR t.completed <> coalesce(c.d, 0) OR t.failed <> coalesce(c.f, 0) OR t.stopped <> coalesce(c.s, 0)
-    OR (t.applied <> coalesce(c.a, 0) AND EXISTS (SELECT 1 FROM pawl_perspective k WHERE k.key = t.key AND k.state IN (1, 2)))
+    OR (t.applied <> coalesce(c.a, 0) AND EXISTS (SELECT 1 FROM pawl_perspective k WHERE k.key = t.key AND k.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)))

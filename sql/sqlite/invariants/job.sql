@@ -3,26 +3,26 @@
 -- name: job_claim_ids_match
 -- What an active claim lists runs under its token.
 SELECT 'claim ' || c.token || ' is active and has no job' FROM pawl_job_claim c
- WHERE c.active = 1 AND NOT EXISTS (SELECT 1 FROM pawl_job j WHERE j.token = c.token AND j.state = 2)
+ WHERE c.active = 1 AND NOT EXISTS (SELECT 1 FROM pawl_job j WHERE j.token = c.token AND j.state = :JOB_RUNNING)
 
 -- name: job_key_running_matches
 -- What a key counts as running is what runs.
 SELECT 'key ' || k.key || ' counts ' || k.running FROM pawl_job_key k
- WHERE k.running <> (SELECT count(*) FROM pawl_job j WHERE j.state = 2 AND j.key = k.key)
+ WHERE k.running <> (SELECT count(*) FROM pawl_job j WHERE j.state = :JOB_RUNNING AND j.key = k.key)
 UNION ALL
 SELECT 'key ' || j.key || ' runs and is not counted' FROM pawl_job j
- WHERE j.state = 2 AND j.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_job_key k WHERE k.key = j.key)
+ WHERE j.state = :JOB_RUNNING AND j.key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_job_key k WHERE k.key = j.key)
 
 -- name: job_one_place
 -- A job is in one place, and the place fits its state.
 SELECT 'job ' || id || ' has state ' || state FROM pawl_job
- WHERE (state = 4) <> (wait_key IS NOT NULL) OR (state = 5) <> (died_ms > 0) OR (state = 2) <> (lease_until_ms > 0)
+ WHERE (state = :JOB_WAITING) <> (wait_key IS NOT NULL) OR (state = :JOB_DEAD) <> (died_ms > 0) OR (state = :JOB_RUNNING) <> (lease_until_ms > 0)
 
 -- name: job_running_has_claim
 -- A job runs exactly when an active claim lists it.
 SELECT 'job ' || j.id || ' has state ' || j.state || ' and token ' || j.token FROM pawl_job j
- WHERE (j.state = 2) <> (j.token > 0)
-    OR (j.state = 2 AND NOT EXISTS (SELECT 1 FROM pawl_job_claim c WHERE c.token = j.token AND c.active = 1))
+ WHERE (j.state = :JOB_RUNNING) <> (j.token > 0)
+    OR (j.state = :JOB_RUNNING AND NOT EXISTS (SELECT 1 FROM pawl_job_claim c WHERE c.token = j.token AND c.active = 1))
 
 -- name: job_step_has_job
 -- Steps live as long as their job.
@@ -32,15 +32,15 @@ SELECT 'step ' || s.step || ' of job ' || s.job || ', which is gone' FROM pawl_j
 -- The gauges of a queue are the numbers of its jobs.
 SELECT 'queue ' || t.queue || ': ' || t.ready || ' ready, ' || t.running || ' running, ' || t.later || ' later, ' || t.waiting || ' waiting, ' || t.dead || ' dead'
   FROM pawl_job_tally t
- WHERE t.ready <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = 1)
-    OR t.running <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = 2)
-    OR t.later <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = 3)
-    OR t.waiting <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = 4)
-    OR t.dead <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = 5)
+ WHERE t.ready <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY)
+    OR t.running <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_RUNNING)
+    OR t.later <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_LATER)
+    OR t.waiting <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_WAITING)
+    OR t.dead <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_DEAD)
 UNION ALL
 SELECT 'queue ' || j.queue || ' has a job and no tally' FROM pawl_job j WHERE NOT EXISTS (SELECT 1 FROM pawl_job_tally t WHERE t.queue = j.queue)
 
 -- name: job_unique_held
 -- A unique key is held by exactly its unfinished, living job.
-SELECT 'unique key ' || unique_key || ' is held by ' || count(*) FROM pawl_job WHERE unique_key IS NOT NULL AND state <> 5
+SELECT 'unique key ' || unique_key || ' is held by ' || count(*) FROM pawl_job WHERE unique_key IS NOT NULL AND state <> :JOB_DEAD
  GROUP BY unique_key HAVING count(*) > 1

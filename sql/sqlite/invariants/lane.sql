@@ -5,17 +5,17 @@
 SELECT 'token ' || item.token || ' is of lane ' || item.lane || ', its seq ' || item.seq || ' of lane ' || a.lane AS detail
   FROM pawl_claim_item AS item
   JOIN pawl_aside AS a ON a.kind = item.kind AND a.seq = item.seq
- WHERE item.source = 2 AND a.lane <> item.lane
+ WHERE item.source = :SOURCE_ASIDE AND a.lane <> item.lane
 
 -- name: evicted_owns_nothing
 -- An instance that is evicted or gone owns no lane and has no active claim.
 SELECT 'lane ' || lane || ' of kind ' || kind || ' belongs to ' || lower(hex(owner)) AS detail
   FROM pawl_lane
- WHERE owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_instance WHERE id = pawl_lane.owner AND state = 1)
+ WHERE owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_instance WHERE id = pawl_lane.owner AND state = :INSTANCE_ACTIVE)
  UNION ALL
 SELECT 'token ' || token || ' belongs to ' || lower(hex(instance))
   FROM pawl_claim
- WHERE state = 1 AND NOT EXISTS (SELECT 1 FROM pawl_instance AS i WHERE i.id = pawl_claim.instance AND i.state = 1)
+ WHERE state = :CLAIM_ACTIVE AND NOT EXISTS (SELECT 1 FROM pawl_instance AS i WHERE i.id = pawl_claim.instance AND i.state = :INSTANCE_ACTIVE)
 
 -- name: lane_count_complete
 -- Every kind has exactly the lanes 0 to lane_count - 1.
@@ -30,7 +30,7 @@ SELECT 'lane ' || lane || ' of kind ' || kind || ' is owned by ' || lower(hex(ow
   FROM pawl_lane
  WHERE owner IS NOT NULL
    AND NOT EXISTS (SELECT 1 FROM pawl_instance
-                    WHERE pawl_instance.id = pawl_lane.owner AND pawl_instance.state = 1 AND pawl_instance.kinds & (1 << pawl_lane.kind) <> 0)
+                    WHERE pawl_instance.id = pawl_lane.owner AND pawl_instance.state = :INSTANCE_ACTIVE AND pawl_instance.kinds & (1 << pawl_lane.kind) <> 0)
 
 -- name: partition_lane_match
 -- Lane is partition mod lane_count, and the partition exists.
@@ -54,8 +54,8 @@ SELECT 'token ' || token || ' of ' || what || ' is above the counter' AS detail
 -- A completed checkpoint that is behind its stream has a message that says so.
 SELECT c.perspective || ' of ' || c.stream || ' is completed at ' || c.version || ', the stream is at ' || s.version ||
        ', and nothing says so' AS detail
-  FROM pawl_checkpoint c JOIN pawl_stream s ON s.stream = c.stream JOIN pawl_perspective p ON p.key = c.perspective AND p.state IN (1, 2)
- WHERE c.status = 2 AND c.version < s.version
-   AND NOT EXISTS (SELECT 1 FROM pawl_message m WHERE m.kind = 3 AND m.stream = c.stream)
-   AND NOT EXISTS (SELECT 1 FROM pawl_aside a WHERE a.kind = 3 AND a.stream = c.stream)
-   AND NOT EXISTS (SELECT 1 FROM pawl_dead d WHERE d.kind = 3 AND d.stream = c.stream)
+  FROM pawl_checkpoint c JOIN pawl_stream s ON s.stream = c.stream JOIN pawl_perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
+ WHERE c.status = :CHECKPOINT_COMPLETED AND c.version < s.version
+   AND NOT EXISTS (SELECT 1 FROM pawl_message m WHERE m.kind = :KIND_PERSPECTIVE AND m.stream = c.stream)
+   AND NOT EXISTS (SELECT 1 FROM pawl_aside a WHERE a.kind = :KIND_PERSPECTIVE AND a.stream = c.stream)
+   AND NOT EXISTS (SELECT 1 FROM pawl_dead d WHERE d.kind = :KIND_PERSPECTIVE AND d.stream = c.stream)

@@ -9,7 +9,7 @@ SELECT 'seq ' || seq || ' (kind ' || kind || ') is aside without a hold' AS deta
 
 -- name: behind_cursor_claimed
 -- A message at or below the cursor of its lane is in an active claim.
-WITH flying (kind, lane, seq) AS MATERIALIZED (SELECT kind, lane, seq FROM pawl_claim_item WHERE source = 1)
+WITH flying (kind, lane, seq) AS MATERIALIZED (SELECT kind, lane, seq FROM pawl_claim_item WHERE source = :SOURCE_MESSAGE)
 SELECT 'seq ' || m.seq || ' (kind ' || m.kind || ', lane ' || m.lane || ') was read and is not claimed' AS detail
   FROM pawl_lane
   JOIN pawl_message AS m ON m.kind = pawl_lane.kind AND m.lane = pawl_lane.lane AND m.seq <= pawl_lane.high
@@ -20,14 +20,14 @@ SELECT 'seq ' || m.seq || ' (kind ' || m.kind || ', lane ' || m.lane || ') was r
 SELECT 'token ' || token || ' holds seq ' || seq || ' of kind ' || kind || ', which has no row' AS detail
   FROM pawl_claim_item AS item
  WHERE NOT EXISTS (SELECT 1 FROM pawl_message AS m
-                    WHERE item.source = 1 AND m.kind = item.kind AND m.lane = item.lane AND m.seq = item.seq)
-   AND NOT EXISTS (SELECT 1 FROM pawl_aside AS a WHERE item.source = 2 AND a.kind = item.kind AND a.seq = item.seq)
+                    WHERE item.source = :SOURCE_MESSAGE AND m.kind = item.kind AND m.lane = item.lane AND m.seq = item.seq)
+   AND NOT EXISTS (SELECT 1 FROM pawl_aside AS a WHERE item.source = :SOURCE_ASIDE AND a.kind = item.kind AND a.seq = item.seq)
 
 -- name: claim_not_empty
 -- An active claim part has an item, and knows how many.
 SELECT 'token ' || token || ' part ' || part || ' is active and says it has ' || in_flight AS detail
   FROM pawl_claim
- WHERE state = 1
+ WHERE state = :CLAIM_ACTIVE
    AND (in_flight < 1
         OR in_flight <> (SELECT count(*) FROM pawl_claim_item AS i WHERE i.token = pawl_claim.token AND i.part = pawl_claim.part))
 
@@ -41,7 +41,7 @@ SELECT 'kind ' || kind || ' seq ' || seq || ' is claimed ' || count(*) || ' time
 WITH counted (kind, fingerprint, n) AS (
     SELECT kind, fingerprint, count(*) FROM pawl_dead WHERE fingerprint IS NOT NULL GROUP BY kind, fingerprint
      UNION ALL
-    SELECT 4, fingerprint, count(*) FROM pawl_job WHERE state = 5 GROUP BY fingerprint)
+    SELECT 4, fingerprint, count(*) FROM pawl_job WHERE state = :JOB_DEAD GROUP BY fingerprint)
 SELECT 'kind ' || kind || ', ' || fingerprint || ': ' || group_concat(n, ' and ') AS detail
   FROM (SELECT kind, fingerprint, n FROM counted UNION ALL SELECT kind, fingerprint, -letters FROM pawl_dead_tally)
  GROUP BY kind, fingerprint HAVING sum(n) <> 0
@@ -60,12 +60,12 @@ SELECT 'hold of ' || key || ' (kind ' || kind || ', state ' || state || ') is du
 -- A waiting hold has something aside; a blocked or parked one has its dead letter.
 SELECT 'hold of ' || key || ' (kind ' || kind || ', state ' || state || ') waits for nothing' AS detail
   FROM pawl_hold
- WHERE (state = 1 AND NOT EXISTS (SELECT 1 FROM pawl_aside WHERE pawl_aside.kind = pawl_hold.kind AND pawl_aside.key = pawl_hold.key))
-    OR (state <> 1 AND NOT EXISTS (SELECT 1 FROM pawl_dead WHERE pawl_dead.kind = pawl_hold.kind AND pawl_dead.seq = pawl_hold.by_seq))
+ WHERE (state = :HOLD_WAITING AND NOT EXISTS (SELECT 1 FROM pawl_aside WHERE pawl_aside.kind = pawl_hold.kind AND pawl_aside.key = pawl_hold.key))
+    OR (state <> :HOLD_WAITING AND NOT EXISTS (SELECT 1 FROM pawl_dead WHERE pawl_dead.kind = pawl_hold.kind AND pawl_dead.seq = pawl_hold.by_seq))
 
 -- name: in_flight_prefix
 -- No earlier message of a stream in flight waits unclaimed after the cursor.
-WITH flying (kind, lane, seq) AS MATERIALIZED (SELECT kind, lane, seq FROM pawl_claim_item WHERE source = 1)
+WITH flying (kind, lane, seq) AS MATERIALIZED (SELECT kind, lane, seq FROM pawl_claim_item WHERE source = :SOURCE_MESSAGE)
 SELECT 'seq ' || waits.seq || ' (kind ' || waits.kind || ', stream ' || waits.stream || ') is not claimed, a later one is'
            AS detail
   FROM pawl_lane
@@ -101,11 +101,11 @@ SELECT 'seq ' || seq || ' is used by ' || count(DISTINCT kind) || ' kinds' AS de
 SELECT 'stream ' || stream || ' (kind ' || kind || ') is in flight under ' || count(DISTINCT token) || ' tokens' AS detail
   FROM (SELECT item.kind, item.token, m.stream
           FROM pawl_claim_item AS item
-          JOIN pawl_message AS m ON m.kind = item.kind AND m.lane = item.lane AND m.seq = item.seq AND item.source = 1
+          JOIN pawl_message AS m ON m.kind = item.kind AND m.lane = item.lane AND m.seq = item.seq AND item.source = :SOURCE_MESSAGE
          UNION ALL
         SELECT item.kind, item.token, a.stream
           FROM pawl_claim_item AS item
-          JOIN pawl_aside AS a ON a.kind = item.kind AND a.seq = item.seq AND item.source = 2)
+          JOIN pawl_aside AS a ON a.kind = item.kind AND a.seq = item.seq AND item.source = :SOURCE_ASIDE)
  WHERE stream IS NOT NULL
  GROUP BY kind, stream HAVING count(DISTINCT token) > 1
 
@@ -113,14 +113,14 @@ SELECT 'stream ' || stream || ' (kind ' || kind || ') is in flight under ' || co
 -- A suspect is claimed alone, from aside, after a loss, once per instance.
 SELECT 'token ' || token || ' is not one suspect alone' AS detail
   FROM pawl_claim
- WHERE state = 1 AND suspect > 0
-   AND (in_flight <> 1 OR source <> 2
+ WHERE state = :CLAIM_ACTIVE AND suspect > :SUSPECT_NO
+   AND (in_flight <> 1 OR source <> :SOURCE_ASIDE
         OR NOT EXISTS (SELECT 1 FROM pawl_claim_item AS item
                          JOIN pawl_aside AS a ON a.kind = item.kind AND a.seq = item.seq AND a.losses >= 2
                         WHERE item.token = pawl_claim.token AND item.part = pawl_claim.part))
  UNION ALL
 SELECT 'instance ' || lower(hex(instance)) || ' has ' || count(*) || ' suspects'
-  FROM pawl_claim WHERE state = 1 AND suspect > 0 GROUP BY instance HAVING count(*) > 1
+  FROM pawl_claim WHERE state = :CLAIM_ACTIVE AND suspect > :SUSPECT_NO GROUP BY instance HAVING count(*) > 1
 
 -- name: tally_matches_tables
 -- The sums of a kind agree with its tables.

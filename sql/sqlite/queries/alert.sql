@@ -14,9 +14,9 @@ INSERT INTO pawl_alert_change (id, rule, event, value, at_ms, detail) VALUES (?1
 -- What happened to the rules, the latest first, with what became of its deliveries.
 -- params: rule (NULL: all), before (0: from the latest), limit
 SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
-       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = 1),
-       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = 2),
-       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = 3),
+       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_WAITING),
+       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_DELIVERED),
+       (SELECT count(*) FROM pawl_alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_GIVEN_UP),
        (SELECT n.error FROM pawl_alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
   FROM pawl_alert_change c WHERE (?1 IS NULL OR c.rule = ?1) AND (?2 = 0 OR c.number < ?2) ORDER BY c.number DESC LIMIT ?3
 
@@ -25,12 +25,12 @@ SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
 -- params: target, now_ms, limit
 SELECT n.number, n.attempts, c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail
   FROM pawl_alert_notice n JOIN pawl_alert_change c ON c.id = n.change
- WHERE n.state = 1 AND n.target = ?1 AND n.due_ms <= ?2 ORDER BY n.number LIMIT ?3
+ WHERE n.state = :NOTICE_WAITING AND n.target = ?1 AND n.due_ms <= ?2 ORDER BY n.number LIMIT ?3
 
 -- name: alert_notice_end
 -- What became of a delivery, from who has it.
 -- params: number, token, state, due_ms, error
-UPDATE pawl_alert_notice SET state = ?3, due_ms = ?4, error = ?5, token = 0 WHERE number = ?1 AND token = ?2 AND state = 1
+UPDATE pawl_alert_notice SET state = ?3, due_ms = ?4, error = ?5, token = 0 WHERE number = ?1 AND token = ?2 AND state = :NOTICE_WAITING
 
 -- name: alert_notice_forget
 -- Remove deliveries whose change is gone.

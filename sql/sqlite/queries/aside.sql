@@ -9,7 +9,7 @@ DELETE FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 -- Held streams of a lane that are due, first come first.
 -- params: kind, lane, now_ms
 SELECT key, (SELECT min(seq) FROM pawl_aside WHERE pawl_aside.kind = ?1 AND pawl_aside.key = pawl_hold.key)
-  FROM pawl_hold WHERE kind = ?1 AND lane = ?2 AND state = 1 AND due_ms <= ?3
+  FROM pawl_hold WHERE kind = ?1 AND lane = ?2 AND state = :HOLD_WAITING AND due_ms <= ?3
  ORDER BY due_ms, 2
 
 -- name: aside_fail
@@ -92,7 +92,7 @@ INSERT INTO pawl_hold (kind, key, lane, due_ms, state, by_seq) VALUES (?1, ?2, ?
 -- params: kind, lane (-1: any), after_seq, below_seq, stream, type, topic
 SELECT seq, lane, (?2 = -1 OR lane = ?2) AND (?5 IS NULL OR stream = ?5) AND (?6 IS NULL OR type = ?6) AND (?7 IS NULL OR topic = ?7),
        seq = (SELECT min(first.seq) FROM pawl_aside AS first WHERE first.kind = pawl_aside.kind AND first.key = pawl_aside.key)
-       AND EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = pawl_aside.kind AND pawl_hold.key = pawl_aside.key AND pawl_hold.state = 1)
+       AND EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = pawl_aside.kind AND pawl_hold.key = pawl_aside.key AND pawl_hold.state = :HOLD_WAITING)
   FROM pawl_aside WHERE kind = ?1 AND seq > ?3 AND seq < ?4
  ORDER BY seq
 
@@ -101,7 +101,7 @@ SELECT seq, lane, (?2 = -1 OR lane = ?2) AND (?5 IS NULL OR stream = ?5) AND (?6
 -- params: kind, lane (-1: any), after_seq, below_seq, stream, type, topic
 SELECT seq, lane, (?2 = -1 OR lane = ?2) AND stream = ?5 AND (?6 IS NULL OR type = ?6) AND (?7 IS NULL OR topic = ?7),
        seq = (SELECT min(first.seq) FROM pawl_aside AS first WHERE first.kind = pawl_aside.kind AND first.key = pawl_aside.key)
-       AND EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = pawl_aside.kind AND pawl_hold.key = pawl_aside.key AND pawl_hold.state = 1)
+       AND EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = pawl_aside.kind AND pawl_hold.key = pawl_aside.key AND pawl_hold.state = :HOLD_WAITING)
   FROM pawl_aside INDEXED BY pawl_aside_key WHERE kind = ?1 AND key = ?5 AND seq > ?3 AND seq < ?4
  ORDER BY seq
 

@@ -12,7 +12,7 @@ SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.ve
        c.instance, c.lease_until_ms, c.due_ms, c.created_ms, c.updated_ms, c.replay_to, c.failed_version
   FROM (SELECT DISTINCT value AS stream FROM json_each(?1)) w
   JOIN pawl_stream s ON s.stream = w.stream JOIN pawl_checkpoint c ON c.stream = w.stream JOIN pawl_perspective p ON p.key = c.perspective
- WHERE p.state IN (1, 2) AND c.version < s.version ORDER BY c.stream, c.perspective
+ WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND c.version < s.version ORDER BY c.stream, c.perspective
 
 -- name: checkpoint_due
 -- The checkpoints of a perspective that are due.
@@ -25,7 +25,7 @@ SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.ve
 -- name: checkpoint_error_groups
 -- The most common errors of failed checkpoints.
 -- params: perspective, limit
-SELECT perspective, fingerprint, min(error), count(*) FROM pawl_checkpoint WHERE status = 3 AND (?1 IS NULL OR perspective = ?1)
+SELECT perspective, fingerprint, min(error), count(*) FROM pawl_checkpoint WHERE status = :CHECKPOINT_FAILED AND (?1 IS NULL OR perspective = ?1)
  GROUP BY perspective, fingerprint ORDER BY 4 DESC, 1, 2 LIMIT ?2
 
 -- name: checkpoint_find
@@ -39,12 +39,12 @@ SELECT version, token, status, attempts, updated_ms, error FROM pawl_checkpoint 
 SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.version, 0), c.token, c.status, c.stopped, c.attempts,
        c.instance, c.lease_until_ms, c.due_ms, c.created_ms, c.updated_ms, c.replay_to, c.failed_version
   FROM pawl_checkpoint c LEFT JOIN pawl_stream s ON s.stream = c.stream
- WHERE c.instance = ?1 AND c.request = ?2 AND c.status = 1 ORDER BY c.stream, c.perspective
+ WHERE c.instance = ?1 AND c.request = ?2 AND c.status = :CHECKPOINT_PROCESSING ORDER BY c.stream, c.perspective
 
 -- name: checkpoint_leave
 -- What an instance held is free.
 -- params: instance, now_ms
-UPDATE pawl_checkpoint SET status = 0, instance = NULL, lease_until_ms = 0, due_ms = ?2, updated_ms = ?2 WHERE instance = ?1
+UPDATE pawl_checkpoint SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = ?2, updated_ms = ?2 WHERE instance = ?1
 
 -- name: checkpoint_list
 -- Checkpoints by stream and perspective, as they are seen.
@@ -53,14 +53,14 @@ SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.ve
        c.instance, c.lease_until_ms, c.due_ms, c.created_ms, c.updated_ms, c.replay_to, c.failed_version
   FROM pawl_checkpoint c LEFT JOIN pawl_stream s ON s.stream = c.stream
  WHERE (?1 IS NULL OR c.perspective = ?1) AND (?2 IS NULL OR c.stream = ?2)
-   AND (?3 = -1 OR ?3 = CASE WHEN c.status = 2 AND s.version > c.version THEN 0 ELSE c.status END)
+   AND (?3 = -1 OR ?3 = CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status END)
    AND (?4 IS NULL OR (c.stream, c.perspective) > (?4, coalesce(?5, '')))
  ORDER BY c.stream, c.perspective LIMIT ?6
 
 -- name: checkpoint_lost
 -- What an instance was granted under a token that it does not know is free.
 -- params: instance, token, now_ms
-UPDATE pawl_checkpoint SET status = 0, instance = NULL, lease_until_ms = 0, due_ms = ?3, updated_ms = ?3
+UPDATE pawl_checkpoint SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = ?3, updated_ms = ?3
  WHERE instance = ?1 AND token = ?2
 
 -- name: checkpoint_missing
@@ -93,7 +93,7 @@ SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.ve
 -- Checkpoints begin again.
 -- params: key, streams as a JSON array or NULL, now_ms, token
 UPDATE pawl_checkpoint
-   SET status = 0, version = 0, due_ms = ?3, stopped = 0, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0, token = ?4,
+   SET status = :CHECKPOINT_PENDING, version = 0, due_ms = ?3, stopped = 0, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0, token = ?4,
        instance = NULL, lease_until_ms = 0, updated_ms = ?3,
        replay_to = (SELECT s.version FROM pawl_stream s WHERE s.stream = pawl_checkpoint.stream)
  WHERE perspective = ?1 AND (?2 IS NULL OR stream IN (SELECT value FROM json_each(?2)))
@@ -103,7 +103,7 @@ UPDATE pawl_checkpoint
 -- A granted checkpoint has a new lease.
 -- params: stream, perspective, token, until_ms, instance
 UPDATE pawl_checkpoint SET lease_until_ms = ?4, due_ms = ?4
- WHERE stream = ?1 AND perspective = ?2 AND token = ?3 AND status = 1 AND instance = ?5
+ WHERE stream = ?1 AND perspective = ?2 AND token = ?3 AND status = :CHECKPOINT_PROCESSING AND instance = ?5
 
 -- name: checkpoint_request
 -- The batch that a checkpoint was granted to.
@@ -121,8 +121,8 @@ SELECT count(*) FROM pawl_checkpoint c JOIN pawl_event e ON e.stream = c.stream 
 -- Failed checkpoints are tried again.
 -- params: key, streams as a JSON array or NULL, now_ms
 UPDATE pawl_checkpoint
-   SET status = 0, due_ms = ?3, stopped = 0, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0, updated_ms = ?3
- WHERE perspective = ?1 AND status = 3 AND (?2 IS NULL OR stream IN (SELECT value FROM json_each(?2)))
+   SET status = :CHECKPOINT_PENDING, due_ms = ?3, stopped = 0, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0, updated_ms = ?3
+ WHERE perspective = ?1 AND status = :CHECKPOINT_FAILED AND (?2 IS NULL OR stream IN (SELECT value FROM json_each(?2)))
 
 -- name: checkpoint_write
 -- Where a checkpoint stands now.

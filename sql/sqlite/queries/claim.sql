@@ -4,21 +4,21 @@
 -- Whether an instance that does not say its slots runs a suspect, beside which it gets nothing.
 -- params: instance
 SELECT 1 FROM pawl_instance i CROSS JOIN pawl_claim c
- WHERE i.id = ?1 AND i.slots = 0 AND c.kind IN (1, 2, 3) AND c.state = 1 AND c.suspect = 2 AND c.instance = ?1 LIMIT 1
+ WHERE i.id = ?1 AND i.slots = 0 AND c.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN AND c.instance = ?1 LIMIT 1
 
 -- name: claim_forget
 -- A claim part that one call completed whole needs its lists no more.
 -- params: token, part
-UPDATE pawl_claim SET state = 2, in_flight = 0, marks = NULL, items = NULL
+UPDATE pawl_claim SET state = :CLAIM_DONE, in_flight = 0, marks = NULL, items = NULL
  WHERE token = ?1 AND part = ?2
 
 -- name: claim_in_hand
 -- How many suspects and how many lost messages an instance has in flight, the slots it says it has, and how
 --   many claims it has, of all kinds and of other kinds than the one that it claims.
 -- params: instance, kind
-SELECT coalesce(sum(suspect > 0), 0), coalesce(sum(lost), 0), (SELECT slots FROM pawl_instance WHERE id = ?1),
+SELECT coalesce(sum(suspect > :SUSPECT_NO), 0), coalesce(sum(lost), 0), (SELECT slots FROM pawl_instance WHERE id = ?1),
        count(*), coalesce(sum(kind <> ?2), 0)
-  FROM pawl_claim WHERE kind IN (1, 2, 3) AND state = 1 AND instance = ?1
+  FROM pawl_claim WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND state = :CLAIM_ACTIVE AND instance = ?1
 
 -- name: claim_insert
 -- A new claim part.
@@ -42,19 +42,19 @@ UPDATE pawl_claim SET state = ?3, lease_until_ms = ?4, in_flight = ?5, marks = ?
 -- name: claim_of_instance
 -- Active parts of an instance.
 -- params: instance
-SELECT token, part, lane FROM pawl_claim WHERE kind IN (1, 2, 3) AND state = 1 AND instance = ?1 ORDER BY token, part
+SELECT token, part, lane FROM pawl_claim WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND state = :CLAIM_ACTIVE AND instance = ?1 ORDER BY token, part
 
 -- name: claim_of_lane
 -- The active parts of a lane.
 -- params: kind, lane
 SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_attempts, began_ms, lease_until_ms, request, marks, items
-  FROM pawl_claim WHERE kind = ?1 AND lane = ?2 AND state = 1 ORDER BY token, part
+  FROM pawl_claim WHERE kind = ?1 AND lane = ?2 AND state = :CLAIM_ACTIVE ORDER BY token, part
 
 -- name: claim_of_request
 -- The active parts of a kind that were granted to an instance under a request key.
 -- params: request, kind, instance
 SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_attempts, began_ms, lease_until_ms, request, marks, items
-  FROM pawl_claim WHERE request = ?1 AND kind = ?2 AND instance = ?3 AND state = 1 ORDER BY token, part
+  FROM pawl_claim WHERE request = ?1 AND kind = ?2 AND instance = ?3 AND state = :CLAIM_ACTIVE ORDER BY token, part
 
 -- name: claim_of_token
 -- Every part of a token.
@@ -65,13 +65,13 @@ SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_at
 -- name: claim_overdue
 -- Active parts of a kind whose lease is over.
 -- params: kind, now_ms
-SELECT token, part, lane FROM pawl_claim WHERE kind = ?1 AND state = 1 AND lease_until_ms <= ?2 ORDER BY token, part
+SELECT token, part, lane FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2 ORDER BY token, part
 
 -- name: claim_overdue_own
 -- Active parts of a kind whose lease is over, on the lanes of one owner.
 -- params: kind, now_ms, owner
 SELECT token, part, lane FROM pawl_claim
- WHERE kind = ?1 AND state = 1 AND lease_until_ms <= ?2
+ WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2
    AND EXISTS (SELECT 1 FROM pawl_lane l WHERE l.kind = ?1 AND l.lane = pawl_claim.lane AND l.owner = ?3)
  ORDER BY token, part
 
@@ -88,4 +88,4 @@ INSERT OR IGNORE INTO pawl_request (key, used_ms) VALUES (?1, ?2)
 -- name: view_claims
 -- Every active part.
 SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_attempts, began_ms, lease_until_ms, request, marks, items
-  FROM pawl_claim INDEXED BY pawl_claim_lane WHERE state = 1 ORDER BY token, part
+  FROM pawl_claim INDEXED BY pawl_claim_lane WHERE state = :CLAIM_ACTIVE ORDER BY token, part

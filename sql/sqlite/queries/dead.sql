@@ -22,7 +22,7 @@ SELECT lane, key, reason, stream IS NOT NULL FROM pawl_dead WHERE kind = ?1 AND 
 -- name: dead_parked
 -- The parked letters of a stream.
 -- params: kind, key
-SELECT seq FROM pawl_dead INDEXED BY pawl_dead_key WHERE kind = ?1 AND key = ?2 AND reason = 4 ORDER BY seq
+SELECT seq FROM pawl_dead INDEXED BY pawl_dead_key WHERE kind = ?1 AND key = ?2 AND reason = :DEAD_PARKED ORDER BY seq
 
 -- name: dead_to_aside
 -- Copy a dead letter back; its own row is deleted next.

@@ -45,7 +45,7 @@ SELECT kind, lane, id, stream, type, payload, consumer, put_ms FROM pawl_message
 
 -- name: dump_partition
 -- Partitions for the state dump.
-SELECT r.key, p.name, p.state, p.paused, p.state = 1 AND p.job <> 0, p.generation, p.page, p.next_offset, p.items, p.repeats, p.skipped, p.cursor, p.error
+SELECT r.key, p.name, p.state, p.paused, p.state = :PART_ACTIVE AND p.job <> 0, p.generation, p.page, p.next_offset, p.items, p.repeats, p.skipped, p.cursor, p.error
   FROM pawl_run_partition p JOIN pawl_run r ON r.id = p.run ORDER BY p.run, p.part
 
 -- name: dump_receptor

@@ -26,7 +26,7 @@ SELECT kind, seq, lane, ?5, 0, 0, 0,
 -- Claims that ended long ago.
 -- params: before_ms, limit
 DELETE FROM pawl_claim
- WHERE rowid IN (SELECT rowid FROM pawl_claim WHERE state <> 1 AND lease_until_ms < ?1 ORDER BY lease_until_ms LIMIT ?2)
+ WHERE rowid IN (SELECT rowid FROM pawl_claim WHERE state <> :CLAIM_ACTIVE AND lease_until_ms < ?1 ORDER BY lease_until_ms LIMIT ?2)
 
 -- name: purge_dedupe
 -- Messages outside the dedupe window.

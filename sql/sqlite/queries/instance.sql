@@ -23,7 +23,7 @@ UPDATE pawl_instance SET absent_since_ms = ?2 WHERE id = ?1
 
 -- name: instance_active
 -- Every active instance, by id.
-SELECT id FROM pawl_instance WHERE state = 1 ORDER BY id
+SELECT id FROM pawl_instance WHERE state = :INSTANCE_ACTIVE ORDER BY id
 
 -- name: instance_beat
 -- A sign of life.
@@ -50,7 +50,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?10, ?8, ?8, ?9, ?8 + ?9)
 -- name: instance_is_active
 -- Whether an instance may hold something.
 -- params: id
-SELECT 1 FROM pawl_instance WHERE id = ?1 AND state = 1
+SELECT 1 FROM pawl_instance WHERE id = ?1 AND state = :INSTANCE_ACTIVE
 
 -- name: instance_live
 -- The live instances of a kind with the lanes they own that are not draining.
@@ -58,7 +58,7 @@ SELECT 1 FROM pawl_instance WHERE id = ?1 AND state = 1
 SELECT id, (SELECT count(*) FROM pawl_lane INDEXED BY pawl_lane_owner
             WHERE kind = ?1 AND owner = pawl_instance.id AND draining = 0)
   FROM pawl_instance
- WHERE state = 1 AND lease_until_ms > ?3 AND kinds & ?2 <> 0
+ WHERE state = :INSTANCE_ACTIVE AND lease_until_ms > ?3 AND kinds & ?2 <> 0
 
 -- name: instance_lock_held
 -- It holds its liveness lock.
@@ -68,7 +68,7 @@ UPDATE pawl_instance SET lock_no = 1, absent_since_ms = NULL WHERE id = ?1
 -- name: instance_peers_locked
 -- Active peers that hold a liveness lock.
 -- params: caller
-SELECT id, absent_since_ms FROM pawl_instance WHERE state = 1 AND lock_no > 0 AND id <> ?1 ORDER BY id
+SELECT id, absent_since_ms FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND lock_no > 0 AND id <> ?1 ORDER BY id
 
 -- name: instance_processed
 -- How much an instance has done so far.
@@ -78,17 +78,17 @@ UPDATE pawl_instance SET processed = ?2 WHERE id = ?1
 -- name: instance_set_evicted
 -- An instance that is taken for dead.
 -- params: id, now_ms
-UPDATE pawl_instance SET state = 2, evicted_ms = ?2 WHERE id = ?1
+UPDATE pawl_instance SET state = :INSTANCE_EVICTED, evicted_ms = ?2 WHERE id = ?1
 
 -- name: instance_silent
 -- Active instances whose lease is over, other than the caller, by id.
 -- params: caller, now_ms
-SELECT id FROM pawl_instance WHERE state = 1 AND id <> ?1 AND lease_until_ms <= ?2 ORDER BY id
+SELECT id FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND id <> ?1 AND lease_until_ms <= ?2 ORDER BY id
 
 -- name: instance_stale
 -- Evicted instances that were silent for long enough, other than the caller.
 -- params: caller, before_ms, limit
-SELECT id FROM pawl_instance WHERE state = 2 AND beat_ms < ?2 AND id <> ?1 ORDER BY id LIMIT ?3
+SELECT id FROM pawl_instance WHERE state = :INSTANCE_EVICTED AND beat_ms < ?2 AND id <> ?1 ORDER BY id LIMIT ?3
 
 -- name: tombstone_find
 -- Whether an id has a tombstone.
@@ -103,12 +103,12 @@ INSERT OR IGNORE INTO pawl_tombstone (id, removed_ms) VALUES (?1, ?2)
 -- name: view_instances
 -- Every instance, by id.
 SELECT id, service, host, metadata, pid, kinds, state, started_ms, beat_ms, lease_until_ms,
-       (SELECT count(*) FROM pawl_lane WHERE kind = 1 AND owner = pawl_instance.id),
-       (SELECT count(*) FROM pawl_lane WHERE kind = 2 AND owner = pawl_instance.id),
-       (SELECT count(*) FROM pawl_lane WHERE kind = 3 AND owner = pawl_instance.id),
-       (SELECT count(*) FROM pawl_claim WHERE pawl_claim.instance = pawl_instance.id AND pawl_claim.state = 1),
-       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE pawl_claim.instance = pawl_instance.id AND pawl_claim.state = 1),
+       (SELECT count(*) FROM pawl_lane WHERE kind = :KIND_OUTBOX AND owner = pawl_instance.id),
+       (SELECT count(*) FROM pawl_lane WHERE kind = :KIND_INBOX AND owner = pawl_instance.id),
+       (SELECT count(*) FROM pawl_lane WHERE kind = :KIND_PERSPECTIVE AND owner = pawl_instance.id),
+       (SELECT count(*) FROM pawl_claim WHERE pawl_claim.instance = pawl_instance.id AND pawl_claim.state = :CLAIM_ACTIVE),
+       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE pawl_claim.instance = pawl_instance.id AND pawl_claim.state = :CLAIM_ACTIVE),
        processed,
-       (SELECT count(*) FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = 2
+       (SELECT count(*) FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = :JOB_RUNNING
          WHERE c.instance = pawl_instance.id AND c.active = 1)
   FROM pawl_instance ORDER BY id

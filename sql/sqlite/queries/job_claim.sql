@@ -17,8 +17,8 @@ VALUES (?1, ?2, ?3, ?4, ?4, 1, 1, 0, ?5)
 
 -- name: job_claim_list
 -- Claims that may have lost something: overdue, or of an instance that is gone.
-SELECT c.token, i.id IS NULL OR i.state = 2 OR i.lease_until_ms <= ?1 FROM pawl_job_claim c LEFT JOIN pawl_instance i ON i.id = c.instance
- WHERE c.active = 1 AND (c.check_ms <= ?1 OR i.id IS NULL OR i.state = 2 OR i.lease_until_ms <= ?1)
+SELECT c.token, i.id IS NULL OR i.state = :INSTANCE_EVICTED OR i.lease_until_ms <= ?1 FROM pawl_job_claim c LEFT JOIN pawl_instance i ON i.id = c.instance
+ WHERE c.active = 1 AND (c.check_ms <= ?1 OR i.id IS NULL OR i.state = :INSTANCE_EVICTED OR i.lease_until_ms <= ?1)
  ORDER BY c.token LIMIT ?2
 
 -- name: job_claim_of_instance
@@ -31,7 +31,7 @@ UPDATE pawl_job_claim SET check_ms = ?2, active = ?3, intact = ?4, forgot = ?5 W
 
 -- name: job_holder
 -- The unfinished job that holds a unique key.
-SELECT id FROM pawl_job WHERE unique_key = ?1 AND unique_key IS NOT NULL AND state <> 5
+SELECT id FROM pawl_job WHERE unique_key = ?1 AND unique_key IS NOT NULL AND state <> :JOB_DEAD
 
 -- name: job_key_find
 -- The state of a key.
@@ -43,7 +43,7 @@ UPDATE pawl_job_key SET running = running - 1 WHERE key = ?1
 
 -- name: job_key_next
 -- The next key of a queue that has a ready job.
-SELECT key FROM pawl_job WHERE queue = ?1 AND key > ?2 AND key IS NOT NULL AND state = 1 ORDER BY key LIMIT 1
+SELECT key FROM pawl_job WHERE queue = ?1 AND key > ?2 AND key IS NOT NULL AND state = :JOB_READY ORDER BY key LIMIT 1
 
 -- name: job_key_put
 -- Keeps the state of a key.
@@ -52,40 +52,40 @@ ON CONFLICT (key) DO UPDATE SET running = excluded.running, vtime = excluded.vti
 
 -- name: job_lease
 -- A job is granted.
-UPDATE pawl_job SET state = 2, token = ?2, lease_until_ms = ?3, attempts = attempts + 1 WHERE id = ?1
+UPDATE pawl_job SET state = :JOB_RUNNING, token = ?2, lease_until_ms = ?3, attempts = attempts + 1 WHERE id = ?1
 
 -- name: job_list_due
 -- Jobs that have become due, in order.
-SELECT id FROM pawl_job WHERE state IN (3, 4) AND due_ms <= ?1 ORDER BY due_ms, id LIMIT ?2
+SELECT id FROM pawl_job WHERE state IN (:JOB_LATER, :JOB_WAITING) AND due_ms <= ?1 ORDER BY due_ms, id LIMIT ?2
 
 -- name: job_list_keyed
 -- Ready jobs of a key, in order.
-SELECT id FROM pawl_job WHERE queue = ?1 AND key = ?2 AND key IS NOT NULL AND state = 1 ORDER BY ord, id LIMIT ?3
+SELECT id FROM pawl_job WHERE queue = ?1 AND key = ?2 AND key IS NOT NULL AND state = :JOB_READY ORDER BY ord, id LIMIT ?3
 
 -- name: job_list_overdue
 -- Ready jobs whose deadline has come.
-SELECT id FROM pawl_job WHERE state = 1 AND deadline_ms > 0 AND deadline_ms <= ?1 ORDER BY deadline_ms, id LIMIT ?2
+SELECT id FROM pawl_job WHERE state = :JOB_READY AND deadline_ms > 0 AND deadline_ms <= ?1 ORDER BY deadline_ms, id LIMIT ?2
 
 -- name: job_list_plain
 -- Ready jobs without a key, in order.
-SELECT id FROM pawl_job WHERE queue = ?1 AND state = 1 AND key IS NULL ORDER BY ord, id LIMIT ?2
+SELECT id FROM pawl_job WHERE queue = ?1 AND state = :JOB_READY AND key IS NULL ORDER BY ord, id LIMIT ?2
 
 -- name: job_list_request
 -- The unfinished jobs that a request was granted, in order.
-SELECT j.id FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = 2
+SELECT j.id FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = :JOB_RUNNING
  WHERE c.request = ?1 AND c.instance = ?2 AND c.active = 1 ORDER BY j.ord, j.id
 
 -- name: job_list_token
 -- The unfinished jobs of a claim, by id.
-SELECT id FROM pawl_job WHERE token = ?1 AND state = 2 ORDER BY id
+SELECT id FROM pawl_job WHERE token = ?1 AND state = :JOB_RUNNING ORDER BY id
 
 -- name: job_list_token_ord
 -- The unfinished jobs of a claim, in order.
-SELECT id FROM pawl_job WHERE token = ?1 AND state = 2 ORDER BY ord, id
+SELECT id FROM pawl_job WHERE token = ?1 AND state = :JOB_RUNNING ORDER BY ord, id
 
 -- name: job_list_waiting
 -- Jobs that wait for a signal, by id.
-SELECT id FROM pawl_job WHERE wait_key = ?1 AND state = 4 ORDER BY id
+SELECT id FROM pawl_job WHERE wait_key = ?1 AND state = :JOB_WAITING ORDER BY id
 
 -- name: job_renew
 -- A job stays with its holder.

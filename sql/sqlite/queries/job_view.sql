@@ -3,7 +3,7 @@
 -- name: job_ahead
 -- How many ready jobs come before one.
 SELECT count(*) FROM (SELECT 1 FROM pawl_job
-    WHERE queue = ?1 AND state = 1 AND (?2 IS NULL AND key IS NULL OR key = ?2) AND (ord, id) < (?3, ?4) LIMIT ?5)
+    WHERE queue = ?1 AND state = :JOB_READY AND (?2 IS NULL AND key IS NULL OR key = ?2) AND (ord, id) < (?3, ?4) LIMIT ?5)
 
 -- name: job_backlog
 -- What waits by priority, the highest first.
@@ -11,10 +11,10 @@ SELECT count(*) FROM (SELECT 1 FROM pawl_job
 -- returns: priority, ready, not due or waiting for a signal
 SELECT priority, sum(ready), sum(later) FROM (
     SELECT priority, 1 AS ready, 0 AS later FROM (
-        SELECT priority FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_plain WHERE state = 1 AND key IS NULL
-                              UNION ALL SELECT priority FROM pawl_job INDEXED BY pawl_job_keyed WHERE state = 1 AND key IS NOT NULL) LIMIT ?1)
+        SELECT priority FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_plain WHERE state = :JOB_READY AND key IS NULL
+                              UNION ALL SELECT priority FROM pawl_job INDEXED BY pawl_job_keyed WHERE state = :JOB_READY AND key IS NOT NULL) LIMIT ?1)
     UNION ALL
-    SELECT priority, 0, 1 FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_due WHERE state IN (3, 4) LIMIT ?1))
+    SELECT priority, 0, 1 FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_due WHERE state IN (:JOB_LATER, :JOB_WAITING) LIMIT ?1))
  GROUP BY priority ORDER BY priority DESC
 
 -- name: job_brief
@@ -31,35 +31,35 @@ SELECT id, state, ord, due_ms, put_ms, token, lease_until_ms, priority, attempts
 WITH biggest (fingerprint, letters) AS MATERIALIZED (
     SELECT fingerprint, letters FROM pawl_dead_tally WHERE kind = 4 ORDER BY letters DESC, fingerprint LIMIT ?1)
 SELECT b.fingerprint,
-       (SELECT j.error FROM pawl_job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint ORDER BY j.died_ms DESC, j.id DESC LIMIT 1),
+       (SELECT j.error FROM pawl_job AS j WHERE j.state = :JOB_DEAD AND j.fingerprint = b.fingerprint ORDER BY j.died_ms DESC, j.id DESC LIMIT 1),
        b.letters,
-       (SELECT min(j.died_ms) FROM pawl_job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint),
-       (SELECT max(j.died_ms) FROM pawl_job AS j WHERE j.state = 5 AND j.fingerprint = b.fingerprint)
+       (SELECT min(j.died_ms) FROM pawl_job AS j WHERE j.state = :JOB_DEAD AND j.fingerprint = b.fingerprint),
+       (SELECT max(j.died_ms) FROM pawl_job AS j WHERE j.state = :JOB_DEAD AND j.fingerprint = b.fingerprint)
   FROM biggest AS b ORDER BY b.letters DESC, b.fingerprint
 
 -- name: job_full
 -- A whole job, and who runs it.
 SELECT j.id, j.state, j.ord, j.due_ms, j.put_ms, j.token, j.lease_until_ms, j.priority, j.attempts, j.max_attempts, j.flags, j.deadline_ms, j.timeout_ms, j.instant_ms, j.cancel_ms, j.died_ms, j.reason, j.queue, j.type, j.task, j.key, j.unique_key, j.traceparent, j.schedule, j.wait_key, j.wait_step, j.fingerprint, j.error, j.agent, j.progress, j.payload,
        c.instance
-  FROM pawl_job j LEFT JOIN pawl_job_claim c ON c.token = j.token AND j.state = 2 WHERE j.id = ?1
+  FROM pawl_job j LEFT JOIN pawl_job_claim c ON c.token = j.token AND j.state = :JOB_RUNNING WHERE j.id = ?1
 
 -- name: job_late
 -- How many running jobs have a lease that is over.
 -- params: how many are counted, now_ms
-SELECT count(*) FROM (SELECT 1 FROM pawl_job INDEXED BY pawl_job_token WHERE state = 2 AND lease_until_ms <= ?2 LIMIT ?1)
+SELECT count(*) FROM (SELECT 1 FROM pawl_job INDEXED BY pawl_job_token WHERE state = :JOB_RUNNING AND lease_until_ms <= ?2 LIMIT ?1)
 
 -- name: job_list_dead
 -- Dead jobs of one cause in order, and whether they fit a filter.
 -- params: after_id, state (0: any), queue, task, type, key, fingerprint
 SELECT id, (?3 IS NULL OR queue = ?3) AND (?4 IS NULL OR task = ?4) AND (?5 IS NULL OR type = ?5) AND (?6 IS NULL OR key = ?6)
-  FROM pawl_job INDEXED BY pawl_job_dead_first WHERE state = 5 AND fingerprint = ?7 AND id > ?1 AND ?2 IN (0, 5)
+  FROM pawl_job INDEXED BY pawl_job_dead_first WHERE state = :JOB_DEAD AND fingerprint = ?7 AND id > ?1 AND ?2 IN (0, 5)
  ORDER BY id
 
 -- name: job_list_running
 -- Running jobs in order, and whether they fit a filter; there are never many.
 -- params: after_id, state (not used), queue, task, type, key
 SELECT id, (?3 IS NULL OR queue = ?3) AND (?4 IS NULL OR task = ?4) AND (?5 IS NULL OR type = ?5) AND (?6 IS NULL OR key = ?6)
-  FROM pawl_job INDEXED BY pawl_job_token WHERE state = 2 AND token > 0 AND id > ?1 AND ?2 IN (0, 2)
+  FROM pawl_job INDEXED BY pawl_job_token WHERE state = :JOB_RUNNING AND token > 0 AND id > ?1 AND ?2 IN (0, 2)
  ORDER BY id
 
 -- name: job_list_view
@@ -80,9 +80,9 @@ ON CONFLICT (queue) DO UPDATE SET ready = ready + ?2, running = running + ?3, la
 -- name: job_tally_list
 -- Gauges and counters per queue.
 SELECT t.queue, t.ready, t.running, t.later, t.waiting, t.dead, t.put, t.done, t.failed, t.lost, t.died, t.cancelled, t.redriven, t.discarded,
-       t.stale, coalesce((SELECT j.due_ms FROM pawl_job j WHERE j.queue = t.queue AND j.state = 1 AND j.key IS NULL ORDER BY j.ord, j.id LIMIT 1), 0)
+       t.stale, coalesce((SELECT j.due_ms FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY AND j.key IS NULL ORDER BY j.ord, j.id LIMIT 1), 0)
   FROM pawl_job_tally t ORDER BY t.queue
 
 -- name: job_worker
 -- Whether anybody alive works on jobs.
-SELECT 1 FROM pawl_instance WHERE state = 1 AND kinds & 16 <> 0 AND lease_until_ms > ?1 LIMIT 1
+SELECT 1 FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND kinds & 16 <> 0 AND lease_until_ms > ?1 LIMIT 1

@@ -20,20 +20,20 @@ UPDATE pawl_lane SET draining = 1
 -- name: lane_free_all
 -- Every lane of an owner becomes free.
 -- params: owner
-UPDATE pawl_lane SET owner = NULL, draining = 0 WHERE kind IN (1, 2, 3) AND owner = ?1
+UPDATE pawl_lane SET owner = NULL, draining = 0 WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND owner = ?1
 
 -- name: lane_free_drained
 -- Draining lanes of an owner without an active claim become free.
 -- params: kind, owner
 UPDATE pawl_lane SET owner = NULL, draining = 0
- WHERE kind = ?1 AND owner = ?2 AND draining = 1 AND NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = pawl_lane.kind AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = 1)
+ WHERE kind = ?1 AND owner = ?2 AND draining = 1 AND NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = pawl_lane.kind AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = :CLAIM_ACTIVE)
 
 -- name: lane_free_idle
 -- The highest lanes of an owner without an active claim become free.
 -- params: kind, owner, count
 UPDATE pawl_lane SET owner = NULL
  WHERE kind = ?1 AND lane IN (SELECT lane FROM pawl_lane
-                               WHERE kind = ?1 AND owner = ?2 AND draining = 0 AND NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = pawl_lane.kind AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = 1)
+                               WHERE kind = ?1 AND owner = ?2 AND draining = 0 AND NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = pawl_lane.kind AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = :CLAIM_ACTIVE)
                                ORDER BY lane DESC LIMIT ?3)
 
 -- name: lane_free_list
@@ -80,9 +80,9 @@ UPDATE pawl_lane SET draining = 0
 -- returns: lane, token, high, has_message, has_due_hold, oldest_began_ms (NULL: no active claim), only_suspects
 SELECT lane, token, high,
        EXISTS (SELECT 1 FROM pawl_message WHERE pawl_message.kind = ?1 AND pawl_message.lane = pawl_lane.lane AND pawl_message.seq > pawl_lane.high),
-       EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = ?1 AND pawl_hold.lane = pawl_lane.lane AND pawl_hold.state = 1 AND pawl_hold.due_ms <= ?5),
-       (SELECT min(began_ms) FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = 1),
-       NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = 1 AND suspect = 0)
+       EXISTS (SELECT 1 FROM pawl_hold WHERE pawl_hold.kind = ?1 AND pawl_hold.lane = pawl_lane.lane AND pawl_hold.state = :HOLD_WAITING AND pawl_hold.due_ms <= ?5),
+       (SELECT min(began_ms) FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = :CLAIM_ACTIVE),
+       NOT EXISTS (SELECT 1 FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = :CLAIM_ACTIVE AND suspect = :SUSPECT_NO)
   FROM pawl_lane
  WHERE kind = ?1 AND owner = ?2 AND token > ?3 AND token <= ?4 AND draining = 0
  ORDER BY token LIMIT ?6
@@ -90,13 +90,13 @@ SELECT lane, token, high,
 -- name: view_lane
 -- Who serves a lane.
 -- params: kind, lane
-SELECT owner, draining, (SELECT lease_until_ms FROM pawl_instance WHERE id = pawl_lane.owner AND state = 1)
+SELECT owner, draining, (SELECT lease_until_ms FROM pawl_instance WHERE id = pawl_lane.owner AND state = :INSTANCE_ACTIVE)
   FROM pawl_lane WHERE kind = ?1 AND lane = ?2
 
 -- name: view_lanes
 -- Every lane of a kind.
 -- params: kind
 SELECT lane, owner, token, high, moves, draining,
-       (SELECT count(*) FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = 1),
+       (SELECT count(*) FROM pawl_claim WHERE pawl_claim.kind = ?1 AND pawl_claim.lane = pawl_lane.lane AND pawl_claim.state = :CLAIM_ACTIVE),
        (SELECT count(*) FROM pawl_hold WHERE pawl_hold.kind = ?1 AND pawl_hold.lane = pawl_lane.lane)
   FROM pawl_lane WHERE kind = ?1 ORDER BY lane

@@ -88,7 +88,7 @@ SELECT scope, name, reason, actor, since_ms FROM pawl_pause ORDER BY scope, name
 -- What was given back because of a pause is due at once.
 -- params: scope, name, now_ms
 UPDATE pawl_aside SET scheduled_ms = ?3
- WHERE reason = 4 AND scheduled_ms > ?3
+ WHERE reason = :ASIDE_RELEASED AND scheduled_ms > ?3
    AND (?1 = 3 OR (?1 = 1 AND coalesce(topic, type) = ?2) OR (?1 = 2 AND stream = ?2))
 
 -- name: pause_resume_holds
@@ -96,7 +96,7 @@ UPDATE pawl_aside SET scheduled_ms = ?3
 -- params: now_ms
 UPDATE pawl_hold SET due_ms = (SELECT a.scheduled_ms FROM pawl_aside a
                                 WHERE a.kind = pawl_hold.kind AND a.key = pawl_hold.key ORDER BY a.seq LIMIT 1)
- WHERE state = 1 AND due_ms > ?1
+ WHERE state = :HOLD_WAITING AND due_ms > ?1
 
 -- name: refused_delete
 -- Forget a refused message.

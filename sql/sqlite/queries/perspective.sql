@@ -37,7 +37,7 @@ SELECT count(*) FROM pawl_checkpoint c JOIN pawl_stream s ON s.stream = c.stream
 -- name: perspective_fed
 -- The keys of the perspectives that are live or filling.
 -- params: none
-SELECT key FROM pawl_perspective WHERE state IN (1, 2) ORDER BY key
+SELECT key FROM pawl_perspective WHERE state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) ORDER BY key
 
 -- name: perspective_find
 -- A version of a perspective.
@@ -61,12 +61,12 @@ SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled, p.run, p.targe
        (SELECT coalesce(sum(e.events), 0) FROM pawl_mapping m JOIN pawl_event_type e ON e.type = m.type WHERE m.key = p.key),
        coalesce(t.applied, 0), p.position
   FROM pawl_perspective p LEFT JOIN pawl_perspective_tally t ON t.key = p.key
- WHERE CASE WHEN ?1 IS NULL THEN p.state <> 4 ELSE p.name = ?1 END ORDER BY p.name, p.version
+ WHERE CASE WHEN ?1 IS NULL THEN p.state <> :PERSPECTIVE_REMOVED ELSE p.name = ?1 END ORDER BY p.name, p.version
 
 -- name: perspective_live
 -- The live version of a perspective.
 -- params: name
-SELECT key FROM pawl_perspective WHERE name = ?1 AND state = 1
+SELECT key FROM pawl_perspective WHERE name = ?1 AND state = :PERSPECTIVE_LIVE
 
 -- name: perspective_refill
 -- A version that was given up is filled again.
@@ -93,8 +93,8 @@ UPDATE pawl_perspective SET state = ?2, paused = ?3 WHERE key = ?1
 -- params: key; NULL: of all perspectives
 UPDATE pawl_perspective_tally
    SET (pending, processing, completed, failed, stopped) =
-       (SELECT coalesce(sum(c.status = 0), 0), coalesce(sum(c.status = 1), 0), coalesce(sum(c.status = 2), 0),
-               coalesce(sum(c.status = 3), 0), coalesce(sum(c.stopped), 0)
+       (SELECT coalesce(sum(c.status = :CHECKPOINT_PENDING), 0), coalesce(sum(c.status = :CHECKPOINT_PROCESSING), 0), coalesce(sum(c.status = :CHECKPOINT_COMPLETED), 0),
+               coalesce(sum(c.status = :CHECKPOINT_FAILED), 0), coalesce(sum(c.stopped), 0)
           FROM pawl_checkpoint c WHERE c.perspective = pawl_perspective_tally.key)
  WHERE ?1 IS NULL OR key = ?1
 

@@ -40,7 +40,7 @@ DELETE FROM pawl_pattern WHERE key = ?1
 
 -- name: pattern_fed
 -- The patterns of perspectives that are live or being filled.
-SELECT t.key, t.mode, t.text FROM pawl_perspective p JOIN pawl_pattern t ON t.key = p.key WHERE p.state IN (1, 2) ORDER BY t.key, t.n
+SELECT t.key, t.mode, t.text FROM pawl_perspective p JOIN pawl_pattern t ON t.key = p.key WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) ORDER BY t.key, t.n
 
 -- name: pattern_insert
 -- One pattern of a perspective.

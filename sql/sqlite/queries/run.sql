@@ -63,7 +63,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?
 -- The partitions that a filter names, by run and part.
 SELECT run, part, state, paused, bounded, low, high, total, next_offset, generation, page, job, items, repeats, pages, skipped, fetch_ms, fetch_ms_max, fetch_ms_last, slow, started_ms, updated_ms, ended_ms, name, cursor, error, params FROM pawl_run_partition
  WHERE (?1 = 0 OR run = ?1) AND (?2 IS NULL OR name = ?2) AND (?3 = 0 OR state = ?3)
-   AND (?4 = 0 OR (state = 1 AND paused = 0 AND updated_ms <= ?5 - ?4)) AND (run, part) > (?6, ?7)
+   AND (?4 = 0 OR (state = :PART_ACTIVE AND paused = 0 AND updated_ms <= ?5 - ?4)) AND (run, part) > (?6, ?7)
  ORDER BY run, part LIMIT ?8
 
 -- name: run_partition_parts
@@ -79,7 +79,7 @@ UPDATE pawl_run_partition SET state = ?3, paused = ?4, next_offset = ?5, generat
 -- name: run_pick
 -- The runs that a filter names, newest first.
 SELECT id FROM pawl_run
- WHERE (?1 = 0 OR id = ?1) AND (?2 IS NULL OR key = ?2) AND (?3 IS NULL OR name = ?3) AND (?4 = 0 OR state = ?4) AND (?5 = 0 OR state < 5)
+ WHERE (?1 = 0 OR id = ?1) AND (?2 IS NULL OR key = ?2) AND (?3 IS NULL OR name = ?3) AND (?4 = 0 OR state = ?4) AND (?5 = 0 OR state < :RUN_IS_COMPLETED)
    AND (?6 = 0 OR parent = ?6) AND (?7 = 0 OR id < ?7)
  ORDER BY id DESC LIMIT ?8
 
@@ -113,4 +113,4 @@ INSERT INTO pawl_run_target (name, sql, updated_ms) VALUES (?1, ?2, ?3) ON CONFL
 
 -- name: run_target_used
 -- Whether a run that has not ended names a target.
-SELECT 1 FROM pawl_run WHERE target = ?1 AND state < 5 LIMIT 1
+SELECT 1 FROM pawl_run WHERE target = ?1 AND state < :RUN_IS_COMPLETED LIMIT 1

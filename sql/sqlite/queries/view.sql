@@ -24,7 +24,7 @@ UPDATE pawl_tally
 -- Where every message with an id is.
 -- params: id
 -- returns: place (1 message, 2 aside, 3 dead, 4 history), kind, lane, seq
-SELECT 1, m.kind, m.lane, m.seq FROM pawl_lane l CROSS JOIN pawl_message m ON m.lane = l.lane AND m.id = ?1 WHERE l.kind = 1
+SELECT 1, m.kind, m.lane, m.seq FROM pawl_lane l CROSS JOIN pawl_message m ON m.lane = l.lane AND m.id = ?1 WHERE l.kind = :KIND_OUTBOX
  UNION ALL SELECT 2, kind, lane, seq FROM pawl_aside WHERE id = ?1
  UNION ALL SELECT 3, kind, lane, seq FROM pawl_dead WHERE id = ?1
  UNION ALL SELECT 4, kind, lane, seq FROM pawl_history WHERE id = ?1
@@ -49,11 +49,11 @@ SELECT min(seq),
 -- Waiting messages are indexed lane by lane: the next id is the least of the lanes' next ones.
 WITH RECURSIVE waiting (id) AS (
     SELECT min((SELECT m.id FROM pawl_message m WHERE m.lane = l.lane AND m.id >= ?1 AND m.id <= ?2 ORDER BY m.id LIMIT 1))
-      FROM pawl_lane l WHERE l.kind = 1
+      FROM pawl_lane l WHERE l.kind = :KIND_OUTBOX
      UNION ALL
     SELECT (SELECT min((SELECT m.id FROM pawl_message m
                          WHERE m.lane = l.lane AND m.id > w.id AND m.id <= ?2 ORDER BY m.id LIMIT 1))
-              FROM pawl_lane l WHERE l.kind = 1)
+              FROM pawl_lane l WHERE l.kind = :KIND_OUTBOX)
       FROM waiting w WHERE w.id IS NOT NULL LIMIT ?3)
 SELECT id FROM waiting WHERE id IS NOT NULL
  UNION SELECT id FROM (SELECT DISTINCT id FROM pawl_aside WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
@@ -77,15 +77,15 @@ SELECT measure, kind, result, bucket, count, sum FROM pawl_rollup ORDER BY measu
 -- params: kind, now_ms
 SELECT put, done, failed, dead, aside, stale, duplicate, redriven, discarded,
        (SELECT count(*) FROM pawl_lane WHERE kind = ?1 AND owner IS NULL),
-       (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = 1),
-       (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = 1 AND lease_until_ms <= ?2),
-       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE kind = ?1 AND state = 1),
+       (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE),
+       (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2),
+       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE),
        (SELECT coalesce(min((SELECT put_ms FROM pawl_message
                               WHERE pawl_message.kind = ?1 AND pawl_message.lane = pawl_lane.lane AND pawl_message.seq > pawl_lane.high
                               ORDER BY seq LIMIT 1)), 0)
           FROM pawl_lane WHERE kind = ?1),
        (SELECT coalesce(min((SELECT due_ms FROM pawl_hold
-                              WHERE pawl_hold.kind = ?1 AND pawl_hold.lane = pawl_lane.lane AND state = 1 ORDER BY due_ms LIMIT 1)), 0)
+                              WHERE pawl_hold.kind = ?1 AND pawl_hold.lane = pawl_lane.lane AND state = :HOLD_WAITING ORDER BY due_ms LIMIT 1)), 0)
           FROM pawl_lane WHERE kind = ?1),
-       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE kind = ?1 AND state = 1 AND source = 1)
+       (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND source = :SOURCE_MESSAGE)
   FROM pawl_tally WHERE kind = ?1

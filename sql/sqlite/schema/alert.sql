@@ -69,5 +69,5 @@ CREATE TABLE pawl_alert_notice (
     token    INTEGER NOT NULL DEFAULT 0,
     error    TEXT
 ) STRICT;
-CREATE INDEX pawl_alert_notice_due ON pawl_alert_notice (target, due_ms) WHERE state = 1;
+CREATE INDEX pawl_alert_notice_due ON pawl_alert_notice (target, due_ms) WHERE state = :NOTICE_WAITING;
 CREATE INDEX pawl_alert_notice_change ON pawl_alert_notice (change);

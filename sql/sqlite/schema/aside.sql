@@ -8,7 +8,7 @@ CREATE TABLE pawl_aside (
     attempts       INTEGER NOT NULL,
     deaths         INTEGER NOT NULL,
     losses         INTEGER NOT NULL, -- workers that went with it, uncharged; 2: it runs alone
-    reason         INTEGER NOT NULL CHECK (reason BETWEEN 1 AND 5),
+    reason         INTEGER NOT NULL CHECK (reason BETWEEN :ASIDE_FAILED AND :ASIDE_REDRIVEN),
     scheduled_ms   INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
     id             BLOB NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE pawl_hold (
     key    TEXT NOT NULL,
     lane   INTEGER NOT NULL,
     due_ms INTEGER NOT NULL,
-    state  INTEGER NOT NULL CHECK (state IN (1, 2, 3)), -- waiting, blocked, parked
+    state  INTEGER NOT NULL CHECK (state IN (:HOLD_WAITING, :HOLD_BLOCKED, :HOLD_PARKED)), -- waiting, blocked, parked
     by_seq INTEGER NOT NULL,                            -- the dead letter that blocks or parks; 0: none
     PRIMARY KEY (kind, key)
 ) STRICT, WITHOUT ROWID;

@@ -13,7 +13,7 @@ CREATE TABLE pawl_task_run (
     id          INTEGER PRIMARY KEY,
     job         INTEGER NOT NULL,
     attempt     INTEGER NOT NULL,
-    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 5),
+    outcome     INTEGER NOT NULL CHECK (outcome BETWEEN :RUN_SUCCEEDED AND :RUN_LOST),
     token       INTEGER NOT NULL,
     started_ms  INTEGER NOT NULL,
     finished_ms INTEGER NOT NULL,

@@ -23,14 +23,14 @@ CREATE TABLE pawl_checkpoint (
     PRIMARY KEY (stream, perspective)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pawl_checkpoint_due ON pawl_checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
-CREATE INDEX pawl_checkpoint_failed ON pawl_checkpoint (perspective, stream) WHERE status = 3;
+CREATE INDEX pawl_checkpoint_failed ON pawl_checkpoint (perspective, stream) WHERE status = :CHECKPOINT_FAILED;
 CREATE INDEX pawl_checkpoint_instance ON pawl_checkpoint (instance) WHERE instance IS NOT NULL;
 
 -- Changes of status are added up by each operation and written once (perspective_count.c): a trigger wrote them for every row, a
 -- quarter of what moving a checkpoint costs.
 CREATE TRIGGER pawl_checkpoint_counted_new AFTER INSERT ON pawl_checkpoint BEGIN
     INSERT INTO pawl_perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
-    VALUES (new.perspective, 1, new.status = 0, new.status = 1, new.status = 2, new.status = 3, new.stopped)
+    VALUES (new.perspective, 1, new.status = :CHECKPOINT_PENDING, new.status = :CHECKPOINT_PROCESSING, new.status = :CHECKPOINT_COMPLETED, new.status = :CHECKPOINT_FAILED, new.stopped)
         ON CONFLICT (key) DO UPDATE
            SET checkpoints = checkpoints + 1, pending = pending + excluded.pending, processing = processing + excluded.processing,
                completed = completed + excluded.completed, failed = failed + excluded.failed, stopped = stopped + excluded.stopped;

@@ -9,10 +9,10 @@ CREATE TABLE pawl_claim (
     kind           INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
     instance       BLOB NOT NULL,
-    source         INTEGER NOT NULL CHECK (source IN (1, 2)), -- message, aside
+    source         INTEGER NOT NULL CHECK (source IN (:SOURCE_MESSAGE, :SOURCE_ASIDE)), -- message, aside
     suspect        INTEGER NOT NULL, -- 0 no, 1 granted, 2 begun
     lost           INTEGER NOT NULL, -- how many of its items had been lost before
-    state          INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4), -- active, done, expired, evicted
+    state          INTEGER NOT NULL CHECK (state BETWEEN :CLAIM_ACTIVE AND :CLAIM_EVICTED), -- active, done, expired, evicted
     policy         INTEGER NOT NULL,
     max_attempts   INTEGER NOT NULL,
     began_ms       INTEGER NOT NULL,
@@ -23,15 +23,15 @@ CREATE TABLE pawl_claim (
     items          BLOB,
     PRIMARY KEY (token, part)
 ) STRICT;
-CREATE INDEX pawl_claim_lane ON pawl_claim (kind, lane, began_ms) WHERE state = 1;
-CREATE INDEX pawl_claim_lease ON pawl_claim (kind, lease_until_ms) WHERE state = 1;
+CREATE INDEX pawl_claim_lane ON pawl_claim (kind, lane, began_ms) WHERE state = :CLAIM_ACTIVE;
+CREATE INDEX pawl_claim_lease ON pawl_claim (kind, lease_until_ms) WHERE state = :CLAIM_ACTIVE;
 CREATE INDEX pawl_claim_request ON pawl_claim (request) WHERE request IS NOT NULL;
-CREATE INDEX pawl_claim_ended ON pawl_claim (lease_until_ms) WHERE state <> 1;
+CREATE INDEX pawl_claim_ended ON pawl_claim (lease_until_ms) WHERE state <> :CLAIM_ACTIVE;
 
 -- The messages in flight, one row each, for people and for the invariants; no operation reads it.
 CREATE VIEW pawl_claim_item (token, part, kind, lane, instance, source, suspect, seq, id) AS
 WITH RECURSIVE place (token, part, n, size) AS (
-    SELECT token, part, 0, length(marks) FROM pawl_claim WHERE state = 1 AND length(marks) > 0
+    SELECT token, part, 0, length(marks) FROM pawl_claim WHERE state = :CLAIM_ACTIVE AND length(marks) > 0
      UNION ALL
     SELECT token, part, n + 1, size FROM place WHERE n + 1 < size),
 item (token, part, kind, lane, instance, source, suspect, seq_hex, id, digits) AS (

@@ -7,7 +7,7 @@ CREATE TABLE pawl_dead (
     key            TEXT NOT NULL,
     attempts       INTEGER NOT NULL,
     deaths         INTEGER NOT NULL,
-    reason         INTEGER NOT NULL CHECK (reason BETWEEN 1 AND 5),
+    reason         INTEGER NOT NULL CHECK (reason BETWEEN :DEAD_ATTEMPTS AND :DEAD_CANCELLED),
     died_ms        INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
     id             BLOB NOT NULL,

@@ -7,7 +7,7 @@ CREATE TABLE pawl_instance (
     pid             INTEGER NOT NULL,
     metadata        TEXT,
     kinds           INTEGER NOT NULL,
-    state           INTEGER NOT NULL CHECK (state IN (1, 2)), -- active, evicted
+    state           INTEGER NOT NULL CHECK (state IN (:INSTANCE_ACTIVE, :INSTANCE_EVICTED)), -- active, evicted
     lock_no         INTEGER NOT NULL DEFAULT 0,               -- 1: it holds its liveness lock file
     max_partitions  INTEGER NOT NULL,
     slots           INTEGER NOT NULL, -- messages that it works on at once; 0: it does not say

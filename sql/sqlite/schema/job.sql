@@ -13,7 +13,7 @@ INSERT INTO pawl_job_state VALUES (1, 0, 0, 0, 0, 1);
 -- One writer at a time, so ready, running, later, waiting and dead jobs are states of one table, each with its own index.
 CREATE TABLE pawl_job (
     id             INTEGER PRIMARY KEY,
-    state          INTEGER NOT NULL CHECK (state BETWEEN 1 AND 5),
+    state          INTEGER NOT NULL CHECK (state BETWEEN :JOB_READY AND :JOB_DEAD),
     ord            INTEGER NOT NULL,
     due_ms         INTEGER NOT NULL,
     put_ms         INTEGER NOT NULL,
@@ -44,29 +44,29 @@ CREATE TABLE pawl_job (
     progress       TEXT,
     payload        TEXT NOT NULL
 ) STRICT;
-CREATE INDEX pawl_job_plain ON pawl_job (queue, ord, id) WHERE state = 1 AND key IS NULL;
-CREATE INDEX pawl_job_keyed ON pawl_job (queue, key, ord, id) WHERE state = 1 AND key IS NOT NULL;
-CREATE INDEX pawl_job_deadline ON pawl_job (deadline_ms, id) WHERE state = 1 AND deadline_ms > 0;
-CREATE INDEX pawl_job_due ON pawl_job (due_ms, id) WHERE state IN (3, 4);
-CREATE INDEX pawl_job_wait ON pawl_job (wait_key, id) WHERE state = 4;
-CREATE INDEX pawl_job_dead ON pawl_job (fingerprint, died_ms) WHERE state = 5;
-CREATE INDEX pawl_job_token ON pawl_job (token) WHERE state = 2;
-CREATE UNIQUE INDEX pawl_job_unique ON pawl_job (unique_key) WHERE unique_key IS NOT NULL AND state <> 5;
+CREATE INDEX pawl_job_plain ON pawl_job (queue, ord, id) WHERE state = :JOB_READY AND key IS NULL;
+CREATE INDEX pawl_job_keyed ON pawl_job (queue, key, ord, id) WHERE state = :JOB_READY AND key IS NOT NULL;
+CREATE INDEX pawl_job_deadline ON pawl_job (deadline_ms, id) WHERE state = :JOB_READY AND deadline_ms > 0;
+CREATE INDEX pawl_job_due ON pawl_job (due_ms, id) WHERE state IN (:JOB_LATER, :JOB_WAITING);
+CREATE INDEX pawl_job_wait ON pawl_job (wait_key, id) WHERE state = :JOB_WAITING;
+CREATE INDEX pawl_job_dead ON pawl_job (fingerprint, died_ms) WHERE state = :JOB_DEAD;
+CREATE INDEX pawl_job_token ON pawl_job (token) WHERE state = :JOB_RUNNING;
+CREATE UNIQUE INDEX pawl_job_unique ON pawl_job (unique_key) WHERE unique_key IS NOT NULL AND state <> :JOB_DEAD;
 
-CREATE TRIGGER pawl_job_dead_counted_new AFTER UPDATE OF state ON pawl_job WHEN NEW.state = 5 AND OLD.state <> 5 BEGIN
+CREATE TRIGGER pawl_job_dead_counted_new AFTER UPDATE OF state ON pawl_job WHEN NEW.state = :JOB_DEAD AND OLD.state <> :JOB_DEAD BEGIN
     INSERT INTO pawl_dead_tally VALUES (4, NEW.fingerprint, 1) ON CONFLICT DO UPDATE SET letters = letters + 1;
 END;
 
-CREATE TRIGGER pawl_job_dead_counted_back AFTER UPDATE OF state ON pawl_job WHEN OLD.state = 5 AND NEW.state <> 5 BEGIN
+CREATE TRIGGER pawl_job_dead_counted_back AFTER UPDATE OF state ON pawl_job WHEN OLD.state = :JOB_DEAD AND NEW.state <> :JOB_DEAD BEGIN
     UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = 4 AND fingerprint = OLD.fingerprint;
     DELETE FROM pawl_dead_tally WHERE kind = 4 AND fingerprint = OLD.fingerprint AND letters = 0;
 END;
 
-CREATE TRIGGER pawl_job_dead_counted_gone AFTER DELETE ON pawl_job WHEN OLD.state = 5 BEGIN
+CREATE TRIGGER pawl_job_dead_counted_gone AFTER DELETE ON pawl_job WHEN OLD.state = :JOB_DEAD BEGIN
     UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = 4 AND fingerprint = OLD.fingerprint;
     DELETE FROM pawl_dead_tally WHERE kind = 4 AND fingerprint = OLD.fingerprint AND letters = 0;
 END;
-CREATE INDEX pawl_job_dead_first ON pawl_job (fingerprint, id) WHERE state = 5;
+CREATE INDEX pawl_job_dead_first ON pawl_job (fingerprint, id) WHERE state = :JOB_DEAD;
 
 -- What one call was granted. forgot: one call ended it whole, so every id under it was reported.
 CREATE TABLE pawl_job_claim (
@@ -109,7 +109,7 @@ CREATE TABLE pawl_job_step (
     job         INTEGER NOT NULL,
     step        TEXT NOT NULL,
     "index"     INTEGER NOT NULL,
-    state       INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+    state       INTEGER NOT NULL CHECK (state BETWEEN :JOB_STEP_DONE AND :JOB_STEP_WAITING),
     attempt     INTEGER NOT NULL,
     started_ms  INTEGER NOT NULL,
     finished_ms INTEGER NOT NULL,

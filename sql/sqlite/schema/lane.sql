@@ -1,7 +1,7 @@
 -- lane: lanes and their owners.
 
 CREATE TABLE pawl_lane (
-    kind     INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
+    kind     INTEGER NOT NULL CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE),
     lane     INTEGER NOT NULL,
     owner    BLOB,             -- NULL: free
     token    INTEGER NOT NULL, -- of the last acquisition or claim

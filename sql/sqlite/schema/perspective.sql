@@ -4,20 +4,20 @@ CREATE TABLE pawl_perspective (
     key            TEXT PRIMARY KEY,
     name           TEXT NOT NULL,
     version        INTEGER NOT NULL,
-    state          INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+    state          INTEGER NOT NULL CHECK (state BETWEEN :PERSPECTIVE_LIVE AND :PERSPECTIVE_REMOVED),
     paused         INTEGER NOT NULL,
-    run            INTEGER NOT NULL CHECK (run BETWEEN 1 AND 4),
+    run            INTEGER NOT NULL CHECK (run BETWEEN :RUN_SQL AND :RUN_HTTP),
     target         TEXT,
     clear          TEXT,
     batch          INTEGER NOT NULL,
     max_attempts   INTEGER NOT NULL,
-    policy         INTEGER NOT NULL CHECK (policy IN (1, 2)),
+    policy         INTEGER NOT NULL CHECK (policy IN (:POLICY_BLOCK, :POLICY_SKIP)),
     backfilled     INTEGER NOT NULL,
     backfill_after TEXT,
     position       INTEGER NOT NULL,
     registered_ms  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX pawl_perspective_one_live ON pawl_perspective (name) WHERE state = 1;
+CREATE UNIQUE INDEX pawl_perspective_one_live ON pawl_perspective (name) WHERE state = :PERSPECTIVE_LIVE;
 
 CREATE TABLE pawl_mapping (
     type TEXT NOT NULL,

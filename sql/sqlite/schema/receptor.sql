@@ -16,7 +16,7 @@ CREATE INDEX pawl_receptor_updated ON pawl_receptor (updated_ms);
 CREATE TABLE pawl_pattern (
     key  TEXT NOT NULL,
     n    INTEGER NOT NULL,
-    mode INTEGER NOT NULL CHECK (mode BETWEEN 1 AND 4),
+    mode INTEGER NOT NULL CHECK (mode BETWEEN :PATTERN_EXACT AND :PATTERN_REGEX),
     text TEXT NOT NULL,
     PRIMARY KEY (key, n)
 ) STRICT, WITHOUT ROWID;

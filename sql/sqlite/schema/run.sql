@@ -10,7 +10,7 @@ CREATE TABLE pawl_run_target (
 CREATE TABLE pawl_run (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     parent          INTEGER NOT NULL,
-    state           INTEGER NOT NULL CHECK (state BETWEEN 1 AND 7),
+    state           INTEGER NOT NULL CHECK (state BETWEEN :RUN_IS_RUNNING AND :RUN_IS_CANCELLED),
     paused          INTEGER NOT NULL,
     paced           INTEGER NOT NULL,
     consolidated    INTEGER NOT NULL,
@@ -24,8 +24,8 @@ CREATE TABLE pawl_run (
     max_attempts    INTEGER NOT NULL,
     priority        INTEGER NOT NULL,
     flags           INTEGER NOT NULL,
-    end_rule        INTEGER NOT NULL CHECK (end_rule IN (1, 2)),
-    policy          INTEGER NOT NULL CHECK (policy BETWEEN 1 AND 3),
+    end_rule        INTEGER NOT NULL CHECK (end_rule IN (:END_HANDLER, :END_SHORT_PAGE)),
+    policy          INTEGER NOT NULL CHECK (policy BETWEEN :FAILED_SKIP AND :FAILED_WAIT),
     round           INTEGER NOT NULL,
     partitions      INTEGER NOT NULL,
     remaining       INTEGER NOT NULL CHECK (remaining >= 0),
@@ -55,7 +55,7 @@ CREATE INDEX pawl_run_ended ON pawl_run (ended_ms) WHERE ended_ms > 0;
 CREATE TABLE pawl_run_partition (
     run           INTEGER NOT NULL,
     part          INTEGER NOT NULL,
-    state         INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+    state         INTEGER NOT NULL CHECK (state BETWEEN :PART_ACTIVE AND :PART_CANCELLED),
     paused        INTEGER NOT NULL,
     bounded       INTEGER NOT NULL,
     low           INTEGER NOT NULL,
@@ -83,7 +83,7 @@ CREATE TABLE pawl_run_partition (
     PRIMARY KEY (run, part),
     UNIQUE (run, name)
 ) STRICT;
-CREATE INDEX pawl_run_partition_active ON pawl_run_partition (run, part) WHERE state = 1;
+CREATE INDEX pawl_run_partition_active ON pawl_run_partition (run, part) WHERE state = :PART_ACTIVE;
 
 CREATE TABLE pawl_run_item (
     run     INTEGER NOT NULL,

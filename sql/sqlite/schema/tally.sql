@@ -2,7 +2,7 @@
 
 -- One writer at a time, so the sums are plain columns: one small update per operation.
 CREATE TABLE pawl_tally (
-    kind      INTEGER PRIMARY KEY CHECK (kind BETWEEN 1 AND 3),
+    kind      INTEGER PRIMARY KEY CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE),
     put       INTEGER NOT NULL DEFAULT 0,
     done      INTEGER NOT NULL DEFAULT 0,
     failed    INTEGER NOT NULL DEFAULT 0,

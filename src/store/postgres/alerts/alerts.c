@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "store/postgres/row.h"
 
-enum { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP, NEWS_STATEMENTS = 3 };
+enum { NEWS_STATEMENTS = 3 };
 
 /* ---- Rules */
 

@@ -9,7 +9,7 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
 
-enum { NOTICE_WAITING = 1, NOTICE_DELIVERED, NOTICE_GIVEN_UP, FORGET_ROWS = 1000 };
+enum { FORGET_ROWS = 1000 };
 
 /* ---- Rules */
 

@@ -5,8 +5,6 @@
 
 #include "store/sqlite/file/operation.h"
 
-enum part_source { SOURCE_MESSAGE = 1, SOURCE_ASIDE };
-
 /* What became of an item of a part. */
 enum item_mark {
     MARK_OPEN = 0, /* in flight */
