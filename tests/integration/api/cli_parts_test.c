@@ -15,7 +15,7 @@
 #include "cli/flags.h"
 #include "cli/messages/ndjson.h"
 #include "view/output/grid.h"
-#include "view/output/output.h"
+#include "view/output/row.h"
 #include "view/why/story.h"
 
 TEST(test_line_keeps_the_payload) {
@@ -225,6 +225,44 @@ TEST(test_bad_flag_values_change_nothing) {
     }
 }
 
+#define ROW struct shown
+struct shown {
+    int64_t at_ms, total;
+    int job, state;
+    bool paused;
+    pawl_str name;
+};
+
+TEST(test_cells_show_members_of_a_row) {
+    static const char *const states[] = {NULL, "live"};
+    static const struct column columns[] = {{.key = "name", TEXT_OF(name)},
+                                            {.key = "at", TIME_OF(at_ms)},
+                                            {.key = "total", INT_OF(total), .absent = ABSENT_BELOW_ZERO},
+                                            {.key = "made", .type = CELL_INT},
+                                            {.key = "job", INT_OF(job), .absent = ABSENT_ZERO},
+                                            {.key = "paused", BOOL_OF(paused)},
+                                            {.key = "state", WORD_OF(state, states)}};
+    const struct shown rows[] = {{.at_ms = 1000, .job = 7, .state = 1, .paused = true, .name = STR("n")},
+                                 {.total = -1, .state = 2}};
+    static const char *const wanted[] = {
+        "{\"name\":\"n\",\"at_ms\":1000,\"at_at\":\"1970-01-01T00:00:01.000Z\",\"total\":0,\"made\":5,"
+        "\"job\":7,\"paused\":true,\"state\":\"live\"}",
+        "{\"name\":null,\"at_ms\":null,\"at_at\":null,\"total\":null,\"made\":5,\"job\":null,"
+        "\"paused\":false,\"state\":null}"};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    for (size_t i = 0; i < 2; i++) {
+        const struct cell made = cell_int(5);
+        struct cell cells[COLUMNS];
+        struct buf json;
+        buf_init(&json, 0);
+        row_cells(columns, COLUMNS, &rows[i], &made, cells);
+        output_cells_json(&json, columns, COLUMNS, cells);
+        assert_string_equal(json.ptr, wanted[i]);
+        buf_free(&json);
+    }
+}
+#undef ROW
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_keeps_the_payload),
@@ -237,6 +275,7 @@ int main(void) {
         cmocka_unit_test(test_flags_and_options_have_different_names),
         cmocka_unit_test(test_every_status_has_its_exit_code),
         cmocka_unit_test(test_bad_flag_values_change_nothing),
+        cmocka_unit_test(test_cells_show_members_of_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
