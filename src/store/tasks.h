@@ -115,7 +115,7 @@ struct refusal_list {
 
 enum run_outcome { RUN_SUCCEEDED = 1, RUN_FAILED, RUN_DEAD, RUN_CANCELLED, RUN_LOST };
 
-/* One execution (J49). success is outcome == RUN_SUCCEEDED; lease_owner is instance. */
+/* One execution. success is outcome == RUN_SUCCEEDED; lease_owner is instance. */
 struct task_run {
     int64_t id, job_id;
     pawl_str task, type, queue;

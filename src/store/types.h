@@ -127,7 +127,7 @@ struct item_ref {
 
 struct complete_item {
     struct item_ref ref;
-    int status; /* bits of W24; must have Published or Completed and not Failed */
+    int status; /* bits of enum work_status; must have Published or Completed and not Failed */
 };
 
 struct messages_complete {
@@ -255,11 +255,11 @@ struct peers_look {
 struct receptor_report {
     pawl_uuid event_id;
     pawl_str receptor;
-    int status;     /* bits of W24 */
+    int status;     /* bits of enum work_status */
     pawl_str error; /* absent = completion */
 };
 
-/* Perspective checkpoint report (P50, W28): only the checkpoint is touched. */
+/* Perspective checkpoint report: only the checkpoint is touched. */
 enum checkpoint_status {
     CHECKPOINT_PENDING = 0,
     CHECKPOINT_PROCESSING,
@@ -304,7 +304,7 @@ struct checkpoint_ref {
     int64_t token;
 };
 
-/* The ten steps of W01, in its order; any array may be empty. */
+/* The steps of a batch, in this order; any array may be empty. */
 struct work_batch {
     struct instance_new instance; /* registered when unknown, else beaten when its beat is 1 s old or more */
     const struct complete_item *completions[KIND_COUNT + 1]; /* by kind; index 0 unused */

@@ -52,7 +52,7 @@ $$;
 
 -- name: process_work_batch
 -- Heartbeat, reports, new messages and claims of one turn, in one call; for any language.
--- params: those of the sources' work coordinator. Arrays are JSON (objects in PascalCase: work_report, work_checkpoints,
+-- params: those of the original work coordinator. Arrays are JSON (objects in PascalCase: work_report, work_checkpoints,
 --   work_put), NULL or []:
 --   nothing. Reports name the Token of the claimed message. p_flags: 1 claim nothing, 2 keep completed messages in the
 --   history, 4 list the partition numbers. p_partition_count and p_stale_threshold_seconds belong to the schema: NULL,
@@ -254,7 +254,7 @@ END
 $$;
 
 -- name: work_claim
--- Claimed messages in the sources' JSON form.
+-- Claimed messages in the PascalCase JSON form.
 -- params: as claim, without the policy of the grant
 -- returns: a JSON array; Token is what every report about the message must name
 -- tables: those of claim
@@ -377,7 +377,7 @@ END
 $$;
 
 -- name: work_put
--- New messages of one kind in the sources' JSON form.
+-- New messages of one kind in the PascalCase JSON form.
 -- params: p_kind smallint; p_messages jsonb: MessageId, CorrelationId, CausationId, MessageType, Payload (JSON, or a string that
 --   holds JSON), Topic or SourceTopic, StreamKey, PartitionKey (when given: the same), Headers, Traceparent;
 --   p_consumer text; p_request uuid
@@ -415,7 +415,7 @@ $$;
 -- The reports of one kind inside process_work_batch: renewals, completions, failures, releases, new messages.
 -- params: p_instance, p_kind, and JSON arrays of objects (NULL: none); p_lease_ms; p_debug; p_consumer; p_request
 --   renewals and completions name MessageId and Token (completions also Status), failures also Error, StackTrace,
---   Permanent and DelayMs, releases also DelayMs; messages are those of the sources (StreamKey, MessageType, Payload, …)
+--   Permanent and DelayMs, releases also DelayMs; messages are in PascalCase (StreamKey, MessageType, Payload, …)
 -- returns: a JSON object with one array of answers for each array that was not empty
 -- raises: PW001 a report without its token (an id alone cannot show that the grant still holds) or id, by item
 -- tables: those of renew, complete, fail, release and put

@@ -270,7 +270,7 @@ static void plan_poll(struct engine_core *core, bool more, int64_t delay_ms) {
     core->next_poll_ms = more || core->woken ? core->now_ms : core->now_ms + delay_ms;
 }
 
-/* Idle and busy are told once each, when they change (P59, P60). */
+/* Idle and busy are told once each, when they change. */
 static void count_poll(struct engine_core *core, const struct work_batch *batch, size_t claimed) {
     bool asked = (batch->flags & BATCH_SKIP_CLAIM) == 0;
     if (claimed > 0) {

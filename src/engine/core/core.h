@@ -17,7 +17,7 @@ enum engine_state {
 
 const char *engine_state_name(enum engine_state state);
 
-/* Whether the table of J16 (as corrected by B4.13) has this change. */
+/* Whether the table of states has this change. */
 bool engine_state_allowed(enum engine_state from, enum engine_state to);
 
 enum {
@@ -49,7 +49,7 @@ struct engine_handler {
     bool retry_exact; /* no jitter */
 };
 
-/* When finished messages are reported (P46 to P49). */
+/* When finished messages are reported. */
 enum engine_strategy_type { STRATEGY_BATCHED = 0, STRATEGY_INSTANT, STRATEGY_CUSTOM };
 
 struct engine_strategy {
@@ -184,14 +184,14 @@ enum engine_action_type {
 /* What happened, for logs and metrics; the numbers are named in engine_log_rows. */
 enum engine_log {
     LOG_STATE,
-    LOG_START_SKIPPED, /* P29 */
-    LOG_NOT_READY,     /* P32 */
-    LOG_PAUSED,        /* P33 */
-    LOG_READY_AGAIN,   /* P34 */
+    LOG_START_SKIPPED,
+    LOG_NOT_READY,
+    LOG_PAUSED,
+    LOG_READY_AGAIN,
     LOG_REGISTERED,
     LOG_REGISTER_FAILED,
-    LOG_BATCH,        /* P58 */
-    LOG_BATCH_FAILED, /* P35 */
+    LOG_BATCH,
+    LOG_BATCH_FAILED,
     LOG_BEAT_FAILED,
     LOG_EVICTED,
     LOG_FENCED,
@@ -258,7 +258,7 @@ struct engine_actions {
 
 void engine_actions_free(struct engine_actions *actions);
 
-/* P55 to P57 and the sums of P58. */
+/* What the worker counts, and the sums that it logs. */
 struct engine_metrics {
     enum engine_state state;
     int64_t not_ready_checks;

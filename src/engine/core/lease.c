@@ -68,7 +68,7 @@ static size_t fence_claim(struct engine_core *core, struct claim *claim, int64_t
     return fenced;
 }
 
-/* Stops every effect whose lease, or whose instance's lease, is about to end (B4.14). */
+/* Stops every effect whose lease, or whose instance's lease, is about to end. */
 void core_lease_fence(struct engine_core *core) {
     bool all = core->registered && core->now_ms >= core->instance_fence_ms;
     int64_t limit_ms = all ? INT64_MAX - 1 : core->now_ms;

@@ -20,7 +20,7 @@ void core_life_failed(struct engine_core *core) {
     core->backoff_until_ms = core->now_ms + core_jitter(core, delay_ms);
 }
 
-/* One interval, growing, but never so long that recovery is noticed late (P32, B0.15). */
+/* One interval, growing, but never so long that recovery is noticed late. */
 static int64_t not_ready_delay_ms(struct engine_core *core) {
     int64_t delay_ms = core->config.poll_ms;
     int64_t most_ms = delay_ms > ENGINE_BACKOFF_MS_MAX ? delay_ms : ENGINE_BACKOFF_MS_MAX;
@@ -87,7 +87,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
             core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
         core->next_beat_ms = core->now_ms; /* the first beat tells who else is there */
-        core->next_poll_ms = core->now_ms; /* P28: what waits is taken at once */
+        core->next_poll_ms = core->now_ms; /* what waits is taken at once */
         core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
         return;

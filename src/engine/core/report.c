@@ -27,7 +27,7 @@ static void pend(struct engine_core *core, struct entry *entry, enum report_type
     list_push(core, &core->pending[type][entry->item->kind], entry);
 }
 
-/* Outbox messages are published, everything else is completed (W24). */
+/* Outbox messages are published, everything else is completed. */
 int core_report_status(enum store_kind kind) {
     enum { PUBLISHED = 2, COMPLETED = 4 };
     return kind == KIND_OUTBOX ? PUBLISHED : COMPLETED;

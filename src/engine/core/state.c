@@ -5,7 +5,7 @@
 
 #define TO(state) (1u << (state))
 
-/* From each state, the states it may change into (J16; B4.13: work ends, errors heal, everything can stop).
+/* From each state, the states it may change into (work ends, errors heal, everything can stop).
  */
 static const struct {
     const char *name;

@@ -109,7 +109,7 @@ void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out) {
                               .waiting = (int64_t)now.waiting};
 }
 
-/* J14, J54: the last thing a worker says of its jobs. */
+/* The last thing a worker says of its jobs. */
 static void log_summary(struct runtime *runtime) {
     const pawl_job_metrics *m = &runtime->jobs_total;
     pawl_job_summary summary = pawl_job_metrics_summary(m);

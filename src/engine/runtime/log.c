@@ -17,7 +17,7 @@ static void log_state(struct runtime *runtime, const struct engine_action *actio
               "from=%s to=%s", engine_state_name(from), engine_state_name(to));
 }
 
-/* P58: claimed, completed, failed; summed up when batches follow each other closely. */
+/* Claimed, completed, failed; summed up when batches follow each other closely. */
 static void log_batch(struct runtime *runtime, const struct engine_action *action) {
     for (int i = 0; i < 3; i++)
         runtime->batch_sums[i] += action->numbers[i];

@@ -68,7 +68,7 @@ static bool can_run(const struct perspectives *all, const struct perspective_row
     return false;
 }
 
-/* P27, once per perspective. */
+/* Logged once per perspective. */
 static void tell_no_runner(struct perspectives *all, const struct perspective_row *row) {
     static const char *const why[] = {
         [RUN_FUNCTION] = "this worker has no function for it",

@@ -82,7 +82,7 @@ static pawl_status read_ref(struct work *work, pawl_error *err) {
     return status;
 }
 
-/* C12: a page that came twice, or out of order. */
+/* A page that came twice, or out of order. */
 static void log_skipped(const struct work *work, enum page_skip skip, int64_t next_offset) {
     static const char *const reasons[] = {"",
                                           "offset mismatch, skipping duplicate",
