@@ -179,7 +179,7 @@ const struct column run_partition_columns[PARTITION_COLUMNS] = {
 };
 #undef ROW
 
-void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]) {
+void run_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]) {
     bool fetched = row->pages > 0;
     const struct cell made[] = {fetched ? cell_duration(row->fetch_ms_last) : cell_none(),
                                 fetched ? cell_duration(row->fetch_ms / row->pages) : cell_none(),

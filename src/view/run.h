@@ -37,6 +37,6 @@ extern const struct column statement_columns[STATEMENT_COLUMNS];
 
 enum { PARTITION_COLUMNS = 23 };
 extern const struct column run_partition_columns[PARTITION_COLUMNS];
-void run_view_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]);
+void run_partition_cells(const struct partition_row *row, struct cell cells[static PARTITION_COLUMNS]);
 
 #endif

@@ -88,12 +88,7 @@ static pawl_status failed(struct cli *cli, pawl_error *err) {
         cli->store->ops->events.checkpoints_list(cli->store, &filter, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, checkpoint_columns, CHECKPOINT_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[CHECKPOINT_COLUMNS];
-        checkpoint_cells(&found.rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, checkpoint, found.rows, found.count);
     return output_list_end(&cli->output, "nothing has failed", err);
 }
 

@@ -209,12 +209,7 @@ static pawl_status history(struct cli *cli, pawl_error *err) {
                                                           cli_limit(cli), cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, change_columns, CHANGE_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[CHANGE_COLUMNS];
-        change_cells(&found.changes[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, change, found.changes, found.count);
     return output_list_end(&cli->output, "nothing has fired", err);
 }
 

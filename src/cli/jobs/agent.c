@@ -64,12 +64,7 @@ static pawl_status refusals(struct cli *cli, pawl_error *err) {
     pawl_status status = cli->store->ops->jobs->refusals(cli->store, most, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, refusal_columns, REFUSAL_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[REFUSAL_COLUMNS];
-        refusal_cells(&found.refusals[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, refusal, found.refusals, found.count);
     return output_list_end(&cli->output, "nothing was refused", err);
 }
 

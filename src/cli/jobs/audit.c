@@ -14,12 +14,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     pawl_status status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, execution_columns, EXECUTION_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[EXECUTION_COLUMNS];
-        execution_cells(&found.runs[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, execution, found.runs, found.count);
     return output_list_end(&cli->output, "nothing was executed", err);
 }
 

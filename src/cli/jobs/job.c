@@ -72,12 +72,7 @@ static pawl_status steps(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->jobs->steps_read(cli->store, id, cli->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, step_columns, STEP_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[STEP_COLUMNS];
-        step_cells(&found.steps[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, step, found.steps, found.count);
     return output_list_end(&cli->output, "no steps are recorded", err);
 }
 

@@ -14,12 +14,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->view.receptors(cli->store, id, cli->arena, &rows, &count, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, receptor_note_columns, RECEPTOR_NOTE_COLUMNS);
-    for (size_t i = 0; i < count; i++) {
-        struct cell cells[RECEPTOR_NOTE_COLUMNS];
-        receptor_note_cells(&rows[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, receptor_note, rows, count);
     return output_list_end(&cli->output, "no receptor has ended yet", err);
 }
 

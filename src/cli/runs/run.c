@@ -95,12 +95,7 @@ static pawl_status partitions(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     cli->output.now_ms = found.now_ms;
-    output_list_begin(&cli->output, run_partition_columns, PARTITION_COLUMNS);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[PARTITION_COLUMNS];
-        run_view_partition_cells(&found.partitions[i], cells);
-        output_list_row(&cli->output, cells);
-    }
+    OUTPUT_ROWS(&cli->output, run_partition, found.partitions, found.count);
     return output_list_end(&cli->output, "no partitions", err);
 }
 

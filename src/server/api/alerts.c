@@ -134,12 +134,7 @@ static pawl_status list_changes(struct call *call, pawl_error *err) {
         call->store, call_text(call, "rule"), call_cursor_number(call), limit, call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[CHANGE_COLUMNS];
-        change_cells(&found.changes[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, change, found.changes, found.count);
     const char *next = found.count == (size_t)limit
                            ? arena_printf(call->arena, "%" PRId64, found.changes[found.count - 1].number)
                            : NULL;
@@ -237,11 +232,11 @@ static const struct field change_fields[] = {
 static const struct column test_columns[] = {{.key = "id", .type = CELL_UUID},
                                              {.key = "targets", .type = CELL_TEXT}};
 
-#define SHOWS .shape = ANSWER_RECORD, .columns = alert_columns, .column_count = ALERT_COLUMNS
+#define SHOWS .shape = ANSWER_RECORD, COLUMNS(alert_columns)
 
 static const struct route routes[] = {
     {READS("/v1/alerts", "listAlerts"), .tag = "alerts", .summary = "List the alert rules with their states",
-     .columns = alert_columns, .column_count = ALERT_COLUMNS, .run = list},
+     COLUMNS(alert_columns), .run = list},
     {READS("/v1/alerts/{name}", "readAlert"), .tag = "alerts", .summary = "One alert rule with its state",
      FIELDS(name_fields), SHOWS, .run = show},
     {ACTS(METHOD_PUT, "/v1/alerts/{name}", "putAlert"), .tag = "alerts",
@@ -259,10 +254,9 @@ static const struct route routes[] = {
      COLUMNS(test_columns), .run = test},
     {READS("/v1/alert-changes", "listAlertChanges"), .tag = "alerts",
      .summary = "List fired and resolved alerts, newest first", FIELDS(change_fields),
-     .columns = change_columns, .column_count = CHANGE_COLUMNS, .run = list_changes},
+     COLUMNS(change_columns), .run = list_changes},
     {READS("/v1/alert-metrics", "listAlertMetrics"), .tag = "alerts",
-     .summary = "List what a rule can look at", .columns = metric_columns, .column_count = METRIC_COLUMNS,
-     .run = list_metrics},
+     .summary = "List what a rule can look at", COLUMNS(metric_columns), .run = list_metrics},
 };
 
 const struct route_table alert_routes = ROUTE_TABLE(routes);

@@ -145,10 +145,10 @@ static const struct field append_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/events", "listEvents"), .tag = "events", .summary = "The events of all streams, by position",
-     FIELDS(all_fields), .columns = event_columns, .column_count = EVENT_COLUMNS, .run = list_all},
+     FIELDS(all_fields), COLUMNS(event_columns), .run = list_all},
     {READS("/v1/streams/{name}/events", "listStreamEvents"), .tag = "events",
-     .summary = "The events of one stream, by version", FIELDS(stream_fields), .columns = event_columns,
-     .column_count = EVENT_COLUMNS, .run = list_stream},
+     .summary = "The events of one stream, by version", FIELDS(stream_fields), COLUMNS(event_columns),
+     .run = list_stream},
     {ACTS(METHOD_POST, "/v1/streams/{name}/events", "appendEvents"), .tag = "events",
      .summary = "Append events to a stream, in one transaction", .unaudited = true, FIELDS(append_fields),
      .shape = ANSWER_RECORD, COLUMNS(appended_columns), .run = append},

@@ -25,12 +25,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
     pawl_status status = call->store->ops->jobs->jobs(call->store, &filter, call->arena, &rows, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[JOB_COLUMNS];
-        job_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, job, rows.rows, rows.count);
     return call_list_end_number(call, rows.next_id, err);
 }
 
@@ -44,9 +39,7 @@ static pawl_status show(struct call *call, pawl_error *err) {
                            filter.id);
     if (status != PAWL_OK)
         return status;
-    struct cell cells[JOB_COLUMNS];
-    job_cells(&rows.rows[0], cells);
-    call_record(call, cells);
+    CALL_RECORD(call, job, &rows.rows[0]);
     return PAWL_OK;
 }
 
@@ -103,12 +96,7 @@ static pawl_status steps(struct call *call, pawl_error *err) {
         call->store->ops->jobs->steps_read(call->store, call_int(call, "id", 0), call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[STEP_COLUMNS];
-        step_cells(&found.steps[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, step, found.steps, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -446,7 +434,7 @@ static const struct field set_limit_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/jobs", "listJobs"), .tag = "jobs", .summary = "List jobs that are not done, by id",
-     FIELDS(list_fields), .columns = job_columns, .column_count = JOB_COLUMNS, .run = list},
+     FIELDS(list_fields), COLUMNS(job_columns), .run = list},
     {ACTS(METHOD_POST, "/v1/jobs", "enqueueJob"), .tag = "jobs", .summary = "Enqueue a job",
      .unaudited = true, FIELDS(enqueue_fields), .shape = ANSWER_RECORD, COLUMNS(enqueued_columns),
      .run = enqueue},
@@ -463,12 +451,12 @@ static const struct route routes[] = {
     ENDS_MANY("/v1/jobs/discard", "discardJobs", "Give up every dead job that fits, as an operation",
               dead_fields, discard_many),
     {READS("/v1/jobs/{id}", "readJob"), .tag = "jobs", .summary = "Show one job", FIELDS(id_fields),
-     .shape = ANSWER_RECORD, .columns = job_columns, .column_count = JOB_COLUMNS, .run = show},
+     .shape = ANSWER_RECORD, COLUMNS(job_columns), .run = show},
     {READS("/v1/jobs/{id}/why", "explainJob"), .tag = "jobs", .summary = "What the job waits for",
      FIELDS(id_fields), .shape = ANSWER_RECORD, COLUMNS(why_columns), .run = explain},
     {READS("/v1/jobs/{id}/steps", "listJobSteps"), .tag = "jobs",
      .summary = "The finished steps of its pipeline, with their timings", FIELDS(id_fields),
-     .columns = step_columns, .column_count = STEP_COLUMNS, .run = steps},
+     COLUMNS(step_columns), .run = steps},
     ENDS("/v1/jobs/{id}/cancel", "cancelJob", "Cancel one job; a running one is asked to stop", cancel),
     ENDS("/v1/jobs/{id}/retry", "retryJob", "Let one dead job run again", retry),
     ENDS("/v1/jobs/{id}/discard", "discardJob", "Give one dead job up", discard),

@@ -29,12 +29,7 @@ static pawl_status list(struct call *call, pawl_error *err) {
     pawl_status status = call->store->ops->view.messages(call->store, &filter, call->arena, &rows, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[MESSAGE_COLUMNS];
-        message_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, message, rows.rows, rows.count);
     return call_list_end_number(call, rows.next_seq, err);
 }
 
@@ -49,12 +44,7 @@ static pawl_status show(struct call *call, pawl_error *err) {
                            STR_ARG(call_text(call, "id")));
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[MESSAGE_COLUMNS];
-        message_cells(&rows.rows[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, message, rows.rows, rows.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -197,13 +187,13 @@ static const struct field put_fields[] = {
 static const struct route routes[] = {
     {READS("/v1/messages", "listMessages"), .tag = "messages",
      .summary = "List messages, dead letters among them, by sequence number", FIELDS(list_fields),
-     .columns = message_columns, .column_count = MESSAGE_COLUMNS, .run = list},
+     COLUMNS(message_columns), .run = list},
     {ACTS(METHOD_POST, "/v1/messages", "putMessages"), .tag = "messages",
      .summary = "Send messages, in one transaction", .unaudited = true, FIELDS(put_fields),
      COLUMNS(sent_columns), .run = put_messages},
     {READS("/v1/messages/{id}", "readMessage"), .tag = "messages",
      .summary = "Show every message with this id; an outbox may hold one twice", FIELDS(id_fields),
-     .columns = message_columns, .column_count = MESSAGE_COLUMNS, .run = show},
+     COLUMNS(message_columns), .run = show},
     {READS("/v1/messages/{id}/why", "explainMessage"), .tag = "messages",
      .summary = "What the message waits for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(why_view_columns), .run = explain},

@@ -75,12 +75,7 @@ static pawl_status notes(struct call *call, pawl_uuid id, pawl_error *err) {
     pawl_status status = call->store->ops->view.receptors(call->store, id, call->arena, &rows, &count, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < count; i++) {
-        struct cell cells[RECEPTOR_NOTE_COLUMNS];
-        receptor_note_cells(&rows[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, receptor_note, rows, count);
     return call_list_end(call, NULL, err);
 }
 
@@ -120,11 +115,10 @@ static const struct field event_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/receptors", "listEventReceptors"), .tag = "receptors",
-     .summary = "The receptors on events: what they get and how far they are", .columns = receptor_columns,
-     .column_count = RECEPTOR_COLUMNS, .run = list},
+     .summary = "The receptors on events: what they get and how far they are", COLUMNS(receptor_columns),
+     .run = list},
     {READS("/v1/receptors/{name}", "readReceptor"), .tag = "receptors", .summary = "One receptor on events",
-     FIELDS(name_fields), .shape = ANSWER_RECORD, .columns = receptor_columns,
-     .column_count = RECEPTOR_COLUMNS, .run = show},
+     FIELDS(name_fields), .shape = ANSWER_RECORD, COLUMNS(receptor_columns), .run = show},
     {ACTS(METHOD_PUT, "/v1/receptors/{name}", "putReceptor"), .tag = "receptors",
      .summary = "Register a receptor: one message for each event of some types", FIELDS(register_fields),
      .shape = ANSWER_RECORD, COLUMNS(answer_columns), .run = register_it},
@@ -133,10 +127,10 @@ static const struct route routes[] = {
      .status = 204, .run = remove_it},
     {READS("/v1/events/{id}/receptors", "listReceptorsOfEvent"), .tag = "receptors",
      .summary = "How the receptors of an event have ended", FIELDS(event_fields),
-     .columns = receptor_note_columns, .column_count = RECEPTOR_NOTE_COLUMNS, .run = notes_of_event},
+     COLUMNS(receptor_note_columns), .run = notes_of_event},
     {READS("/v1/messages/{id}/receptors", "listReceptors"), .tag = "receptors",
      .summary = "How the receptors of an inbox message have ended", FIELDS(message_fields),
-     .columns = receptor_note_columns, .column_count = RECEPTOR_NOTE_COLUMNS, .run = notes_of_message},
+     COLUMNS(receptor_note_columns), .run = notes_of_message},
 };
 
 const struct route_table receptor_routes = ROUTE_TABLE(routes);

@@ -62,12 +62,7 @@ static pawl_status write_partitions(struct call *call, const struct partitions_f
     pawl_status status = call->store->ops->runs->partitions(call->store, filter, call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[PARTITION_COLUMNS];
-        run_view_partition_cells(&found.partitions[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, run_partition, found.partitions, found.count);
     const struct partition_row *last = found.count > 0 ? &found.partitions[found.count - 1] : NULL;
     const char *next = last != NULL && found.count == (size_t)filter->limit
                            ? arena_printf(call->arena, "%" PRId64 ":%d", last->run, last->part)
@@ -373,18 +368,18 @@ static const struct field put_statement_fields[] = {FIELD_ROW_NAME("The statemen
 static const struct route routes[] = {
     {READS("/v1/runs", "listRuns"), .tag = "runs",
      .summary = "List runs with how far they are, the newest first", FIELDS(list_fields),
-     .columns = run_columns, .column_count = RUN_COLUMNS, .run = list},
+     COLUMNS(run_columns), .run = list},
     {ACTS(METHOD_POST, "/v1/runs", "startRun"), .tag = "runs", .summary = "Start a run from a document",
      FIELDS(start_fields), .shape = ANSWER_RECORD, COLUMNS(begun_columns), .run = start},
     {READS("/v1/runs/stuck", "listStuckPartitions"), .tag = "runs",
      .summary = "List the partitions of every run that show no progress", FIELDS(stuck_fields),
-     .columns = run_partition_columns, .column_count = PARTITION_COLUMNS, .run = stuck},
+     COLUMNS(run_partition_columns), .run = stuck},
     {READS("/v1/runs/{run}", "readRun"), .tag = "runs",
      .summary = "Show one run: how far it is, how fast, how long it will take", FIELDS(run_fields),
-     .shape = ANSWER_RECORD, .columns = run_columns, .column_count = RUN_COLUMNS, .run = show},
+     .shape = ANSWER_RECORD, COLUMNS(run_columns), .run = show},
     {READS("/v1/runs/{run}/partitions", "listRunPartitions"), .tag = "runs",
      .summary = "List its partitions: where each is, and its timings", FIELDS(partition_fields),
-     .columns = run_partition_columns, .column_count = PARTITION_COLUMNS, .run = partitions},
+     COLUMNS(run_partition_columns), .run = partitions},
     {READS("/v1/runs/{run}/items", "listRunItems"), .tag = "runs",
      .summary = "List the items of a run that has no target of its own, by key", FIELDS(item_fields),
      COLUMNS(run_item_columns), .run = items},

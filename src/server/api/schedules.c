@@ -281,12 +281,12 @@ static const struct field run_fields[] = {FIELD_ROW_NAME("The task."),
                                            .type = FIELD_OBJECT,
                                            .help = "Payload of the job; the task's without it."}};
 
-#define SCHEDULE_RECORD .shape = ANSWER_RECORD, .columns = schedule_columns, .column_count = SCHEDULE_COLUMNS
+#define SCHEDULE_RECORD .shape = ANSWER_RECORD, COLUMNS(schedule_columns)
 
 static const struct route routes[] = {
     {READS("/v1/schedules", "listSchedules"), .tag = "schedules",
      .summary = "List schedules with their last and next runs", FIELDS(list_fields),
-     .columns = schedule_columns, .column_count = SCHEDULE_COLUMNS, .run = list},
+     COLUMNS(schedule_columns), .run = list},
     {ACTS(METHOD_POST, "/v1/schedules/preview", "previewRule"), .tag = "schedules",
      .summary = "The next instants of a rule that you think of", .unaudited = true, FIELDS(rule_fields),
      COLUMNS(instant_columns), .run = preview_body},

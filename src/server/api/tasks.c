@@ -229,12 +229,7 @@ static pawl_status list_refusals(struct call *call, pawl_error *err) {
         call->store->ops->jobs->refusals(call->store, call_limit(call), call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[REFUSAL_COLUMNS];
-        refusal_cells(&found.refusals[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, refusal, found.refusals, found.count);
     return call_list_end(call, NULL, err);
 }
 
@@ -251,12 +246,7 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
     pawl_status status = call->store->ops->jobs->runs(call->store, &filter, call->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
-    for (size_t i = 0; i < found.count; i++) {
-        struct cell cells[EXECUTION_COLUMNS];
-        execution_cells(&found.runs[i], cells);
-        call_row(call, cells);
-    }
+    CALL_ROWS(call, execution, found.runs, found.count);
     return call_list_end_number(call, found.next_id, err);
 }
 
@@ -359,12 +349,12 @@ static const struct field execution_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/tasks", "listTasks"), .tag = "tasks", .summary = "List tasks by name", FIELDS(page_fields),
-     .columns = task_columns, .column_count = TASK_COLUMNS, .run = list},
+     COLUMNS(task_columns), .run = list},
     {READS("/v1/tasks/{name}", "readTask"), .tag = "tasks", .summary = "Show one task", FIELDS(name_fields),
-     .shape = ANSWER_RECORD, .columns = task_columns, .column_count = TASK_COLUMNS, .run = show},
+     .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = show},
     {ACTS(METHOD_PUT, "/v1/tasks/{name}", "putTask"), .tag = "tasks",
      .summary = "Make or change a task; its pipeline is checked first", FIELDS(put_fields),
-     .shape = ANSWER_RECORD, .columns = task_columns, .column_count = TASK_COLUMNS, .run = put},
+     .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = put},
     {ACTS(METHOD_DELETE, "/v1/tasks/{name}", "deleteTask"), .tag = "tasks",
      .summary = "Delete a task that no schedule names; its jobs and executions stay", FIELDS(name_fields),
      .shape = ANSWER_EMPTY, .status = 204, .run = remove_task},
@@ -375,20 +365,19 @@ static const struct route routes[] = {
      .summary = "Check a pipeline: its form, its tools, their arguments; nothing is stored",
      .unaudited = true, FIELDS(check_fields), COLUMNS(pipeline_columns), .run = try_pipeline},
     {READS("/v1/agents", "listAgents"), .tag = "agents", .summary = "List agents with their scopes",
-     .columns = agent_columns, .column_count = AGENT_COLUMNS, .run = list_agents},
+     COLUMNS(agent_columns), .run = list_agents},
     {ACTS(METHOD_PUT, "/v1/agents/{name}", "putAgent"), .tag = "agents",
      .summary = "Create an agent, or change its scopes", FIELDS(agent_fields), .shape = ANSWER_RECORD,
-     .columns = agent_columns, .column_count = AGENT_COLUMNS, .run = put_agent},
+     COLUMNS(agent_columns), .run = put_agent},
     {READS("/v1/refusals", "listRefusals"), .tag = "agents",
      .summary = "What was refused because a scope was missing, newest first", FIELDS(limit_fields),
-     .columns = refusal_columns, .column_count = REFUSAL_COLUMNS, .run = list_refusals},
+     COLUMNS(refusal_columns), .run = list_refusals},
     {READS("/v1/executions", "listExecutions"), .tag = "audit",
-     .summary = "List executions of jobs, newest first", FIELDS(execution_fields),
-     .columns = execution_columns, .column_count = EXECUTION_COLUMNS, .run = list_executions},
+     .summary = "List executions of jobs, newest first", FIELDS(execution_fields), COLUMNS(execution_columns),
+     .run = list_executions},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     FIELDS(verify_fields), .shape = ANSWER_RECORD, .columns = report_columns,
-     .column_count = REPORT_COLUMNS - 1, .run = verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns) - 1, .run = verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
      .summary = "The last anchor of the audit: one hash over everything that was executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},

@@ -77,10 +77,26 @@ void call_list(struct call *call);
 void call_row(struct call *call, const struct cell *cells);
 /* Rows whose columns all show members. */
 void call_rows(struct call *call, const void *rows, size_t size, size_t count);
+/* Begins a list and writes the rows of an array, as OUTPUT_ROWS does. */
+#define CALL_ROWS(call, noun, rows, count)                                                                   \
+    do {                                                                                                     \
+        call_list(call);                                                                                     \
+        for (size_t row_at = 0; row_at < (count); row_at++) {                                                \
+            struct cell row_cells[sizeof noun##_columns / sizeof *noun##_columns];                           \
+            noun##_cells(&(rows)[row_at], row_cells);                                                        \
+            call_row((call), row_cells);                                                                     \
+        }                                                                                                    \
+    } while (0)
 PAWL_MUSTCHECK pawl_status call_list_end(struct call *call, const char *key, pawl_error *err);
 /* The same with a number; 0: there is no other page. */
 PAWL_MUSTCHECK pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err);
 void call_record(struct call *call, const struct cell *cells);
+#define CALL_RECORD(call, noun, row)                                                                         \
+    do {                                                                                                     \
+        struct cell row_cells[sizeof noun##_columns / sizeof *noun##_columns];                               \
+        noun##_cells((row), row_cells);                                                                      \
+        call_record((call), row_cells);                                                                      \
+    } while (0)
 /* Whether the caller may see what work carries and what came of it: a viewer may not, as the database's view
  * role, and nobody with --redact '*'. */
 bool call_sees_content(const struct call *call);
