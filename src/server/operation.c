@@ -356,7 +356,7 @@ static pawl_status read_one(struct call *call, pawl_error *err) { return on_one(
 static pawl_status cancel_one(struct call *call, pawl_error *err) { return on_one(call, true, err); }
 
 static const struct field id_fields[] = {
-    {.name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true, .help = "The id of the operation."}};
+    {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the operation."), .required = true}};
 
 static const struct route routes[] = {
     {READS("/v1/operations", "listOperations"), .tag = "operations", .pool = POOL_LOOP,

@@ -127,49 +127,19 @@ static pawl_status discard_many(struct call *call, pawl_error *err) {
 }
 
 static const struct field group_fields[] = {
-    {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
-    FIELD_ROW_LIMIT};
+    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")}, FIELD_ROW_LIMIT};
 static const struct field one_fields[] = {FIELD_ROW_MESSAGE_ID};
 static const struct field many_fields[] = {
-    {.name = "kind",
-     .in = IN_BODY,
-     .type = FIELD_CHOICE,
-     .choices = KIND_CHOICES,
-     .help = "Only of this kind."},
-    {.name = "stream",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_STREAM_BYTES_MAX,
-     .help = "Only of this stream."},
-    {.name = "type",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_TYPE_BYTES_MAX,
-     .help = "Only of this type."},
-    {.name = "topic",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_TOPIC_BYTES_MAX,
-     .help = "Only with this topic."},
-    {.name = "fingerprint",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "Only of this group."},
-    {.name = "before_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .help = "Only those that died before this time."},
-    {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every dead letter; instead of a filter."},
-    {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most this many."},
-    {.name = "per_second",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = 1000000,
-     .help = "Not faster than that."},
-    {.name = "dry_run", .in = IN_BODY, .type = FIELD_BOOL, .help = "Only count them."}};
+    {CHOICE_FIELD(IN_BODY, "kind", KIND_CHOICES, "Only of this kind.")},
+    {TEXT_FIELD(IN_BODY, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream.")},
+    {TEXT_FIELD(IN_BODY, "type", PAWL_TYPE_BYTES_MAX, "Only of this type.")},
+    {TEXT_FIELD(IN_BODY, "topic", PAWL_TOPIC_BYTES_MAX, "Only with this topic.")},
+    {TEXT_FIELD(IN_BODY, "fingerprint", PAWL_NAME_BYTES_MAX, "Only of this group.")},
+    {INT_FIELD(IN_BODY, "before_ms", 1, 0, "Only those that died before this time.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "all", "Every dead letter; instead of a filter.")},
+    {INT_FIELD(IN_BODY, "max", 1, 0, "At most this many.")},
+    {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "Not faster than that.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "dry_run", "Only count them.")}};
 
 static const struct route routes[] = {
     {READS("/v1/dead/groups", "listDeadGroups"), .tag = "dead letters",

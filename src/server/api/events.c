@@ -121,19 +121,16 @@ static const struct column appended_columns[] = {{.key = "stream", .type = CELL_
                                                  {.key = "version", .type = CELL_INT}};
 
 #define READ_FIELDS                                                                                          \
-    {.name = "from", .type = FIELD_INT, .min = 1, .help = "The first version or position wanted."},          \
-        {.name = "backward", .type = FIELD_BOOL, .help = "Newest first."},                                   \
-        {.name = "as_of_ms", .type = FIELD_INT, .min = 1, .help = "Only events appended then or before."},   \
-        FIELD_ROW_CURSOR, FIELD_ROW_LIMIT
+    {INT_FIELD(IN_QUERY, "from", 1, 0, "The first version or position wanted.")},                            \
+        {FIELD(FIELD_BOOL, IN_QUERY, "backward", "Newest first.")},                                          \
+        {INT_FIELD(IN_QUERY, "as_of_ms", 1, 0, "Only events appended then or before.")}, FIELD_ROW_CURSOR,   \
+        FIELD_ROW_LIMIT
 static const struct field all_fields[] = {READ_FIELDS};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream."), READ_FIELDS};
 static const struct field append_fields[] = {
     FIELD_ROW_NAME("The stream."),
-    {.name = "expected",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = INT64_MAX,
-     .help = "The version that the stream must have; 0: it must be new."},
+    {INT_FIELD(IN_BODY, "expected", 0, INT64_MAX,
+               "The version that the stream must have; 0: it must be new.")},
     {.name = "events",
      .in = IN_BODY,
      .type = FIELD_OBJECTS,

@@ -5,6 +5,16 @@
 #include "base/limits.h"
 #include "server/http/route.h"
 
+/* One input of a route; in braces, so that `.required = true` may follow. */
+#define FIELD(field_type, place, field_name, text)                                                           \
+    .name = (field_name), .in = (place), .type = (field_type), .help = (text)
+#define TEXT_FIELD(place, field_name, bytes_max, text)                                                       \
+    FIELD(FIELD_TEXT, place, field_name, text), .max = (bytes_max)
+#define INT_FIELD(place, field_name, least, most, text)                                                      \
+    FIELD(FIELD_INT, place, field_name, text), .min = (least), .max = (most)
+#define CHOICE_FIELD(place, field_name, words, text)                                                         \
+    FIELD(FIELD_CHOICE, place, field_name, text), .choices = (words)
+
 #define FIELD_ROW_LIMIT                                                                                      \
     {                                                                                                        \
         .name = "limit", .type = FIELD_INT, .min = 1, .max = PAWL_HTTP_LIST_MAX,                             \

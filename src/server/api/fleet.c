@@ -132,16 +132,13 @@ static pawl_status list_streams(struct call *call, pawl_error *err) {
 }
 
 static const struct field kind_fields[] = {
-    {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."}};
+    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")}};
 static const struct field instance_fields[] = {
-    {.name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true, .help = "The id of the instance."}};
+    {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the instance."), .required = true}};
 static const struct field waiting_fields[] = {
-    {.name = "kind", .type = FIELD_CHOICE, .choices = KIND_CHOICES, .help = "Only of this kind."},
-    {.name = "limit",
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_HTTP_LIST_MAX,
-     .help = "At most this many messages of each state are looked at; the counts are of these."}};
+    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")},
+    {INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX,
+               "At most this many messages of each state are looked at; the counts are of these.")}};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
 static const struct column evicted_columns[] = {{.key = "id", .type = CELL_UUID},
                                                 {.key = "state", .type = CELL_TEXT}};

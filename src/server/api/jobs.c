@@ -276,147 +276,55 @@ static pawl_status set_limit(struct call *call, pawl_error *err) {
 
 #define JOB_STATES "ready|running|later|waiting|dead"
 #define FILTER_FIELDS(place)                                                                                 \
-    {.name = "queue",                                                                                        \
-     .in = (place),                                                                                          \
-     .type = FIELD_TEXT,                                                                                     \
-     .max = PAWL_NAME_BYTES_MAX,                                                                             \
-     .help = "Only of this queue."},                                                                         \
-        {.name = "task",                                                                                     \
-         .in = (place),                                                                                      \
-         .type = FIELD_TEXT,                                                                                 \
-         .max = PAWL_NAME_BYTES_MAX,                                                                         \
-         .help = "Only of this task."},                                                                      \
-        {.name = "type",                                                                                     \
-         .in = (place),                                                                                      \
-         .type = FIELD_TEXT,                                                                                 \
-         .max = PAWL_TYPE_BYTES_MAX,                                                                         \
-         .help = "Only of this type."},                                                                      \
-        {.name = "key",                                                                                      \
-         .in = (place),                                                                                      \
-         .type = FIELD_TEXT,                                                                                 \
-         .max = PAWL_NAME_BYTES_MAX,                                                                         \
-         .help = "Only with this key."},                                                                     \
-    {                                                                                                        \
-        .name = "fingerprint", .in = (place), .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX,                \
-        .help = "Only dead ones of this group."                                                              \
+    {TEXT_FIELD((place), "queue", PAWL_NAME_BYTES_MAX, "Only of this queue.")},                              \
+        {TEXT_FIELD((place), "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},                            \
+        {TEXT_FIELD((place), "type", PAWL_TYPE_BYTES_MAX, "Only of this type.")},                            \
+        {TEXT_FIELD((place), "key", PAWL_NAME_BYTES_MAX, "Only with this key.")}, {                          \
+        TEXT_FIELD((place), "fingerprint", PAWL_NAME_BYTES_MAX, "Only dead ones of this group.")             \
     }
 #define BULK_FIELDS                                                                                          \
-    {.name = "all", .in = IN_BODY, .type = FIELD_BOOL, .help = "Every one; instead of a filter."},           \
-        {.name = "max", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "At most this many."},           \
-        {.name = "per_second",                                                                               \
-         .in = IN_BODY,                                                                                      \
-         .type = FIELD_INT,                                                                                  \
-         .min = 1,                                                                                           \
-         .max = 1000000,                                                                                     \
-         .help = "Not faster than that."},                                                                   \
-    {                                                                                                        \
-        .name = "dry_run", .in = IN_BODY, .type = FIELD_BOOL, .help = "Only count them."                     \
+    {FIELD(FIELD_BOOL, IN_BODY, "all", "Every one; instead of a filter.")},                                  \
+        {INT_FIELD(IN_BODY, "max", 1, 0, "At most this many.")},                                             \
+        {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "Not faster than that.")}, {                           \
+        FIELD(FIELD_BOOL, IN_BODY, "dry_run", "Only count them.")                                            \
     }
 
 static const struct field list_fields[] = {
-    {.name = "state", .type = FIELD_CHOICE, .choices = JOB_STATES, .help = "Only in this state."},
+    {CHOICE_FIELD(IN_QUERY, "state", JOB_STATES, "Only in this state.")},
     FILTER_FIELDS(IN_QUERY),
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 static const struct field id_fields[] = {FIELD_ROW_NUMBER("id", "The id of the job.")};
 static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
 static const struct field dead_fields[] = {FILTER_FIELDS(IN_BODY), BULK_FIELDS};
-static const struct field cancel_fields[] = {{.name = "state",
-                                              .in = IN_BODY,
-                                              .type = FIELD_CHOICE,
-                                              .choices = JOB_STATES,
-                                              .help = "Only in this state."},
-                                             FILTER_FIELDS(IN_BODY),
-                                             BULK_FIELDS};
+static const struct field cancel_fields[] = {
+    {CHOICE_FIELD(IN_BODY, "state", JOB_STATES, "Only in this state.")}, FILTER_FIELDS(IN_BODY), BULK_FIELDS};
 static const struct field enqueue_fields[] = {
-    {.name = "type",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_TYPE_BYTES_MAX,
-     .help = "Its type, which picks the handler; required without a task."},
-    {.name = "task",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "The task that it is a job of."},
-    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON, .help = "Without it, the task's parameters."},
-    {.name = "queue",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "default without it."},
-    {.name = "key",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "For concurrency, rate and fairness."},
-    {.name = "unique_key",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "Held while the job is unfinished."},
-    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100, .help = "W3C trace context."},
-    {.name = "priority",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = -PAWL_JOB_PRIORITY_MAX,
-     .max = PAWL_JOB_PRIORITY_MAX,
-     .help = "Higher goes first."},
-    {.name = "max_attempts",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_ATTEMPTS_MAX,
-     .help = "Before it counts as dead."},
-    {.name = "due_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not before this time."},
-    {.name = "deadline_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .help = "Not started or retried from then on."},
-    {.name = "timeout_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_LEASE_MS_MAX,
-     .help = "Of one execution."}};
+    {TEXT_FIELD(IN_BODY, "type", PAWL_TYPE_BYTES_MAX,
+                "Its type, which picks the handler; required without a task.")},
+    {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it is a job of.")},
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "Without it, the task's parameters.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "default without it.")},
+    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX, "For concurrency, rate and fairness.")},
+    {TEXT_FIELD(IN_BODY, "unique_key", PAWL_NAME_BYTES_MAX, "Held while the job is unfinished.")},
+    {TEXT_FIELD(IN_BODY, "traceparent", 100, "W3C trace context.")},
+    {INT_FIELD(IN_BODY, "priority", -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX, "Higher goes first.")},
+    {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX, "Before it counts as dead.")},
+    {INT_FIELD(IN_BODY, "due_ms", 1, 0, "Not before this time.")},
+    {INT_FIELD(IN_BODY, "deadline_ms", 1, 0, "Not started or retried from then on.")},
+    {INT_FIELD(IN_BODY, "timeout_ms", 1, PAWL_LEASE_MS_MAX, "Of one execution.")}};
 static const struct field wake_fields[] = {
-    {.name = "wait_key",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .required = true,
-     .max = PAWL_STREAM_BYTES_MAX,
-     .help = "What the jobs wait for."},
-    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON, .help = "Handed to them."},
-    {.name = "keep_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = PAWL_JOB_DELAY_MS_MAX,
-     .help = "How long it is kept when no job waits for it; a day by default."}};
+    {TEXT_FIELD(IN_BODY, "wait_key", PAWL_STREAM_BYTES_MAX, "What the jobs wait for."), .required = true},
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "Handed to them.")},
+    {INT_FIELD(IN_BODY, "keep_ms", 0, PAWL_JOB_DELAY_MS_MAX,
+               "How long it is kept when no job waits for it; a day by default.")}};
 static const struct field set_limit_fields[] = {
     FIELD_ROW_NAME("The key, or its beginning and *."),
-    {.name = "concurrency",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = 1000000,
-     .help = "Jobs running at the same time, over all workers; 0 = no limit."},
-    {.name = "rate",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = PAWL_JOB_RATE_MAX,
-     .help = "Starts per window; 0 = no limit."},
-    {.name = "rate_window_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_LEASE_MS_MAX,
-     .help = "A second without it."},
-    {.name = "weight",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_JOB_WEIGHT_MAX,
-     .help = "Share against other keys."}};
+    {INT_FIELD(IN_BODY, "concurrency", 0, 1000000,
+               "Jobs running at the same time, over all workers; 0 = no limit.")},
+    {INT_FIELD(IN_BODY, "rate", 0, PAWL_JOB_RATE_MAX, "Starts per window; 0 = no limit.")},
+    {INT_FIELD(IN_BODY, "rate_window_ms", 1, PAWL_LEASE_MS_MAX, "A second without it.")},
+    {INT_FIELD(IN_BODY, "weight", 1, PAWL_JOB_WEIGHT_MAX, "Share against other keys.")}};
 
 #define ENDS(route_path, route_name, text, function)                                                         \
     {                                                                                                        \

@@ -381,27 +381,13 @@ static pawl_status renew(struct call *call, pawl_error *err) { return report_ite
 /* ---- Fields and routes */
 
 #define FIELD_ROW_INSTANCE                                                                                   \
-    {                                                                                                        \
-        .name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true,                                   \
-        .help = "The id of the worker's instance."                                                           \
-    }
+    { FIELD(FIELD_UUID, IN_PATH, "id", "The id of the worker's instance."), .required = true }
 #define FIELD_ROW_KIND                                                                                       \
-    {                                                                                                        \
-        .name = "kind", .in = IN_BODY, .type = FIELD_CHOICE, .choices = LEASE_KINDS, .required = true,       \
-        .help = "Of the work."                                                                               \
-    }
+    { CHOICE_FIELD(IN_BODY, "kind", LEASE_KINDS, "Of the work."), .required = true }
 #define FIELD_ROW_LEASE                                                                                      \
-    {                                                                                                        \
-        .name = "lease_ms", .in = IN_BODY, .type = FIELD_INT, .min = PAWL_LEASE_MS_MIN,                      \
-        .max = PAWL_LEASE_MS_MAX, .help = "How long the grant holds."                                        \
-    }
+    { INT_FIELD(IN_BODY, "lease_ms", PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX, "How long the grant holds.") }
 static const struct field join_fields[] = {
-    {.name = "service",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .required = true,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "Name of the worker's service."},
+    {TEXT_FIELD(IN_BODY, "service", PAWL_NAME_BYTES_MAX, "Name of the worker's service."), .required = true},
     {.name = "kinds",
      .in = IN_BODY,
      .type = FIELD_TEXTS,
@@ -409,27 +395,20 @@ static const struct field join_fields[] = {
      .min = 1,
      .max = 3,
      .help = "What it works on: outbox, inbox, jobs."},
-    {.name = "slots",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = PAWL_SLOTS_MAX,
-     .help = "How many it works on at once, in the order of the claim. Then only what began is charged when "
-             "it dies, "
-             "and it renews items with renew_first before it starts them."},
-    {.name = "host", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Where it runs."},
-    {.name = "metadata", .in = IN_BODY, .type = FIELD_OBJECT, .help = "Shown with the instance."},
+    {INT_FIELD(
+        IN_BODY, "slots", 0, PAWL_SLOTS_MAX,
+        "How many it works on at once, in the order of the claim. Then only what began is charged when "
+        "it dies, "
+        "and it renews items with renew_first before it starts them.")},
+    {TEXT_FIELD(IN_BODY, "host", PAWL_NAME_BYTES_MAX, "Where it runs.")},
+    {FIELD(FIELD_OBJECT, IN_BODY, "metadata", "Shown with the instance.")},
     FIELD_ROW_LEASE};
 static const struct field instance_fields[] = {FIELD_ROW_INSTANCE};
 static const struct field claim_fields[] = {
     FIELD_ROW_INSTANCE,
     FIELD_ROW_KIND,
-    {.name = "max",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_BATCH_DEFAULT,
-     .help = "At most this many; 1 by default."},
-    {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of jobs."},
+    {INT_FIELD(IN_BODY, "max", 1, PAWL_BATCH_DEFAULT, "At most this many; 1 by default.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "Of jobs.")},
     FIELD_ROW_LEASE};
 static const struct field items_fields[] = {
     FIELD_ROW_INSTANCE,

@@ -195,61 +195,27 @@ static pawl_status switch_to(struct call *call, pawl_error *err) {
 #define FIELD_ROW_KEY FIELD_ROW_NAME("The perspective with its version: name@version.")
 static const struct field name_fields[] = {FIELD_ROW_NAME("The perspective, without a version.")};
 static const struct field key_fields[] = {FIELD_ROW_KEY};
-static const struct field error_fields[] = {{.name = "perspective",
-                                             .type = FIELD_TEXT,
-                                             .max = PAWL_STREAM_BYTES_MAX,
-                                             .help = "Only of this one, name@version."},
-                                            FIELD_ROW_LIMIT};
+static const struct field error_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "perspective", PAWL_STREAM_BYTES_MAX, "Only of this one, name@version.")},
+    FIELD_ROW_LIMIT};
 static const struct field checkpoint_fields[] = {
-    {.name = "perspective",
-     .type = FIELD_TEXT,
-     .max = PAWL_STREAM_BYTES_MAX,
-     .help = "Only of this one, name@version."},
-    {.name = "stream", .type = FIELD_TEXT, .max = PAWL_STREAM_BYTES_MAX, .help = "Only of this stream."},
-    {.name = "status",
-     .type = FIELD_CHOICE,
-     .choices = "pending|processing|completed|failed",
-     .help = "Only in this status."},
+    {TEXT_FIELD(IN_QUERY, "perspective", PAWL_STREAM_BYTES_MAX, "Only of this one, name@version.")},
+    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream.")},
+    {CHOICE_FIELD(IN_QUERY, "status", "pending|processing|completed|failed", "Only in this status.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
-static const struct field reset_fields[] = {FIELD_ROW_KEY,
-                                            {.name = "streams",
-                                             .in = IN_BODY,
-                                             .type = FIELD_TEXTS,
-                                             .max = PAWL_BATCH_DEFAULT,
-                                             .help = "Only these; all without it."}};
-static const struct field skip_fields[] = {FIELD_ROW_KEY,
-                                           {.name = "stream",
-                                            .in = IN_BODY,
-                                            .type = FIELD_TEXT,
-                                            .required = true,
-                                            .max = PAWL_STREAM_BYTES_MAX,
-                                            .help = "Of the event."},
-                                           {.name = "version",
-                                            .in = IN_BODY,
-                                            .type = FIELD_INT,
-                                            .required = true,
-                                            .min = 1,
-                                            .help = "Of the event."},
-                                           {.name = "reason",
-                                            .in = IN_BODY,
-                                            .type = FIELD_TEXT,
-                                            .required = true,
-                                            .max = 500,
-                                            .help = "Why it is left out."}};
-static const struct field switch_fields[] = {FIELD_ROW_NAME("The perspective, without a version."),
-                                             {.name = "version",
-                                              .in = IN_BODY,
-                                              .type = FIELD_INT,
-                                              .required = true,
-                                              .min = 1,
-                                              .max = PAWL_PERSPECTIVE_VERSION_MAX,
-                                              .help = "Becomes live."},
-                                             {.name = "wait_ms",
-                                              .in = IN_BODY,
-                                              .type = FIELD_INT,
-                                              .max = 5000,
-                                              .help = "How long appends may be held back for it."}};
+static const struct field reset_fields[] = {
+    FIELD_ROW_KEY,
+    {FIELD(FIELD_TEXTS, IN_BODY, "streams", "Only these; all without it."), .max = PAWL_BATCH_DEFAULT}};
+static const struct field skip_fields[] = {
+    FIELD_ROW_KEY,
+    {TEXT_FIELD(IN_BODY, "stream", PAWL_STREAM_BYTES_MAX, "Of the event."), .required = true},
+    {INT_FIELD(IN_BODY, "version", 1, 0, "Of the event."), .required = true},
+    {TEXT_FIELD(IN_BODY, "reason", 500, "Why it is left out."), .required = true}};
+static const struct field switch_fields[] = {
+    FIELD_ROW_NAME("The perspective, without a version."),
+    {INT_FIELD(IN_BODY, "version", 1, PAWL_PERSPECTIVE_VERSION_MAX, "Becomes live."), .required = true},
+    {INT_FIELD(IN_BODY, "wait_ms", 0, 5000, "How long appends may be held back for it.")}};
 
 #define CHANGES(route_path, route_name, text, function)                                                      \
     {                                                                                                        \

@@ -101,17 +101,12 @@ static const struct field register_fields[] = {
      .min = 1,
      .max = PAWL_PATTERNS_MAX,
      .help = "Types of events: globs, or with exact:, suffix:, glob: or regex: in front."},
-    {.name = "from_start",
-     .in = IN_BODY,
-     .type = FIELD_BOOL,
-     .help = "A new one gets the events that are there, too; without it those from now on."},
-    {.name = "replace",
-     .in = IN_BODY,
-     .type = FIELD_BOOL,
-     .help = "One that is there gets these patterns, from its position on."}};
+    {FIELD(FIELD_BOOL, IN_BODY, "from_start",
+           "A new one gets the events that are there, too; without it those from now on.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "replace", "One that is there gets these patterns, from its position on.")}};
 static const struct field message_fields[] = {FIELD_ROW_MESSAGE_ID};
 static const struct field event_fields[] = {
-    {.name = "id", .in = IN_PATH, .type = FIELD_UUID, .required = true, .help = "The event's id."}};
+    {FIELD(FIELD_UUID, IN_PATH, "id", "The event's id."), .required = true}};
 
 static const struct route routes[] = {
     {READS("/v1/receptors", "listEventReceptors"), .tag = "receptors",

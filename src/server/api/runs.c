@@ -288,66 +288,47 @@ static pawl_status remove_statement(struct call *call, pawl_error *err) {
 /* ---- Fields and routes */
 
 #define FIELD_ROW_RUN                                                                                        \
-    {                                                                                                        \
-        .name = "run", .in = IN_PATH, .type = FIELD_TEXT, .required = true, .max = PAWL_NAME_BYTES_MAX,      \
-        .help = "The run: its number or its key."                                                            \
-    }
+    { TEXT_FIELD(IN_PATH, "run", PAWL_NAME_BYTES_MAX, "The run: its number or its key."), .required = true }
 #define FIELD_ROW_QUIET(text)                                                                                \
-    { .name = "quiet_ms", .type = FIELD_INT, .min = 1, .max = PAWL_STALE_MS_MAX, .help = (text) }
+    { INT_FIELD(IN_QUERY, "quiet_ms", 1, PAWL_STALE_MS_MAX, (text)) }
 
 static const struct field list_fields[] = {
-    {.name = "state",
-     .type = FIELD_CHOICE,
-     .choices = "running|consolidating|nested|in repair|completed|failed|cancelled",
-     .help = "Only in this state."},
-    {.name = "open", .type = FIELD_BOOL, .help = "Only those that are still active."},
-    {.name = "name", .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Only with this name."},
-    {.name = "parent", .type = FIELD_INT, .min = 1, .help = "Only children of this run."},
+    {CHOICE_FIELD(IN_QUERY, "state", "running|consolidating|nested|in repair|completed|failed|cancelled",
+                  "Only in this state.")},
+    {FIELD(FIELD_BOOL, IN_QUERY, "open", "Only those that are still active.")},
+    {TEXT_FIELD(IN_QUERY, "name", PAWL_NAME_BYTES_MAX, "Only with this name.")},
+    {INT_FIELD(IN_QUERY, "parent", 1, 0, "Only children of this run.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 static const struct field run_fields[] = {FIELD_ROW_RUN};
 static const struct field partition_fields[] = {
     FIELD_ROW_RUN,
-    {.name = "state",
-     .type = FIELD_CHOICE,
-     .choices = "active|done|failed|cancelled",
-     .help = "Only in this state."},
+    {CHOICE_FIELD(IN_QUERY, "state", "active|done|failed|cancelled", "Only in this state.")},
     FIELD_ROW_QUIET("Only stuck ones: not updated for this long."),
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 static const struct field stuck_fields[] = {
     FIELD_ROW_QUIET("Not updated for this long; 10 minutes by default."), FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
 static const struct field item_fields[] = {FIELD_ROW_RUN,
-                                           {.name = "part",
-                                            .type = FIELD_INT,
-                                            .max = PAWL_PARTITIONS_PER_RUN_MAX,
-                                            .help = "Only of the partition at this place, from 0."},
+                                           {INT_FIELD(IN_QUERY, "part", 0, PAWL_PARTITIONS_PER_RUN_MAX,
+                                                      "Only of the partition at this place, from 0.")},
                                            FIELD_ROW_CURSOR,
                                            FIELD_ROW_LIMIT};
 static const struct field start_fields[] = {
-    {.name = "document",
-     .in = IN_BODY,
-     .type = FIELD_OBJECT,
-     .required = true,
-     .help = "What docs/running-runs.md describes, as JSON."},
-    {.name = "params", .in = IN_BODY, .type = FIELD_OBJECT, .help = "Instead of the document's."},
-    {.name = "key",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "Instead of the document's: a second run with it is not started."},
-    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100, .help = "Given to its jobs."}};
+    {FIELD(FIELD_OBJECT, IN_BODY, "document", "What docs/running-runs.md describes, as JSON."),
+     .required = true},
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Instead of the document's.")},
+    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX,
+                "Instead of the document's: a second run with it is not started.")},
+    {TEXT_FIELD(IN_BODY, "traceparent", 100, "Given to its jobs.")}};
 #define FIELD_ROW_PART                                                                                       \
-    {                                                                                                        \
-        .name = "name", .in = IN_PATH, .type = FIELD_TEXT, .required = true,                                 \
-        .max = PAWL_PARTITION_NAME_BYTES_MAX, .help = "The partition."                                       \
-    }
+    { TEXT_FIELD(IN_PATH, "name", PAWL_PARTITION_NAME_BYTES_MAX, "The partition."), .required = true }
 static const struct field part_fields[] = {FIELD_ROW_RUN, FIELD_ROW_PART};
 static const struct field reset_fields[] = {
     FIELD_ROW_RUN,
     FIELD_ROW_PART,
-    {.name = "offset", .in = IN_BODY, .type = FIELD_INT, .help = "Where it begins; 0 without it."},
-    {.name = "cursor", .in = IN_BODY, .type = FIELD_JSON, .help = "The cursor of its next page."}};
+    {INT_FIELD(IN_BODY, "offset", 0, 0, "Where it begins; 0 without it.")},
+    {FIELD(FIELD_JSON, IN_BODY, "cursor", "The cursor of its next page.")}};
 static const struct field statement_fields[] = {FIELD_ROW_NAME("The statement.")};
 static const struct field put_statement_fields[] = {FIELD_ROW_NAME("The statement."),
                                                     {.name = "sql",

@@ -209,77 +209,34 @@ static pawl_status run_task(struct call *call, pawl_error *err) {
 /* ---- Fields and routes */
 
 static const struct field list_fields[] = {
-    {.name = "task", .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Only of this task."},
+    {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 static const struct field name_fields[] = {FIELD_ROW_NAME("The schedule.")};
 static const struct field ahead_fields[] = {FIELD_ROW_NAME("The schedule."), FIELD_ROW_LIMIT};
 #define RULE_FIELDS                                                                                          \
-    {.name = "cron",                                                                                         \
-     .in = IN_BODY,                                                                                          \
-     .type = FIELD_TEXT,                                                                                     \
-     .max = PAWL_CRON_BYTES_MAX,                                                                             \
-     .help = "docs/schedules.md has the form."},                                                             \
-        {.name = "every", .in = IN_BODY, .type = FIELD_TEXT, .max = 32, .help = "An interval such as 15m."}, \
-        {.name = "at",                                                                                       \
-         .in = IN_BODY,                                                                                      \
-         .type = FIELD_TEXT,                                                                                 \
-         .max = 64,                                                                                          \
-         .help = "Once, at 2026-01-02T03:04:05Z."},                                                          \
-        {.name = "zone",                                                                                     \
-         .in = IN_BODY,                                                                                      \
-         .type = FIELD_TEXT,                                                                                 \
-         .max = PAWL_ZONE_NAME_BYTES_MAX,                                                                    \
-         .help = "IANA name; UTC without it."},                                                              \
-        {.name = "start_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not before."}, {           \
-        .name = "end_ms", .in = IN_BODY, .type = FIELD_INT, .min = 1, .help = "Not after."                   \
+    {TEXT_FIELD(IN_BODY, "cron", PAWL_CRON_BYTES_MAX, "docs/schedules.md has the form.")},                   \
+        {TEXT_FIELD(IN_BODY, "every", 32, "An interval such as 15m.")},                                      \
+        {TEXT_FIELD(IN_BODY, "at", 64, "Once, at 2026-01-02T03:04:05Z.")},                                   \
+        {TEXT_FIELD(IN_BODY, "zone", PAWL_ZONE_NAME_BYTES_MAX, "IANA name; UTC without it.")},               \
+        {INT_FIELD(IN_BODY, "start_ms", 1, 0, "Not before.")}, {                                             \
+        INT_FIELD(IN_BODY, "end_ms", 1, 0, "Not after.")                                                     \
     }
 static const struct field rule_fields[] = {RULE_FIELDS,
-                                           {.name = "limit",
-                                            .in = IN_BODY,
-                                            .type = FIELD_INT,
-                                            .min = 1,
-                                            .max = 100,
-                                            .help = "How many runs to show."}};
+                                           {INT_FIELD(IN_BODY, "limit", 1, 100, "How many runs to show.")}};
 static const struct field put_fields[] = {
     FIELD_ROW_NAME("The schedule."),
     RULE_FIELDS,
-    {.name = "task",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .required = true,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "The task that it fires."},
-    {.name = "params",
-     .in = IN_BODY,
-     .type = FIELD_OBJECT,
-     .help = "Payload of its jobs; the task's without it."},
-    {.name = "missed",
-     .in = IN_BODY,
-     .type = FIELD_CHOICE,
-     .choices = "skip|one|all",
-     .help = "What to do about missed runs."},
-    {.name = "overlap",
-     .in = IN_BODY,
-     .type = FIELD_CHOICE,
-     .choices = "allow|skip|queue",
-     .help = "While an earlier job of it is unfinished."},
-    {.name = "jitter_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .max = PAWL_SCHEDULE_JITTER_MS_MAX,
-     .help = "Maximum random delay."},
-    {.name = "paused", .in = IN_BODY, .type = FIELD_BOOL, .help = "Does not fire."},
-    {.name = "version",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .help = "Refuse unless it has this version."}};
-static const struct field run_fields[] = {FIELD_ROW_NAME("The task."),
-                                          {.name = "params",
-                                           .in = IN_BODY,
-                                           .type = FIELD_OBJECT,
-                                           .help = "Payload of the job; the task's without it."}};
+    {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it fires."), .required = true},
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of its jobs; the task's without it.")},
+    {CHOICE_FIELD(IN_BODY, "missed", "skip|one|all", "What to do about missed runs.")},
+    {CHOICE_FIELD(IN_BODY, "overlap", "allow|skip|queue", "While an earlier job of it is unfinished.")},
+    {INT_FIELD(IN_BODY, "jitter_ms", 0, PAWL_SCHEDULE_JITTER_MS_MAX, "Maximum random delay.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "paused", "Does not fire.")},
+    {INT_FIELD(IN_BODY, "version", 1, 0, "Refuse unless it has this version.")}};
+static const struct field run_fields[] = {
+    FIELD_ROW_NAME("The task."),
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of the job; the task's without it.")}};
 
 #define SCHEDULE_RECORD .shape = ANSWER_RECORD, COLUMNS(schedule_columns)
 

@@ -281,69 +281,31 @@ static const struct field page_fields[] = {FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
 static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
 static const struct field name_fields[] = {FIELD_ROW_NAME("The task.")};
 #define PIPELINE_FIELDS                                                                                      \
-    {.name = "pipeline",                                                                                     \
-     .in = IN_BODY,                                                                                          \
-     .type = FIELD_OBJECT,                                                                                   \
-     .required = true,                                                                                       \
-     .help = "The document (docs/pipelines.md)."},                                                           \
-    {                                                                                                        \
-        .name = "params", .in = IN_BODY, .type = FIELD_OBJECT,                                               \
-        .help = "Parameters, checked against its schema."                                                    \
+    {FIELD(FIELD_OBJECT, IN_BODY, "pipeline", "The document (docs/pipelines.md)."), .required = true}, {     \
+        FIELD(FIELD_OBJECT, IN_BODY, "params", "Parameters, checked against its schema.")                    \
     }
 static const struct field check_fields[] = {PIPELINE_FIELDS};
 static const struct field put_fields[] = {
     FIELD_ROW_NAME("The task."),
     PIPELINE_FIELDS,
-    {.name = "agent",
-     .in = IN_BODY,
-     .type = FIELD_TEXT,
-     .max = PAWL_NAME_BYTES_MAX,
-     .help = "The agent whose scopes it needs."},
-    {.name = "queue", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
-    {.name = "key", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Of its jobs."},
-    {.name = "priority",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = -PAWL_JOB_PRIORITY_MAX,
-     .max = PAWL_JOB_PRIORITY_MAX,
-     .help = "Higher goes first."},
-    {.name = "max_attempts",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_ATTEMPTS_MAX,
-     .help = "Before a job counts as dead."},
-    {.name = "timeout_ms",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .max = PAWL_LEASE_MS_MAX,
-     .help = "Of one execution."},
-    {.name = "version",
-     .in = IN_BODY,
-     .type = FIELD_INT,
-     .min = 1,
-     .help = "Refuse unless the task has this version."}};
+    {TEXT_FIELD(IN_BODY, "agent", PAWL_NAME_BYTES_MAX, "The agent whose scopes it needs.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "Of its jobs.")},
+    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX, "Of its jobs.")},
+    {INT_FIELD(IN_BODY, "priority", -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX, "Higher goes first.")},
+    {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX, "Before a job counts as dead.")},
+    {INT_FIELD(IN_BODY, "timeout_ms", 1, PAWL_LEASE_MS_MAX, "Of one execution.")},
+    {INT_FIELD(IN_BODY, "version", 1, 0, "Refuse unless the task has this version.")}};
 static const struct field agent_fields[] = {
     FIELD_ROW_NAME("The agent."),
-    {.name = "scopes",
-     .in = IN_BODY,
-     .type = FIELD_TEXTS,
-     .max = 256,
-     .help = "What it may have used; may end in *."},
-    {.name = "disabled", .in = IN_BODY, .type = FIELD_BOOL, .help = "Take all scopes away."}};
-static const struct field verify_fields[] = {{.name = "head",
-                                              .type = FIELD_TEXT,
-                                              .max = SHA256_TEXT_BYTES - 1,
-                                              .help = "The hash of an anchor that must still be there."}};
+    {FIELD(FIELD_TEXTS, IN_BODY, "scopes", "What it may have used; may end in *."), .max = 256},
+    {FIELD(FIELD_BOOL, IN_BODY, "disabled", "Take all scopes away.")}};
+static const struct field verify_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "head", SHA256_TEXT_BYTES - 1, "The hash of an anchor that must still be there.")}};
 static const struct field execution_fields[] = {
-    {.name = "task", .type = FIELD_TEXT, .max = PAWL_NAME_BYTES_MAX, .help = "Only of this task."},
-    {.name = "job_id", .type = FIELD_INT, .min = 1, .help = "Only of this job."},
-    {.name = "outcome",
-     .type = FIELD_CHOICE,
-     .choices = "succeeded|failed|dead|cancelled|lost",
-     .help = "Only with this outcome."},
-    {.name = "since_ms", .type = FIELD_INT, .min = 1, .help = "Finished then or later."},
+    {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},
+    {INT_FIELD(IN_QUERY, "job_id", 1, 0, "Only of this job.")},
+    {CHOICE_FIELD(IN_QUERY, "outcome", "succeeded|failed|dead|cancelled|lost", "Only with this outcome.")},
+    {INT_FIELD(IN_QUERY, "since_ms", 1, 0, "Finished then or later.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 
