@@ -84,7 +84,6 @@ struct option_row {
     int64_t min;          /* range of numbers, sizes (bytes) and durations (ms) */
     int64_t max;
     bool flag_only; /* makes no sense in a file */
-    bool secret;    /* never shown */
     const char *help;
 };
 
