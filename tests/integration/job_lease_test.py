@@ -130,7 +130,8 @@ class JobLeaseTest(CliTest):
         self.until(self.counts)
         self.patient_worker("--concurrency", "1", *handler)
         self.until(lambda: len(self.ok("instances")) == 2)
-        time.sleep(6)  # a heartbeat, so that they know of each other
+        joined = max(row["started_ms"] for row in self.ok("instances"))
+        self.until(lambda: all(row["beat_ms"] > joined for row in self.ok("instances")))  # they know of each other
         (self.dir / "go").touch()
         first.kill()
         first.wait()
