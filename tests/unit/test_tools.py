@@ -102,6 +102,13 @@ class EmbedSql(Tree):
         self.assertIn("where state = 1;", out)
         self.assertIn("_Static_assert(CLAIM_EXPIRED == 3,", out)
 
+    def test_lists_of_columns(self):
+        self.put("sqlite/columns.sql", "-- columns: x.\n-- name: message\nid, stream,\ntype\n")
+        self.refused("no list event", "sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect {{event}} from t;\n")
+        self.put("sqlite/queries/a.sql", "-- a: x.\n-- name: a\nselect {{message}}, {{m.message}} from t m;\n")
+        self.assertEqual(self.embed().returncode, 0)
+        self.assertIn('"select id, stream, type, m.id, m.stream, m.type from t m;', (self.dir / "out.c").read_text())
+
     def test_places(self):
         self.refused("not a place", "sqlite/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")
         self.refused("no stored functions", "sqlite/functions/a.sql", "-- a: x.\n-- name: a\nselect 1;\n")

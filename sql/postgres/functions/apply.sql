@@ -56,8 +56,7 @@ DECLARE
     v_rows pawl.event_row[];
 BEGIN
     SELECT array_agg(x.n), array_agg((x.event).version), array_agg(x.event) INTO v_ns, v_versions, v_rows
-      FROM (SELECT u.n, ROW(e.stream, e.version, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id, e.traceparent,
-                            e.appended_ms, e.version <= u.replay_to)::pawl.event_row AS event
+      FROM (SELECT u.n, ROW(e.stream, e.version, {{e.event}}, e.version <= u.replay_to)::pawl.event_row AS event
               FROM unnest(p_streams, p_froms, p_heads, p_replays, p_rooms) WITH ORDINALITY AS u(stream, version, head, replay_to, room, n)
              CROSS JOIN LATERAL (
                    SELECT e.* FROM pawl.event e
@@ -84,10 +83,9 @@ BEGIN
         typed := v_rows;
     ELSIF v_ns IS NOT NULL THEN
         SELECT json_agg(x) INTO events
-          FROM (SELECT r.n, r.stream, r.version, r.id, r.type, r.payload, r.metadata, r.correlation_id, r.causation_id, r.traceparent,
-                       r.appended_ms, r.replay
+          FROM (SELECT r.n, r.stream, r.version, {{r.event}}, r.replay
                   FROM ROWS FROM (unnest(v_ns), unnest(v_rows)) WITH ORDINALITY
-                       AS r(n, stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms, replay, k)
+                       AS r(n, stream, version, {{event}}, replay, k)
                  ORDER BY r.k) x;
     END IF;
 END
@@ -475,8 +473,7 @@ AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT u.n::integer, e.stream, e.version, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id, e.traceparent,
-           e.appended_ms, e.version <= u.replay_to
+    SELECT u.n::integer, e.stream, e.version, {{e.event}}, e.version <= u.replay_to
       FROM unnest(p_streams, p_froms, p_throughs, p_replays) WITH ORDINALITY AS u(stream, from_version, through_version, replay_to, n)
       JOIN pawl.event e ON e.stream = u.stream AND e.version > u.from_version AND e.version <= u.through_version
      WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)

@@ -291,10 +291,8 @@ BEGIN
     WITH gone AS (
         DELETE FROM pawl.message m USING unnest(p_seqs) AS s(seq)
          WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq RETURNING m.*)
-    INSERT INTO pawl.aside (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                            causation_id, traceparent, consumer, put_ms, losses, reason, scheduled_ms)
-    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms,
+    INSERT INTO pawl.aside (seq, {{message}}, losses, reason, scheduled_ms)
+    SELECT g.seq, {{g.message}},
            CASE WHEN p_suspect_to IS NULL THEN 0 WHEN g.seq <= p_suspect_to THEN 2 ELSE 1 END, p_reason, p_scheduled_ms
       FROM gone g;
     GET DIAGNOSTICS v_count = ROW_COUNT;

@@ -152,8 +152,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s is over', p_stream);
     END IF;
     RETURN QUERY
-    SELECT r.stream, r.version, 0::bigint, r.id, r.type, r.payload, r.metadata, r.correlation_id, r.causation_id, r.traceparent,
-           r.appended_ms, r.replay, v_cut.through_version, v_cut.head
+    SELECT r.stream, r.version, 0::bigint, {{r.event}}, r.replay, v_cut.through_version, v_cut.head
       FROM (SELECT 1) one LEFT JOIN pawl.apply_rows(p_key, ARRAY[p_stream], ARRAY[v_cut.from_version], ARRAY[v_cut.through_version],
                                                    ARRAY[v_cut.replay_to]) r ON true
      ORDER BY r.version;

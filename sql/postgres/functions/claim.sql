@@ -188,8 +188,7 @@ BEGIN
                 SELECT v_token, 1, p_kind, v_lane.lane, p_instance, 1, v_policy, v_attempts, v_lease, v_now, p_request,
                        array_agg(b.seq)
                   FROM batch b HAVING count(*) > 0)
-            SELECT v_token, v_lease, b.seq, b.kind, b.lane, b.partition, b.id, b.stream, b.topic, b.type, b.payload,
-                   b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms, 1, 0, false, false
+            SELECT v_token, v_lease, b.seq, {{b.message}}, 1, 0, false, false
               FROM batch b;
             GET DIAGNOSTICS v_count = ROW_COUNT;
         EXCEPTION WHEN unique_violation THEN
@@ -310,8 +309,7 @@ BEGIN
                     SELECT v_token, 1, p_kind, p_lane, p_instance, 1, v_found.policy, v_found.attempts,
                            v_found.now_ms + p_lease_ms, v_found.now_ms, p_request, array_agg(b.seq)
                       FROM batch b HAVING count(*) > 0)
-                SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, b.kind, b.lane, b.partition, b.id, b.stream, b.topic,
-                       b.type, b.payload, b.headers, b.correlation_id, b.causation_id, b.traceparent, b.consumer, b.put_ms,
+                SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, {{b.message}},
                        1, 0, false, false
                   FROM batch b;
                 GET DIAGNOSTICS v_count = ROW_COUNT;

@@ -17,11 +17,9 @@ DECLARE
 BEGIN
     WITH gone AS (
         DELETE FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = ANY (p_seqs) RETURNING a.*)
-    INSERT INTO pawl.dead (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                           causation_id, traceparent, consumer, put_ms, attempts, deaths, reason, error, fingerprint,
+    INSERT INTO pawl.dead (seq, {{message}}, attempts, deaths, reason, error, fingerprint,
                            out_of_order, died_ms)
-    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms, g.attempts, g.deaths, p_reason, g.error,
+    SELECT g.seq, {{g.message}}, g.attempts, g.deaths, p_reason, g.error,
            CASE WHEN p_reason <> 4 THEN coalesce(p_fingerprint, pawl.fingerprint(coalesce(g.error, ''))) END,
            g.out_of_order, p_now
       FROM gone g;
@@ -190,11 +188,9 @@ DECLARE
     v_count integer;
 BEGIN
     WITH gone AS (DELETE FROM pawl.dead d WHERE d.kind = p_kind AND d.seq = ANY (p_seqs) RETURNING d.*)
-    INSERT INTO pawl.aside (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                            causation_id, traceparent, consumer, put_ms, attempts, deaths, reason, error, scheduled_ms,
+    INSERT INTO pawl.aside (seq, {{message}}, attempts, deaths, reason, error, scheduled_ms,
                             out_of_order)
-    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms, 0, 0, 5, g.error, p_now, p_out_of_order
+    SELECT g.seq, {{g.message}}, 0, 0, 5, g.error, p_now, p_out_of_order
       FROM gone g;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;

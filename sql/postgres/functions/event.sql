@@ -175,8 +175,7 @@ DECLARE
     v_from bigint;
 BEGIN
     IF p_backward THEN
-        RETURN QUERY SELECT e.stream, e.version, p.position + e.version - p.version, e.id, e.type, e.payload, e.metadata,
-                            e.correlation_id, e.causation_id, e.traceparent, e.appended_ms
+        RETURN QUERY SELECT e.stream, e.version, p.position + e.version - p.version, {{e.event}}
                        FROM (SELECT q.* FROM pawl.position q
                               WHERE (p_from = 0 OR q.position <= p_from) AND (p_as_of_ms = 0 OR q.appended_ms <= p_as_of_ms)
                               ORDER BY q.position DESC LIMIT p_limit) p
@@ -187,8 +186,7 @@ BEGIN
     END IF;
     -- The append that the first position lies in may begin before it.
     SELECT coalesce(max(q.position), 0) INTO v_from FROM pawl.position q WHERE q.position <= p_from;
-    RETURN QUERY SELECT e.stream, e.version, p.position + e.version - p.version, e.id, e.type, e.payload, e.metadata,
-                        e.correlation_id, e.causation_id, e.traceparent, e.appended_ms
+    RETURN QUERY SELECT e.stream, e.version, p.position + e.version - p.version, {{e.event}}
                    FROM (SELECT q.* FROM pawl.position q
                           WHERE q.position >= v_from AND (p_as_of_ms = 0 OR q.appended_ms <= p_as_of_ms)
                           ORDER BY q.position LIMIT p_limit + 1) p
@@ -256,11 +254,11 @@ BEGIN
     first_version := v_head + 1;
     version := v_head + v_count;
     IF v_count = 1 THEN
-        INSERT INTO pawl.event (stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms)
+        INSERT INTO pawl.event (stream, version, {{event}})
         VALUES (p_stream, v_head + 1, p_ids[1], p_types[1], p_payloads[1], p_metadata[1], p_correlation_ids[1],
                 p_causation_ids[1], p_traceparents[1], v_now);
     ELSE
-        INSERT INTO pawl.event (stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms)
+        INSERT INTO pawl.event (stream, version, {{event}})
         SELECT p_stream, v_head + u.n, u.id, u.type, u.payload, u.metadata, u.correlation_id, u.causation_id, u.traceparent, v_now
           FROM unnest(p_ids, p_types, p_payloads, p_metadata, p_correlation_ids, p_causation_ids, p_traceparents)
                WITH ORDINALITY AS u(id, type, payload, metadata, correlation_id, causation_id, traceparent, n);
@@ -329,15 +327,13 @@ BEGIN
         END IF;
     END IF;
     IF p_backward THEN
-        RETURN QUERY SELECT e.stream, e.version, 0::bigint, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id,
-                            e.traceparent, e.appended_ms
+        RETURN QUERY SELECT e.stream, e.version, 0::bigint, {{e.event}}
                        FROM pawl.event e
                       WHERE e.stream = p_stream AND e.version <= least(v_last, coalesce(nullif(p_from, 0), v_last))
                         AND (p_as_of_ms = 0 OR e.appended_ms <= p_as_of_ms)
                       ORDER BY e.version DESC LIMIT p_limit;
     ELSE
-        RETURN QUERY SELECT e.stream, e.version, 0::bigint, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id,
-                            e.traceparent, e.appended_ms
+        RETURN QUERY SELECT e.stream, e.version, 0::bigint, {{e.event}}
                        FROM pawl.event e
                       WHERE e.stream = p_stream AND e.version >= p_from AND e.version <= v_last
                         AND (p_as_of_ms = 0 OR e.appended_ms <= p_as_of_ms)

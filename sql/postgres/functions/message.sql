@@ -96,8 +96,7 @@ BEGIN
                       ELSE array_fill(1::smallint, ARRAY[v_count]) END;
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row behind the filter.
-    INSERT INTO pawl.message (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                              causation_id, traceparent, consumer, put_ms)
+    INSERT INTO pawl.message (seq, {{message}})
     SELECT nextval('pawl.message_seq'), p_kind, p.partition % pawl.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
       FROM (SELECT u.*, pawl.partition_here(coalesce(u.stream, u.id::text)) AS partition

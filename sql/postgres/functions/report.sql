@@ -182,11 +182,9 @@ BEGIN
                      WHERE m.kind = p_kind AND m.lane = v_claim.lane AND m.seq >= v_claim.low AND m.seq <= v_claim.high
                     RETURNING m.*),
                 kept AS (
-                    INSERT INTO pawl.history (seq, kind, lane, partition, id, stream, topic, type, payload, headers,
-                                              correlation_id, causation_id, traceparent, consumer, put_ms, attempts,
+                    INSERT INTO pawl.history (seq, {{message}}, attempts,
                                               deaths, ended_ms)
-                    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers,
-                           g.correlation_id, g.causation_id, g.traceparent, g.consumer, g.put_ms, 0, 0, p_now FROM gone g)
+                    SELECT g.seq, {{g.message}}, 0, 0, p_now FROM gone g)
                 SELECT array_agg(g.id) INTO v_ids FROM gone g;
             ELSE
                 WITH gone AS (
@@ -407,19 +405,15 @@ BEGIN
         DELETE FROM pawl.message m
          WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq >= v_low AND m.seq <= v_high
            AND (m.seq IN (SELECT unnest(p_seqs))) IS TRUE RETURNING m.*)
-    INSERT INTO pawl.history (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                              causation_id, traceparent, consumer, put_ms, attempts, deaths, ended_ms)
-    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms, 0, 0, p_now
+    INSERT INTO pawl.history (seq, {{message}}, attempts, deaths, ended_ms)
+    SELECT g.seq, {{g.message}}, 0, 0, p_now
       FROM gone g WHERE p_keep;
     WITH gone AS (DELETE FROM pawl.aside a
                    WHERE a.kind = p_kind AND a.seq >= v_low AND a.seq <= v_high
                      AND (a.seq IN (SELECT unnest(p_seqs))) IS TRUE RETURNING a.*)
-    INSERT INTO pawl.history (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                              causation_id, traceparent, consumer, put_ms, attempts, deaths, out_of_order,
+    INSERT INTO pawl.history (seq, {{message}}, attempts, deaths, out_of_order,
                               error, ended_ms)
-    SELECT g.seq, g.kind, g.lane, g.partition, g.id, g.stream, g.topic, g.type, g.payload, g.headers, g.correlation_id,
-           g.causation_id, g.traceparent, g.consumer, g.put_ms, g.attempts, g.deaths, g.out_of_order,
+    SELECT g.seq, {{g.message}}, g.attempts, g.deaths, g.out_of_order,
            g.error, p_now
       FROM gone g WHERE p_keep;
 END

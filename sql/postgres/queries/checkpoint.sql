@@ -4,8 +4,7 @@
 SELECT e.perspective, e.fingerprint, e.sample, e.count FROM pawl.checkpoint_errors($1, $2) e
 
 -- name: checkpoint_events
-SELECT e.stream, e.version, e.position, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id,
-       e.traceparent, e.appended_ms, e.replay, e.through_version, e.head
+SELECT e.stream, e.version, e.position, {{e.event}}, e.replay, e.through_version, e.head
   FROM pawl.checkpoint_events($1, $2, $3, $4) e
 
 -- name: checkpoint_skip

@@ -1,8 +1,7 @@
 -- event: the event log: append, read, streams, snapshots.
 
 -- name: events_all
-SELECT e.stream, e.version, e.position, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id,
-       e.traceparent, e.appended_ms
+SELECT e.stream, e.version, e.position, {{e.event}}
   FROM pawl.events_all($1, $2, $3, $4) e
 
 -- name: events_append
@@ -13,8 +12,7 @@ SELECT a.answer, a.version, a.first_version, a.id_known
 SELECT pawl.events_head($1)
 
 -- name: events_read
-SELECT e.stream, e.version, e.position, e.id, e.type, e.payload, e.metadata, e.correlation_id, e.causation_id,
-       e.traceparent, e.appended_ms
+SELECT e.stream, e.version, e.position, {{e.event}}
   FROM pawl.events_read($1, $2, $3, $4, $5, $6) e
 
 -- name: events_stamp

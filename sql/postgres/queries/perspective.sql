@@ -18,8 +18,7 @@ SELECT b.stream, b.held, b.from_version, b.through_version, b.head, b.replay_to
 SELECT e.more, e.outcome FROM pawl.apply_end($1, $2, $3, $4, $5, $6) e
 
 -- name: apply_rows
-SELECT r.n, r.stream, r.version, r.id, r.type, r.payload, r.metadata, r.correlation_id, r.causation_id, r.traceparent,
-       r.appended_ms, r.replay
+SELECT r.n, r.stream, r.version, {{r.event}}, r.replay
   FROM pawl.apply_rows($1, $2, $3, $4, $5) r
 
 -- name: perspective_advance

@@ -25,7 +25,7 @@ SELECT seq FROM pawl_aside WHERE kind = ?1 AND key = ?2 AND seq > ?3 ORDER BY se
 -- name: aside_get
 -- One message that is aside.
 -- params: kind, seq
-SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
+SELECT seq, {{message}},
        attempts, deaths, out_of_order, scheduled_ms, losses
   FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 
@@ -42,7 +42,7 @@ SELECT key FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 -- name: aside_read
 -- The messages of a held stream in order.
 -- params: kind, key, limit
-SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
+SELECT seq, {{message}},
        attempts, deaths, out_of_order, scheduled_ms, losses
   FROM pawl_aside INDEXED BY pawl_aside_key WHERE kind = ?1 AND key = ?2 ORDER BY seq LIMIT ?3
 
@@ -61,9 +61,9 @@ SELECT attempts, deaths, error FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 -- Copy a completed message to the history; its own row is deleted next.
 -- params: kind, seq, now_ms
 INSERT INTO pawl_history (kind, seq, lane, ended_ms, attempts, deaths, out_of_order, error,
-                     id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                     {{message}})
 SELECT kind, seq, lane, ?3, attempts, deaths, out_of_order, error,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 
 -- name: hold_any
@@ -109,14 +109,14 @@ SELECT seq, lane, (?2 = -1 OR lane = ?2) AND stream = ?5 AND (?6 IS NULL OR type
 -- Copy a message aside; its own row is deleted next.
 -- params: kind, lane, seq, attempts, deaths, reason, scheduled_ms, error, losses
 INSERT INTO pawl_aside (kind, seq, lane, key, attempts, deaths, losses, reason, scheduled_ms, out_of_order, error,
-                   id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                   {{message}})
 SELECT kind, seq, lane, coalesce(stream, char(1) || seq), ?4, ?5, ?9, ?6, ?7, 0, ?8,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3
 
 -- name: view_aside
 -- A message that is aside as the views show it.
 -- params: kind, lane, seq
-SELECT seq, lane, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
+SELECT seq, lane, {{message}},
        attempts, deaths, out_of_order, reason, scheduled_ms, 0, error, NULL, key, losses
   FROM pawl_aside WHERE kind = ?1 AND lane = ?2 AND seq = ?3

@@ -4,9 +4,9 @@
 -- Copy a message that is aside to the dead letters; its own row is deleted next.
 -- params: kind, seq, reason, died_ms, fingerprint
 INSERT INTO pawl_dead (kind, seq, lane, key, attempts, deaths, reason, died_ms, out_of_order, error, fingerprint,
-                  id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                  {{message}})
 SELECT kind, seq, lane, key, attempts, deaths, ?3, ?4, out_of_order, error, ?5,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_aside WHERE kind = ?1 AND seq = ?2
 
 -- name: dead_delete
@@ -28,9 +28,9 @@ SELECT seq FROM pawl_dead INDEXED BY pawl_dead_key WHERE kind = ?1 AND key = ?2 
 -- Copy a dead letter back; its own row is deleted next.
 -- params: kind, seq, now_ms, out_of_order
 INSERT INTO pawl_aside (kind, seq, lane, key, attempts, deaths, losses, reason, scheduled_ms, out_of_order, error,
-                   id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                   {{message}})
 SELECT kind, seq, lane, key, 0, 0, 0, 5, ?3, ?4, error,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_dead WHERE kind = ?1 AND seq = ?2
 
 -- name: list_dead
@@ -61,15 +61,15 @@ SELECT seq, lane, (?2 = -1 OR lane = ?2) AND stream = ?5 AND (?6 IS NULL OR type
 -- Copy a message to the dead letters; its own row is deleted next.
 -- params: kind, lane, seq, attempts, deaths, reason, died_ms, error, fingerprint
 INSERT INTO pawl_dead (kind, seq, lane, key, attempts, deaths, reason, died_ms, out_of_order, error, fingerprint,
-                  id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                  {{message}})
 SELECT kind, seq, lane, coalesce(stream, char(1) || seq), ?4, ?5, ?6, ?7, 0, ?8, ?9,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3
 
 -- name: view_dead
 -- A dead letter as the views show it.
 -- params: kind, lane, seq
-SELECT seq, lane, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
+SELECT seq, lane, {{message}},
        attempts, deaths, out_of_order, reason, 0, died_ms, error, fingerprint, key
   FROM pawl_dead WHERE kind = ?1 AND lane = ?2 AND seq = ?3
 

@@ -3,13 +3,13 @@
 -- name: event_all
 -- Events of all streams.
 -- params: first position, last position, as_of_ms, limit
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event WHERE position >= ?1 AND position <= ?2 AND (?3 = 0 OR appended_ms <= ?3) ORDER BY position LIMIT ?4
 
 -- name: event_all_back
 -- Events of all streams, the last first.
 -- params: first position, last position, as_of_ms, limit
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event WHERE position >= ?1 AND position <= ?2 AND (?3 = 0 OR appended_ms <= ?3) ORDER BY position DESC LIMIT ?4
 
 -- name: event_appended
@@ -25,7 +25,7 @@ SELECT stream, version, type, payload FROM pawl_event WHERE id = ?1
 -- name: event_insert
 -- One event; its position is the next one.
 -- params: stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, now_ms
-INSERT INTO pawl_event (stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms)
+INSERT INTO pawl_event (stream, version, {{event}})
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 
 -- name: event_matching
@@ -37,7 +37,7 @@ SELECT count(*) FROM pawl_event e
 -- name: event_next
 -- The next events of a stream for a perspective.
 -- params: stream, after version, through version, key, limit
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event e
  WHERE e.stream = ?1 AND e.version > ?2 AND e.version <= ?3
    AND EXISTS (SELECT 1 FROM pawl_mapping m WHERE m.type = e.type AND m.key = ?4)
@@ -51,24 +51,24 @@ SELECT coalesce(max(position), 0) FROM pawl_event
 -- name: event_range
 -- The next events of a stream, whatever their types.
 -- params: stream, after version, through version
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event WHERE stream = ?1 AND version > ?2 AND version <= ?3 ORDER BY version
 
 -- name: event_read
 -- Events of a stream.
 -- params: stream, first version, last version, as_of_ms, limit
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event WHERE stream = ?1 AND version >= ?2 AND version <= ?3 AND (?4 = 0 OR appended_ms <= ?4) ORDER BY version LIMIT ?5
 
 -- name: event_read_back
 -- Events of a stream, the last first.
 -- params: stream, first version, last version, as_of_ms, limit
-SELECT stream, version, position, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+SELECT stream, version, position, {{event}}
   FROM pawl_event WHERE stream = ?1 AND version >= ?2 AND version <= ?3 AND (?4 = 0 OR appended_ms <= ?4) ORDER BY version DESC LIMIT ?5
 
 -- name: event_table
 -- The columns of event_rows(?1), the events that a perspective's statement is given; see src/store/sqlite/events/event_table.c
-CREATE TABLE event_rows (stream, version, id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms, replay, batch HIDDEN)
+CREATE TABLE event_rows (stream, version, {{event}}, replay, batch HIDDEN)
 
 -- name: event_type_count
 -- One more event of a type.

@@ -17,9 +17,9 @@ SELECT seq, lane, (?2 = -1 OR lane = ?2) AND (?5 IS NULL OR stream = ?5) AND (?6
 -- Copy a range of completed messages to the history; their own rows are deleted next.
 -- params: kind, lane, first_seq, last_seq, now_ms
 INSERT INTO pawl_history (kind, seq, lane, ended_ms, attempts, deaths, out_of_order,
-                     id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload)
+                     {{message}})
 SELECT kind, seq, lane, ?5, 0, 0, 0,
-       id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+       {{message}}
   FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq BETWEEN ?3 AND ?4
 
 -- name: purge_claim
@@ -65,6 +65,6 @@ DELETE FROM pawl_tombstone WHERE id IN (SELECT id FROM pawl_tombstone WHERE remo
 -- name: view_history
 -- A completed message as the views show it.
 -- params: kind, lane, seq
-SELECT seq, lane, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload,
+SELECT seq, lane, {{message}},
        attempts, deaths, out_of_order, 0, 0, ended_ms, error, NULL, coalesce(stream, char(1) || seq)
   FROM pawl_history WHERE kind = ?1 AND lane = ?2 AND seq = ?3

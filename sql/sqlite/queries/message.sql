@@ -38,15 +38,14 @@ DELETE FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq BETWEEN ?3 AND ?4
 -- name: message_get
 -- One message.
 -- params: kind, lane, seq
-SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+SELECT seq, {{message}}
   FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq = ?3
 
 -- name: message_insert
 -- One new message.
 -- params: kind, lane, seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id,
 --   traceparent, headers, payload
-INSERT INTO pawl_message (kind, lane, seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id,
-                     traceparent, headers, payload)
+INSERT INTO pawl_message (kind, lane, seq, {{message}})
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 
 -- name: message_keys
@@ -58,7 +57,7 @@ SELECT seq, coalesce(stream, char(1) || seq)
 -- name: message_read
 -- The next messages of a lane after its cursor.
 -- params: kind, lane, after_seq, limit
-SELECT seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id, traceparent, headers, payload
+SELECT seq, {{message}}
   FROM pawl_message WHERE kind = ?1 AND lane = ?2 AND seq > ?3 ORDER BY seq LIMIT ?4
 
 -- name: pause_count
