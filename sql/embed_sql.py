@@ -12,8 +12,8 @@ Rules:  every file starts with `-- NOUN: one sentence`; a name is used once per 
         schema, migrations and invariants have the same names in both dialects; the numbers of migrations have no gaps.
 The files are the list: nothing else names them.
 Lists:  {{message}} becomes the columns of that name in SQL_DIR/DIALECT/columns.sql, {{m.message}} those of the alias m.
-Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for those
-        who read a function in a database; tables have the bare number. The compiler checks the numbers.
+Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for
+        reading a function in a database; tables have the bare number. The compiler checks the numbers.
 """
 import argparse
 import hashlib
@@ -118,7 +118,7 @@ def load(root, later=None):
 
 
 def sections(where, text, problems):
-    """The named statements of a file. What says why a statement is as it is stands between its name and the statement."""
+    """The named statements of a file. A comment that explains a statement is between its name and the statement."""
     head, *parts = SECTION.split(text)
     if statement(head).strip():
         problems.append(f"{where}: a statement without a name")

@@ -42,7 +42,7 @@ SELECT 'pawl_worker may not call ' || p.proname FROM pg_catalog.pg_proc p JOIN p
    AND NOT pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
 
 -- name: grants_public
--- Everybody may call a function or touch a table of the schema.
+-- PUBLIC may call a function or use a table of the schema.
 SELECT 'PUBLIC may use function ' || p.proname FROM pg_catalog.pg_proc p
  WHERE p.pronamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
    AND EXISTS (SELECT 1 FROM pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) x WHERE x.grantee = 0)
@@ -111,7 +111,7 @@ SELECT 'process ' || a.pid || ' of ' || a.usename || ' has a transaction open si
        - pg_catalog.make_interval(secs => COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.transaction_s', true), '')::float8, 300))
 
 -- name: prepared_transaction
--- A prepared transaction that nobody ends; pawl_doctor.transaction_s sets how old (300).
+-- A prepared transaction that is never ended; pawl_doctor.transaction_s sets how old (300).
 SELECT 'prepared transaction ' || x.gid || ' since ' || pg_catalog.date_trunc('second', x.prepared) FROM pg_catalog.pg_prepared_xacts x
  WHERE x.database = pg_catalog.current_database() AND x.prepared < pg_catalog.clock_timestamp()
        - pg_catalog.make_interval(secs => COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.transaction_s', true), '')::float8, 300))
@@ -144,7 +144,7 @@ SELECT 'autovacuum_enabled is off for ' || c.relname FROM pg_catalog.pg_class c
    AND c.reloptions::text[] && ARRAY['autovacuum_enabled=false', 'autovacuum_enabled=off', 'autovacuum_enabled=0']
 
 -- name: table_unlogged
--- A table is emptied by a crash (waiter may be: it holds who sleeps now).
+-- A table is emptied by a crash (waiter may be: it lists only the workers that wait now).
 SELECT c.relname || ' is unlogged' FROM pg_catalog.pg_class c
  WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
    AND c.relkind = 'r' AND c.relpersistence = 'u' AND c.relname <> 'waiter'
@@ -165,7 +165,7 @@ SELECT c.relname || ' was last frozen ' || pg_catalog.age(c.relfrozenxid) || ' t
  ORDER BY pg_catalog.age(c.relfrozenxid) DESC, c.relname LIMIT 1
 
 -- name: trigger_foreign
--- Somebody else put a trigger on a table of the schema.
+-- A trigger that is not ours is on a table of the schema.
 SELECT 'trigger ' || t.tgname || ' on ' || c.relname FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
   JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
  WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)

@@ -3,7 +3,7 @@
 -- name: alert_changes
 -- What happened to the rules, the latest first, with what became of its deliveries.
 -- params: p_rule text (NULL: all), p_before bigint (0: from the latest), p_limit integer
--- returns: one row each; the error of a delivery only for who may see payloads
+-- returns: one row each; the error of a delivery only for callers that may see payloads
 -- tables: alert_change, alert_notice (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.alert_changes(p_rule text, p_before bigint, p_limit integer) RETURNS TABLE (
@@ -25,10 +25,10 @@ END
 $$;
 
 -- name: alert_notice_end
--- What became of a delivery, from who has it.
+-- The outcome of a delivery, reported by its holder.
 -- params: p_number bigint, p_token bigint, p_state smallint (1 again later, 2 delivered, 3 given up), p_delay_ms bigint, p_error text
 -- returns: nothing
--- raises: PW004 somebody else has it
+-- raises: PW004 another caller has it
 -- tables: alert_notice (updated)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.alert_notice_end(p_number bigint, p_token bigint, p_state smallint, p_delay_ms bigint, p_error text)
@@ -46,11 +46,11 @@ END
 $$;
 
 -- name: alert_notices_take
--- Deliveries to a target that are due and that nobody has; the caller has them for the time of the lease.
+-- Deliveries to a target that are due and not leased; the caller gets a lease on them.
 -- params: p_target text, p_lease_ms bigint, p_limit integer
 -- returns: one row each, by number
 -- tables: alert_notice (updated), alert_change (read)
--- locks: the rows it gives; rows that somebody else is taking are passed over
+-- locks: the rows it returns; rows that another caller is taking are skipped
 CREATE OR REPLACE FUNCTION pawl.alert_notices_take(p_target text, p_lease_ms bigint, p_limit integer) RETURNS TABLE (
     notice bigint, token bigint, attempts integer, number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint,
     detail text, now_ms bigint)
@@ -248,7 +248,7 @@ END
 $$;
 
 -- name: alert_turn_take
--- Gives the turn to evaluate the rules, once per interval, to whoever asks first.
+-- Gives the turn to evaluate the rules, once per interval, to the first caller.
 -- params: p_interval_ms bigint
 -- returns: taken, token (0 when not taken), now_ms, next_ms, window_text
 -- tables: alert_turn (updated)
@@ -261,10 +261,10 @@ AS $$
 DECLARE
     v_turn pawl.alert_turn%ROWTYPE;
 BEGIN
-    -- Most who ask are early: they wait for nobody.
+    -- Most callers are early: they return without a lock.
     SELECT t.* INTO v_turn FROM pawl.alert_turn t;
     now_ms := pawl.now_ms();
-    -- A clock that was set back, or somebody with a longer interval, does not stop the evaluation.
+    -- A clock that was set back, or a caller with a longer interval, does not stop the evaluation.
     IF v_turn.next_ms <= now_ms OR v_turn.next_ms > now_ms + 2 * p_interval_ms THEN
         SELECT t.* INTO v_turn FROM pawl.alert_turn t FOR UPDATE;
         now_ms := pawl.now_ms();

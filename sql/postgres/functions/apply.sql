@@ -47,7 +47,7 @@ SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 DECLARE
-    -- Read behind the heads: an event up to them has brought its type into the mapping.
+    -- Read after the heads: an event up to them has brought its type into the mapping.
     v_types text[] := ARRAY(SELECT DISTINCT m.type FROM pawl.mapping m WHERE m.key = p_key LIMIT 17);
     v_few boolean := cardinality(v_types) <= 16;
     v_skips boolean := EXISTS (SELECT 1 FROM pawl.skip k WHERE k.key = p_key);
@@ -220,7 +220,7 @@ $$;
 
 -- name: advance_named
 -- The checkpoints of one perspective that are behind in these streams, as many as one batch has room for.
--- params: p_key, p_streams; p_mine: keys whose checkpoints the caller looks after himself; p_paused: p_key is; p_batch, p_now
+-- params: p_key, p_streams; p_mine: keys whose checkpoints the caller runs itself; p_paused: p_key is; p_batch, p_now
 -- returns: per stream: version, head of the stream, replay_to; locked. busy: streams that a transaction is at. Of this
 --   perspective and of those that are not p_mine, what was completed and is not returned is made pending
 -- tables: stream, perspective (read), checkpoint (updated)
@@ -259,7 +259,7 @@ $$;
 -- name: advance_take
 -- Locks what of one perspective is to be applied in this transaction, and draws its token.
 -- params: p_instance, p_key; p_streams: those of claimed messages, empty: whatever is due; p_mine: with streams, keys whose
---   checkpoints the caller looks after himself; p_batch: events in all (0: the perspective's)
+--   checkpoints the caller runs itself; p_batch: events in all (0: the perspective's)
 -- returns: per stream: version, head of the stream, replay_to, room: the most events it may be given; busy streams; token, 0:
 --   nothing was taken
 -- raises: PW002 the perspective is not registered; PW004 the instance is not active
@@ -280,7 +280,7 @@ DECLARE
 BEGIN
     PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_instance);
     END IF;
     SELECT CASE WHEN p_batch > 0 THEN p_batch ELSE p.batch END AS batch, p.paused INTO v_how
       FROM pawl.perspective p WHERE p.key = p_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
@@ -315,7 +315,7 @@ $$;
 -- name: apply_begin
 -- Locks granted checkpoints of one perspective and says which events are next.
 -- params: p_key text, p_token bigint, p_streams text[], p_batch integer: events in all (0: the perspective's)
--- returns: per stream, in the order of the call: held (false: the grant is over), from_version: applied so far, through_version:
+-- returns: per stream, in the order of the call: held (false: the grant has ended), from_version: applied so far, through_version:
 --   the last version of this batch, head of the stream, replay_to, how many events that gives
 -- raises: PW002 there is no such perspective
 -- tables: checkpoint, perspective, stream, event, mapping, skip (read)
@@ -393,7 +393,7 @@ BEGIN
                    JOIN pawl.stream s ON s.stream = u.stream
                    JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key ORDER BY u.n LOOP
         IF NOT v_row.held THEN
-            RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s is over', v_row.stream);
+            RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s has ended', v_row.stream);
         END IF;
         outcome := 0;
         more := false;
@@ -414,7 +414,7 @@ $$;
 -- Moves the checkpoints of a batch in which nothing failed, all at once.
 -- params: p_key, p_token; per stream: p_versions: applied through; p_now
 -- returns: per stream, in the order of the call, whether there is more (then it stays granted)
--- raises: PW004 a grant is over
+-- raises: PW004 a grant has ended
 -- tables: checkpoint (updated), stream, event, mapping (read), perspective_tally (inserted)
 -- locks: held by apply_begin
 CREATE OR REPLACE FUNCTION pawl.apply_end_all(p_key text, p_token bigint, p_streams text[], p_versions bigint[], p_now bigint) RETURNS TABLE (
@@ -430,7 +430,7 @@ BEGIN
       LEFT JOIN pawl.checkpoint c ON c.stream = u.stream AND c.perspective = p_key
      WHERE (c.status = :CHECKPOINT_PROCESSING AND c.token = p_token AND c.version <= u.version) IS NOT TRUE LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s is over', v_late);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s has ended', v_late);
     END IF;
     INSERT INTO pawl.perspective_tally (key, applied)
     SELECT p_key, sum(x.count)

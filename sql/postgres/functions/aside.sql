@@ -161,7 +161,7 @@ $$;
 -- returns: suspect: a message that is to run alone, or NULL, and suspect_state of its claim; seqs: the others, ascending;
 --   lost: how many of those had been lost before; over: the call ends with this lane
 -- tables: hold, aside, claim, instance (read)
--- locks: none: the lane's lock keeps everybody away but those who hold a claim, and their streams are left out
+-- locks: none: the lane's lock keeps out all but the holders of a claim, and their streams are left out
 CREATE OR REPLACE FUNCTION pawl.claim_held(
     p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_now bigint,
     OUT suspect bigint, OUT suspect_state smallint, OUT seqs bigint[], OUT lost integer, OUT over boolean)
@@ -203,7 +203,7 @@ BEGIN
                       WHERE a.kind = p_kind AND a.key = v_hold.key ORDER BY a.seq LIMIT v_left LOOP
             EXIT WHEN v_row.scheduled_ms > p_now;
             IF v_row.losses >= 2 THEN
-                -- It may have killed its worker: alone, and one at a time per instance. Who does not say its slots gets it
+                -- It may have killed its worker: alone, and one at a time per instance. A worker without slots gets it
                 -- as all that it has: a call that meets it beside work of this kind ends there, so that the next one begins
                 -- with it; beside work of another kind, which this kind cannot make end, it is passed over.
                 IF v_first AND v_alone AND (v_slots OR NOT v_other) THEN
@@ -236,7 +236,7 @@ $$;
 -- returns: nothing. No row aside: a waiting hold goes. Else: made when missing, due at the time of its first row.
 --   Blocked and parked holds stay.
 -- tables: hold (written), aside (read)
--- locks: the holds, in the order of their keys: whoever adds or ends aside rows of a stream settles under this lock
+-- locks: the holds, in the order of their keys: every call that adds or ends aside rows of a stream settles it under this lock
 CREATE OR REPLACE FUNCTION pawl.hold_settle(p_kind smallint, p_lane integer, p_keys text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp

@@ -90,7 +90,7 @@ $$;
 
 -- name: audit_seal
 -- Ends the block of one call: the entries of its rows, linked to the chain of the caller.
--- params: p_block bigint, p_chain uuid (NULL: nobody's), p_entries bytea (40 bytes per row), p_now bigint
+-- params: p_block bigint, p_chain uuid (NULL: none), p_entries bytea (40 bytes per row), p_now bigint
 -- returns: nothing
 -- tables: audit_block (inserted), audit_chain (inserted, updated)
 -- locks: the head of the chain, the last lock of a call
@@ -203,7 +203,7 @@ BEGIN
            FROM pawl.audit_anchor_head h LEFT JOIN pawl.audit_block b ON b.chain = h.chain AND b.number = h.number
           WHERE b.hash IS DISTINCT FROM h.hash ORDER BY h.anchor, h.chain LIMIT 1),
         CASE WHEN p_expect IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.audit_anchor a WHERE encode(a.hash, 'hex') = lower(p_expect))
-             THEN format('no anchor has the hash %s: what it named was removed or written anew', p_expect) END);
+             THEN format('no anchor has the hash %s: what it named was removed or rewritten', p_expect) END);
 END
 $$;
 
@@ -266,7 +266,7 @@ $$;
 -- params: p_task text (NULL: any), p_job bigint (0: any), p_outcome integer (0: any), p_since_ms bigint, p_before bigint (0: from
 --   the newest), p_limit integer, p_scan integer
 -- returns: one row each, hash in hex, and where the next page begins (0: there is none) in every row; an empty page is a row of
---   nulls with the latter; output, error and steps only for who may see payloads
+--   nulls with the latter; output, error and steps only for callers that may see payloads
 -- tables: task_run (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.task_runs(

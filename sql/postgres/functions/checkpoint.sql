@@ -112,7 +112,7 @@ $$;
 -- name: checkpoint_errors
 -- The most common errors of failed checkpoints.
 -- params: p_perspective text: NULL = of all; p_limit
--- returns: rows, the most common first; sample only for who may see payloads
+-- returns: rows, the most common first; sample only for callers that may see payloads
 -- tables: checkpoint (read, failed ones only)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.checkpoint_errors(p_perspective text, p_limit integer) RETURNS TABLE (
@@ -134,7 +134,7 @@ $$;
 -- The next events of a granted checkpoint, for a handler outside of the database.
 -- params: p_stream, p_key, p_token, p_limit
 -- returns: the rows of apply_rows, and in every row through_version and head; one row without an event (id NULL) when none matches
--- raises: PW004 the grant is over
+-- raises: PW004 the grant has ended
 -- tables: those of apply_begin and apply_rows
 -- locks: the checkpoint
 CREATE OR REPLACE FUNCTION pawl.checkpoint_events(p_stream text, p_key text, p_token bigint, p_limit integer) RETURNS TABLE (
@@ -149,7 +149,7 @@ DECLARE
 BEGIN
     SELECT * INTO v_cut FROM pawl.apply_begin(p_key, p_token, ARRAY[p_stream], p_limit);
     IF NOT v_cut.held THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s is over', p_stream);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s has ended', p_stream);
     END IF;
     RETURN QUERY
     SELECT r.stream, r.version, 0::bigint, {{r.event}}, r.replay, v_cut.through_version, v_cut.head
@@ -202,7 +202,7 @@ $$;
 -- params: p_instance uuid; p_streams text[]: those of claimed messages, NULL or empty: whatever is due; p_keys text[];
 --   p_max integer; p_lease_ms bigint; p_request uuid: noted with what is granted
 -- returns: rows with granted true by (stream, perspective), or by due time when no streams are named; a row with granted
---   false names a stream that somebody else is at
+--   false names a stream that another caller has locked
 -- raises: PW004 the instance is not active
 -- tables: instance, perspective, stream (read), checkpoint (updated)
 -- locks: the checkpoints (skip locked)
@@ -224,7 +224,7 @@ DECLARE
 BEGIN
     PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_instance);
     END IF;
     v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND NOT p.paused);
     PERFORM pawl.checkpoints_recover(NULL, v_now);
@@ -483,7 +483,7 @@ $$;
 -- name: stream_behind
 -- The later messages of a stream that are in flight under a token are set aside and leave their claims.
 -- params: p_kind, p_lane, p_token, p_key: the stream (all items in flight of a stream are under one token), p_after bigint:
---   the seq they come behind, p_released boolean: reason released and due now (also when they were aside), else
+--   the seq they come after, p_released boolean: reason released and due now (also when they were aside), else
 --   reason behind and unchanged when they were aside; p_now
 -- returns: how many rows came from message to aside
 -- tables: message, aside, claim

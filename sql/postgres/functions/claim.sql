@@ -4,9 +4,9 @@
 -- Grants waiting work of the caller's lanes, in order.
 -- params: p_instance, p_kind, p_max integer, p_lease_ms bigint, p_policy smallint and p_max_attempts integer (0: the
 --   schema's), p_request uuid (NULL: none), p_lane integer (NULL: all): only this lane, nothing is ended or given
---   back, and when it belongs to somebody else nothing is written
+--   back, and when another instance owns it nothing is written
 -- returns: one row per item: lanes as visited, claims by token, items by seq
--- raises: PW004 the instance is not active or its lease is over
+-- raises: PW004 the instance is not active or its lease has expired
 -- tables: lane, claim, message, aside, hold, dead, tally, request
 -- locks: lanes (skip locked), then claims, holds, messages. Nothing is locked or written when there is nothing to do.
 CREATE OR REPLACE FUNCTION pawl.claim(
@@ -54,7 +54,7 @@ BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i
                     WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
-            'instance %s is evicted or its lease is over: it must not claim', p_instance);
+            'instance %s is evicted or its lease has expired: it must not claim', p_instance);
     END IF;
     IF p_lane IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.lane l
                                            WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance) THEN
@@ -106,7 +106,7 @@ BEGIN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
 
-    -- Who does not say its slots gets nothing beside a suspect that it runs.
+    -- A worker without slots gets nothing while it runs a suspect.
     IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN)
        AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots = 0) THEN
         RETURN;
@@ -240,7 +240,7 @@ $$;
 -- the machinery for many lanes.
 -- params: those of claim, and p_lane integer
 -- returns, raises: as claim
--- tables: lane, claim, message, request; whatever is not usual (a lane that is busy, held, given up, somebody else's or
+-- tables: lane, claim, message, request; whatever is not usual (a lane that is busy, held, given up, another instance's or
 --   piled with old versions, a suspect that runs alone, a repeated request, nothing there) is left to claim
 -- locks: the lane (skip locked), then its claim
 CREATE OR REPLACE FUNCTION pawl.claim_lane(
@@ -261,7 +261,7 @@ DECLARE
     v_high bigint;
     v_xid xid8;
 BEGIN
-    -- Everything that does not need a lock, so that nothing is written when the lane is somebody else's.
+    -- Everything that does not need a lock, so that nothing is written when another instance owns the lane.
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS now_ms,
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END AS policy,
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END AS attempts,
@@ -336,10 +336,10 @@ END
 $$;
 
 -- name: claim_streams
--- What of these streams is to be granted, and whose wake-up must come again.
+-- Which checkpoints of these streams are to be granted, and which streams need another wake-up.
 -- params: p_streams, p_keys: what the caller can run and is not paused, p_max, p_now; p_except: perspectives not looked at
 -- returns: streams and keys to grant, locked; busy streams: a transaction is at them. Those left out are made pending. What
---   somebody holds is left alone: he takes the lock and reads the stream's version before he lets go
+--   is held is left alone: its holder takes the lock and reads the stream's version before giving it back
 -- tables: stream, perspective (read), checkpoint (updated)
 -- locks: the checkpoints that are behind (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_streams(
@@ -385,7 +385,7 @@ $$;
 -- params: p_lane pawl.lane: the row as the caller read it under its lock (its era may be a new one); p_token bigint: of the grant, NULL: none;
 --   p_high bigint: the last seq read; p_xid xid8: an id drawn after that seq was seen,
 --   NULL: nothing was found; p_seen pg_snapshot: taken before the read; p_alone boolean: no id
---   from the snapshot's xmax up to p_xid belongs to anybody else
+--   from the snapshot's xmax up to p_xid belongs to another transaction
 -- returns: nothing
 -- tables: lane (updated, HOT), claim (read)
 -- locks: the lane (held by the caller)

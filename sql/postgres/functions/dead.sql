@@ -174,7 +174,7 @@ END
 $$;
 
 -- name: dead_to_aside
--- Dead letters become rows aside that start anew.
+-- Dead letters become rows aside that start over.
 -- params: p_kind smallint, p_seqs bigint[], p_out_of_order boolean, p_now bigint
 -- returns: how many
 -- tables: dead (deleted), aside (inserted); the caller settles the hold and counts the tally
@@ -198,7 +198,7 @@ END
 $$;
 
 -- name: fingerprint
--- Errors of one cause share it, whatever ids and numbers stand in their texts.
+-- Errors of one cause share it, whatever ids and numbers are in their texts.
 -- params: p_error text
 -- returns: 16 hex digits, as domain/fingerprint.h computes them; NULL for NULL
 -- tables: none
@@ -255,7 +255,7 @@ DECLARE
 BEGIN
     aside_delta := 0;
     dead_delta := 0;
-    -- A message without a stream has nobody after it.
+    -- Nothing waits behind a message without a stream.
     IF p_policy = 2 OR starts_with(p_key, chr(1)) THEN
         PERFORM pawl.hold_settle(p_kind, p_lane, ARRAY[p_key]);
         RETURN;
@@ -276,7 +276,7 @@ $$;
 -- name: view_dead_groups
 -- Dead letters by cause, the biggest group first.
 -- params: p_kind smallint, p_limit integer
--- returns: fingerprint, an error text of the group (of its first letter, and only for who may see payloads), how many, when first and last
+-- returns: fingerprint, an error text of the group (of its first letter, and only for callers that may see payloads), how many, when first and last
 -- tables: dead_tally, dead (read: three rows per group that is returned)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_dead_groups(p_kind smallint, p_limit integer) RETURNS TABLE (

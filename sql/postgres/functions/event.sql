@@ -44,7 +44,7 @@ BEGIN
             MESSAGE = format('event %s needs a type and a payload, and metadata is an object', v_new.wrong);
     END IF;
     IF v_new.twice THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'an id stands twice in the call; give every event its own';
+        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'an id is in the call twice; give every event its own';
     END IF;
     SELECT a.answer, a.version, a.first_version, a.id_known INTO v_result
       FROM pawl.events_append(stream, expected_version, v_new.ids, v_new.types, v_new.payloads, v_new.metadata,
@@ -116,7 +116,7 @@ BEGIN
         PERFORM pawl.put(3::smallint, ARRAY[p_id], ARRAY[p_stream], NULL, ARRAY['pawl' || '.append'],
                          ARRAY[('{"version":' || p_version || '}')::json], NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     END IF;
-    -- Whoever runs receptors on events waits for inbox messages, and feeds them when it is woken.
+    -- A worker with receptors on events waits for inbox messages, and feeds the receptors when it is woken.
     IF pg_sequence_last_value('pawl.wait_seq') > p_now AND EXISTS (SELECT 1 FROM pawl.event_receptor) THEN
         PERFORM pawl.put_wake(2::smallint, p_now);
     END IF;
@@ -146,7 +146,7 @@ $$;
 -- returns: rows in the order in which they are to be applied
 -- tables: none
 -- locks: none
--- LANGUAGE sql without settings of its own, so that it becomes a part of the statement; every name is qualified.
+-- LANGUAGE sql without settings, so that it is inlined into the statement; every name is qualified.
 CREATE OR REPLACE FUNCTION pawl.event_rows_typed(events pawl.event_row[]) RETURNS TABLE (
     stream text, version bigint, id uuid, type text, payload jsonb, metadata jsonb, correlation_id uuid, causation_id uuid,
     traceparent text, appended_ms bigint, replay boolean)
@@ -222,7 +222,7 @@ DECLARE
 BEGIN
     id_known := false;
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('mappings of pawl.', 0));
-    v_xid := pg_current_xact_id(); -- before the number is drawn: whoever gives positions relies on it
+    v_xid := pg_current_xact_id(); -- before the number is drawn: events_stamp relies on it
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       INTO v_now FROM pawl.settings s;
     LOOP
@@ -248,7 +248,7 @@ BEGIN
         END IF;
         INSERT INTO pawl.stream (stream, version, created_ms, updated_ms) VALUES (p_stream, v_count, v_now, v_now)
             ON CONFLICT (stream) DO NOTHING;
-        EXIT WHEN FOUND; -- otherwise somebody else made it meanwhile: look again
+        EXIT WHEN FOUND; -- otherwise another transaction made it meanwhile: look again
     END LOOP;
     answer := 1;
     first_version := v_head + 1;
@@ -344,10 +344,10 @@ $$;
 
 -- name: events_stamp
 -- Gives positions to events that were committed since the last pass.
--- params: p_limit integer: at most so many appends
+-- params: p_limit integer: the most appends to take
 -- returns: how many events got one; the last position given
 -- tables: stamper, appended (deleted), position (inserted), event_type (updated), perspective_tally (folded)
--- locks: the stamper's row: one pass at a time; who finds it taken returns at once
+-- locks: the stamper's row: one pass at a time; a caller that finds it locked returns at once
 -- What the last pass could not see are the transactions that were open in its snapshot and those not older than its xmax;
 -- rows carry their transaction's id, so nothing else is read and an open transaction costs one entry (docs/decisions/0004-positions.md).
 CREATE OR REPLACE FUNCTION pawl.events_stamp(p_limit integer, OUT stamped bigint, OUT last_position bigint)

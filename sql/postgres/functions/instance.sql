@@ -1,10 +1,10 @@
 -- instance: the instances of a fleet: registration, heartbeat, liveness, grants, eviction, duties.
 
 -- name: duty_leave
--- Gives a duty back before its lease is over.
+-- Gives a duty back before its lease expires.
 -- params: p_name text, p_token bigint
 -- returns: nothing
--- raises: PW004 the token is no longer in force
+-- raises: PW004 the token is no longer valid
 -- tables: duty (updated)
 -- locks: the duty's row
 CREATE OR REPLACE FUNCTION pawl.duty_leave(p_name text, p_token bigint) RETURNS void
@@ -25,7 +25,7 @@ $$;
 -- name: duty_take
 -- Takes or renews a duty that exactly one live instance has at a time.
 -- params: p_name text, p_instance uuid, p_lease_ms bigint
--- returns: held (by the caller), token (0 when not held), instance (who has it), now_ms, lease_until_ms
+-- returns: held (by the caller), token (0 when not held), instance (the holder), now_ms, lease_until_ms
 -- raises: PW004 the instance is not active
 -- tables: duty (inserted, updated), instance (read)
 -- locks: the duty's row
@@ -70,7 +70,7 @@ $$;
 -- returns: whether it was active. What a transaction holds of it is left to a later call (leftovers), but it is evicted and
 --   hears of it: it must not go on with a part of what it had
 -- tables: instance, lane (updated), those of instance_end
--- locks: its lanes, then its claims (skip locked: a heartbeat waits for nobody; the caller has set a lock_timeout)
+-- locks: its lanes, then its claims (skip locked: a heartbeat does not wait; the caller has set a lock_timeout)
 CREATE OR REPLACE FUNCTION pawl.evict_one(p_id uuid, p_now bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -88,8 +88,8 @@ END
 $$;
 
 -- name: evict_silent
--- Evicts every instance whose lease is over, except the caller, and takes what was left of evicted ones.
--- params: p_caller uuid (NULL: nobody), p_now bigint
+-- Evicts every instance whose lease has expired, except the caller, and takes what was left of evicted ones.
+-- params: p_caller uuid (NULL: none), p_now bigint
 -- returns: how many are newly evicted
 -- tables: instance (updated), those of evict_one
 -- locks: the silent instances (skip locked: one that is locked is beating right now), then those of evict_one
@@ -120,12 +120,12 @@ $$;
 -- What the store has granted to an instance and its holder does not know of goes back, without an attempt.
 -- params: p_instance uuid; p_side smallint: 1 messages, 2 jobs, 3 checkpoints; p_tokens bigint[], p_numbers bigint[]: what is
 --   held, the seq of a message, the id of a job (ignored for checkpoints); p_settled bigint: of the grants up to this token
---   those that are not listed are known to nobody; p_seen bigint: the highest token that the holder ever got
+--   those that are not listed are unknown to the holder; p_seen bigint: the highest token that the holder ever got
 -- returns: released: how many; newest: the highest token among the side's grants that are left (0: none); epoch
 -- raises: PW004 the instance is unknown, evicted or gone; PW001 seen is no token of this store
 -- tables: instance, claim, message, aside, job_claim (read), those of epoch_follow, release, jobs_report; checkpoint (updated)
 -- locks: those of epoch_follow, release and jobs_report, the checkpoints; nothing when the two agree. It goes with a heartbeat,
---   which waits for nobody: when a transaction has one of them for longer, what is lost (messages: of this kind) is left to
+--   which does not wait: when a transaction holds one of them for longer, what is lost (messages: of this kind) is left to
 --   the next call
 -- Items are released by their id, which the outbox takes twice: one whose twin under the same token is held is left until the
 -- twin has ended.
@@ -144,7 +144,7 @@ DECLARE
     v_answers smallint[];
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE) THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_instance);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_instance);
     END IF;
     epoch := pawl.epoch_follow(coalesce(p_seen, 0));
     released := 0;
@@ -231,7 +231,7 @@ BEGIN
      WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE
     RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     PERFORM pawl.epoch_follow(0);
     now_ms := v_now;
@@ -313,7 +313,7 @@ BEGIN
     UPDATE pawl.lane l SET owner = NULL, draining = false
       FROM unnest(v_kinds, v_lanes) AS u(kind, lane) WHERE l.kind = u.kind AND l.lane = u.lane AND l.owner = p_id;
     SELECT e.token, e.seq INTO v_edge FROM pawl.claim_edge(p_id) e;
-    -- Only tokens of which every active part is ours: what is behind an item in another part goes with it.
+    -- Only tokens of which every active part is ours: what follows an item in another part goes with it.
     FOR v_claim IN
         WITH locked AS MATERIALIZED (
             SELECT c.token, c.part FROM pawl.claim c
@@ -471,7 +471,7 @@ DECLARE
 BEGIN
     SELECT i.lock_no INTO v_no FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     IF v_no = 0 THEN
         v_no := nextval('pawl.lock_seq')::integer;
@@ -485,10 +485,10 @@ END
 $$;
 
 -- name: peers_look
--- Evicts peers whose lease is over, and those whose liveness lock has been gone for 300 ms.
+-- Evicts peers whose lease has expired, and those whose liveness lock has been gone for 300 ms.
 -- params: p_id uuid: the caller
 -- returns: evicted: how many; rebalance_wanted: a lane is free that the caller would take; believe_ms: until the first
---   peer whose lock is gone is believed to be dead (0: it is due, somebody is at it; -1: no lock is gone)
+--   peer whose lock is gone is believed to be dead (0: it is due, another caller is evicting it; -1: no lock is gone)
 -- raises: PW004 the caller is evicted
 -- tables: instance (updated), those of evict_one; lane, settings (read)
 -- locks: the peers concerned (skip locked), then those of evict_one; nothing is written when every lock is there
@@ -511,10 +511,10 @@ BEGIN
     believe_ms := -1;
     SELECT i.kinds, i.lease_ms INTO v_kinds, v_lease FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     evicted := pawl.evict_silent(p_id, v_now);
-    -- After a server start nobody has had time to take its lock again, nor on a server that took over: a promoted standby has
+    -- After a server start no instance has had time to take its lock again, nor on a server that took over: a promoted standby has
     -- run for long. A stopped clock knows nothing of server starts.
     IF EXISTS (SELECT 1 FROM pawl.instance i WHERE i.lock_no > 0 AND i.state = :INSTANCE_ACTIVE AND i.id <> p_id)
        AND (clock_timestamp() > pg_postmaster_start_time() + v_lease * interval '1 millisecond'
@@ -551,8 +551,8 @@ END
 $$;
 
 -- name: view_duties
--- Who has which duty.
--- returns: one row per duty that somebody has, by name
+-- The duties and their holders.
+-- returns: one row per duty that is held, by name
 -- tables: duty (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_duties() RETURNS TABLE (

@@ -44,7 +44,7 @@ $$;
 -- One job with everything that may belong to it: a task, its agent's scopes, a unique key.
 -- params: p_job pawl.job: id, ord, token and state are set here; due_ms NULL: now; text and numbers that the caller left out
 --   are NULL or 0; agent: whose work enqueues it, else it gets its task's; p_now bigint
--- returns: answer 1 applied, 2 duplicate (id: who holds the unique key), 6 no such task, 7 refused; id
+-- returns: answer 1 applied, 2 duplicate (id: the job that holds the unique key), 6 no such task, 7 refused; id
 -- tables: task, agent (read), job, job_aside, job_unique, job_tally, refusal (inserted)
 -- locks: the unique key
 CREATE OR REPLACE FUNCTION pawl.job_insert(p_job pawl.job, p_now bigint, OUT answer smallint, OUT id bigint)
@@ -392,8 +392,8 @@ END
 $$;
 
 -- name: jobs_wake
--- A signal: who waits for it becomes ready and gets its payload as the output of a step.
--- params: p_wait_key text, p_payload json, p_keep_ms bigint: when nobody waits, keep it so long (0: forget it)
+-- A signal: a job that waits for it becomes ready and gets its payload as the output of a step.
+-- params: p_wait_key text, p_payload json, p_keep_ms bigint: when no job waits, keep it this long (0: forget it)
 -- returns: how many woke up; whether it was kept
 -- tables: job_aside (deleted), job, job_step, job_signal (inserted), job_tally
 -- locks: the wait key, the jobs

@@ -95,7 +95,7 @@ $$;
 
 -- name: job_claim_lose
 -- Jobs of a claim that was not reported in time.
--- params: p_claim pawl.job_claim (locked), p_all boolean: all of them, else those whose lease is over; p_give_back boolean: their
+-- params: p_claim pawl.job_claim (locked), p_all boolean: all of them, else those whose lease has expired; p_give_back boolean: their
 --   holder said goodbye, so no attempt is burnt and nothing is recorded; p_caller uuid: whose audit chain; p_now bigint
 -- returns: how many
 -- tables: job, job_claim, those of job_lost, job_tally
@@ -216,7 +216,7 @@ END
 $$;
 
 -- name: job_limits_of
--- The limits in force for a key: its own, else those of its prefix, else none.
+-- The limits that apply to a key: its own, else those of its prefix, else none.
 -- params: p_key text
 -- returns: concurrency (0: none), rate (0: none), rate_ms, weight
 -- tables: job_limit (read)
@@ -242,7 +242,7 @@ $$;
 
 -- name: job_lost
 -- An execution ended with its lease or its worker.
--- params: p_job pawl.job (locked), p_instance uuid: who held it; p_block, p_place: where its audit row goes; p_now bigint
+-- params: p_job pawl.job (locked), p_instance uuid: its holder; p_block, p_place: where its audit row goes; p_now bigint
 -- returns: slot, counter: members of the sums of job_tally_add besides lost; entry of the audit row
 -- tables: job (updated or deleted), those of job_record, job_dies, job_gone
 -- locks: the unique key
@@ -253,7 +253,7 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    -- Whoever says its slots tells what begins (jobs_renew); otherwise the lease is the start.
+    -- A worker that gives its slots reports what begins (jobs_renew); otherwise the lease is the start.
     v_began boolean := p_job.flags & 32 <> 0
                        OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots > 0);
     v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN 3 WHEN p_job.deadline_ms <= p_now THEN 4 END;
@@ -302,7 +302,7 @@ DECLARE
     v_ids bigint[];
 BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'this instance was evicted or has fallen silent: register anew';
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'this instance was evicted or has fallen silent: register again';
     END IF;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
         RETURN QUERY SELECT i.* FROM pawl.job_claim c
@@ -460,7 +460,7 @@ END
 $$;
 
 -- name: jobs_renew
--- Jobs stay with their holder longer; says whether somebody wants them to stop.
+-- Jobs stay with their holder longer; says which are to be cancelled.
 -- params: p_instance, and one array member per item: p_tokens, p_ids (0: every job of the token), p_progress json[]; p_lease_ms
 -- returns: answers (1 applied, 3 stale), cancels
 -- tables: job, job_claim (updated)

@@ -2,9 +2,9 @@
 
 -- name: job_complete
 -- Completes one job inside the caller's own transaction, so that its effect and its end are one.
--- params: p_instance, p_token, p_id: as granted (p_instance NULL: whoever the token was granted to); p_output json;
+-- params: p_instance, p_token, p_id: as granted (p_instance NULL: the instance the token was granted to); p_output json;
 --   p_duration_ms: how long the execution took
--- returns: nothing; raises PW004 when the grant is over, which undoes the caller's transaction
+-- returns: nothing; raises PW004 when the grant has ended, which undoes the caller's transaction
 -- tables: those of jobs_report
 -- locks: those of jobs_report
 CREATE OR REPLACE FUNCTION pawl.job_complete(
@@ -21,7 +21,7 @@ BEGIN
                             CASE WHEN p_output IS NOT NULL THEN ARRAY[p_output] END, NULL, NULL, NULL, NULL, NULL, NULL) r;
     IF v_answers[1] <> 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004',
-            MESSAGE = format('job %s is not held under token %s any more: somebody else has it or it has ended', p_id, p_token);
+            MESSAGE = format('job %s is not held under token %s any more: another worker has it or it has ended', p_id, p_token);
     END IF;
 END
 $$;
@@ -43,7 +43,7 @@ BEGIN
     p_job.state := 5;
     p_job.reason := p_reason;
     p_job.token := 0;
-    p_job.flags := p_job.flags & 7; -- a redrive begins anew
+    p_job.flags := p_job.flags & 7; -- a redrive starts over
     p_job.lease_until_ms := NULL;
     p_job.ready_key := p_job.key;
     p_job.died_ms := p_now;
@@ -165,7 +165,7 @@ END
 $$;
 
 -- name: job_record
--- What one execution leaves behind, by the flags of its job: a task_run row and an event on the spine.
+-- What one execution leaves, by the flags of its job: a task_run row and an event on the spine.
 -- params: p_job pawl.job, p_outcome smallint (1 succeeded, 2 failed, 3 dead, 4 cancelled, 5 lost), p_instance uuid, p_now,
 --   p_duration bigint, p_output json, p_error text, p_steps json, p_in text, p_out text, p_block bigint, p_place integer
 -- returns: the entry of the row in its block (src/domain/authority/audit.h has the same); NULL without the flag audit
@@ -203,7 +203,7 @@ END
 $$;
 
 -- name: jobs_complete
--- Completes the jobs of a report together: their rows go, and what they leave behind is written at once.
+-- Completes the jobs of a report together: their rows go, and what they leave is written in one go.
 -- params: those of jobs_report; p_gone, p_gone_tokens bigint[]: what is completed already; p_block bigint, p_now bigint. The
 --   caller has locked the claims.
 -- returns: places of the items that were completed, and of those and of p_gone where they are named first; ids, tokens, keys (one

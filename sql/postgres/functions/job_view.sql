@@ -59,7 +59,7 @@ $$;
 -- name: job_dead_groups
 -- Dead jobs by the fingerprint of their error, biggest group first.
 -- params: p_limit integer
--- returns: fingerprint, the error of the latest (only for who may see payloads), how many, first and last time
+-- returns: fingerprint, the error of the latest (only for callers that may see payloads), how many, first and last time
 -- tables: dead_tally, job_aside (read: two rows per group that is returned)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_dead_groups(p_limit integer)
@@ -173,9 +173,9 @@ END
 $$;
 
 -- name: view_job_rows
--- Jobs wherever they are, by id.
+-- Jobs in any state, by id.
 -- params: p_ids bigint[]
--- returns: one row each; token, lease and instance only of running ones; payload, progress and error only for who may see payloads
+-- returns: one row each; token, lease and instance only of running ones; payload, progress and error only for callers that may see payloads
 -- tables: job, job_aside, job_claim (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_job_rows(p_ids bigint[])

@@ -48,7 +48,7 @@ BEGIN
                      AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                           AND c.token >= l.low_token)
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
-        -- Nobody begins a claim on a draining lane, so what was seen without the lock still holds.
+        -- No claim begins on a draining lane, so what was seen without the lock still holds.
         UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
     END LOOP;
 END
@@ -136,7 +136,7 @@ DECLARE
 BEGIN
     SELECT i.lease_until_ms INTO lease_until_ms FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     now_ms := v_now;
     evicted := pawl.evict_silent(p_id, v_now);
@@ -153,7 +153,7 @@ $$;
 -- returns: 0 … partition_count - 1
 -- tables: none
 -- locks: none
--- No search_path of its own, or the planner could not write it out where it is called; so every operator says whose it is.
+-- No search_path setting, or the planner could not inline it; so every operator is qualified.
 CREATE OR REPLACE FUNCTION pawl.partition_here(p_key text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -170,7 +170,7 @@ $$;
 -- returns: 0 … p_count - 1, as base/hash.h partition_of computes it
 -- tables: none
 -- locks: none
--- The hash is read as unsigned: a negative one stands for itself + 2^64, and 2^64 mod n is added to its remainder.
+-- The hash is read as unsigned: a negative one means itself + 2^64, and 2^64 mod n is added to its remainder.
 CREATE OR REPLACE FUNCTION pawl.partition_of(p_key text, p_count integer) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -187,8 +187,8 @@ $$;
 -- returns: lanes taken, lanes given (freed or set draining)
 -- tables: instance (read), lane (updated), claim (read), those of claims_expire
 -- locks: those of claims_expire, the kind's balance row, lanes, each for 50 ms at most: a heartbeat does not wait for others.
---   Without the balance row it goes on: it gives only lanes of its own, which it locks, and takes free ones that nobody
---   has locked; two that do this at once may come out uneven, which the next beats mend. Without its lanes it leaves
+--   Without the balance row it goes on: it gives only its own lanes, which it locks, and takes free ones that are not
+--   locked; two that do this at once may end up uneven, which the next beats correct. Without its lanes it leaves
 --   everything to the next one. Nothing is locked when there is nothing to move
 CREATE OR REPLACE FUNCTION pawl.rebalance(
     p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer)
@@ -271,7 +271,7 @@ END
 $$;
 
 -- name: view_lanes
--- The lanes of a kind, who owns them and what is in flight or held on them.
+-- The lanes of a kind, their owners and what is in flight or held on them.
 -- params: p_kind smallint
 -- returns: one row per lane, ascending
 -- tables: lane, claim, hold (read)

@@ -5,8 +5,8 @@
 -- params: p_token bigint, p_part integer (locked by the caller), p_how smallint: 3 expired, 4 evicted, 2 released;
 --   p_edge_token, p_edge_seq: up to where its instance may have begun (claim_edge; not for released ones); p_now
 -- returns: nothing. Unfinished items go aside. Only a suspect that had begun is charged with a death, and dies at the limit;
---   what may have begun becomes a suspect, and so does what is lost again. What is behind them in other parts of
---   the token was in the same hands, and goes the same way
+--   what may have begun becomes a suspect, and so does what is lost again. What follows them in other parts of
+--   the token had the same holder, and goes the same way
 -- tables: claim, message, aside, dead, hold, tally
 -- locks: its lane and the part (held by the caller), the other parts of the token, the holds
 CREATE OR REPLACE FUNCTION pawl.claim_end(
@@ -147,12 +147,12 @@ END
 $$;
 
 -- name: claims_expire
--- Ends the overdue claims of a kind; a lane of somebody else that had one loses its owner.
--- params: p_caller uuid (NULL: nobody), p_kind smallint, p_own boolean: only on lanes of the caller, p_now bigint
+-- Ends the overdue claims of a kind; a lane of another instance that had one loses its owner.
+-- params: p_caller uuid (NULL: none), p_kind smallint, p_own boolean: only on lanes of the caller, p_now bigint
 -- returns: how many parts ended
 -- tables: lane (updated), those of claim_end
--- locks: the lanes (skip locked: who holds one does this itself), then their overdue claims (skip locked: one that a
---   transaction holds is left to a later call; a heartbeat waits for nobody: 50 ms for the first stream
+-- locks: the lanes (skip locked: the holder of one does this itself), then their overdue claims (skip locked: one that a
+--   transaction holds is left to a later call; a heartbeat hardly waits: 50 ms for the first stream
 --   that a transaction holds, then 1 ms)
 CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
@@ -301,7 +301,7 @@ BEGIN
         v_named := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) AS s(seq) WHERE v_all OR s.seq = ANY (v_seqs) ORDER BY 1);
         CONTINUE WHEN cardinality(v_named) = 0;
         IF cardinality(v_named) = cardinality(v_part.seqs) THEN
-            -- Who renews a suspect begins with it.
+            -- Renewing a suspect means that it begins.
             UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > :SUSPECT_NO THEN 2 ELSE 0 END
              WHERE c.token = p_token AND c.part = v_part.part;
             CONTINUE;

@@ -34,7 +34,7 @@ END
 $$;
 
 -- name: pause_set
--- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; a pause that is there stays as it is. Everybody who listens is told, to look at once.
+-- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; an existing pause stays as it is. All listeners are notified and look at once.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- returns: nothing
 -- tables: pause (inserted)
@@ -95,7 +95,7 @@ BEGIN
     v_answers := CASE WHEN p_kind = 2 THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(1::smallint, ARRAY[v_count]) END;
 
-    -- A function scan keeps the order of the arrays, and nextval is drawn row by row behind the filter.
+    -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
     INSERT INTO pawl.message (seq, {{message}})
     SELECT nextval('pawl.message_seq'), p_kind, p.partition % pawl.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
@@ -120,7 +120,7 @@ $$;
 
 -- name: put_check
 -- Refuses messages that put cannot store, by name and number; the table itself checks no lengths, which PostgreSQL
---   would read from their text anew in every statement (docs/decisions/0005-single-put.md).
+--   would parse again in every statement (docs/decisions/0005-single-put.md).
 -- params: one array member per message, as for put
 -- returns: nothing
 -- raises: PW001 the first message that is wrong
@@ -208,10 +208,10 @@ $$;
 -- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
 -- returns: p_id: it is stored, or an error is raised
 -- raises: PW001 something is missing or too long
--- tables: message, tally (inserted); waiter (read when wait_seq says that somebody waits)
+-- tables: message, tally (inserted); waiter (read when wait_seq says that a worker waits)
 -- locks: none
 -- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
--- so does the look at who waits. Constants stand for the settings row, which would cost a tenth of a single INSERT.
+-- so does the look for waiting workers. Constants replace the settings row, which would cost a tenth of a single INSERT.
 CREATE OR REPLACE FUNCTION pawl.put_one(
     p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
     p_causation_id uuid, p_traceparent text) RETURNS uuid
@@ -219,7 +219,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    v_lane integer; -- where it went, when somebody waits
+    v_lane integer; -- where it went, when a worker waits
 BEGIN
     IF (p_id IS NOT NULL AND octet_length(p_type) BETWEEN 1 AND 200 AND octet_length(p_payload::text) <= 16777216
         AND (p_stream IS NULL OR octet_length(p_stream) BETWEEN 1 AND 200) AND (p_topic IS NULL OR octet_length(p_topic) <= 200)
@@ -366,7 +366,7 @@ $$;
 -- returns: the id of the message
 -- tables: those of put_one
 -- locks: none
--- Another order of put_one's parameters, which the planner writes out where it is called: so no search_path of its own, no
+-- Another order of put_one's parameters, which the planner inlines: so no search_path setting, no
 -- rights but the caller's, and every name qualified.
 CREATE OR REPLACE FUNCTION pawl.send(
     type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
@@ -396,7 +396,7 @@ $$;
 -- name: view_refused
 -- What came in and could not be taken.
 -- params: p_after bigint, p_limit integer
--- returns: one row each, by number; detail and payload only for who may see payloads
+-- returns: one row each, by number; detail and payload only for callers that may see payloads
 -- tables: refused (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_refused(p_after bigint, p_limit integer) RETURNS TABLE (

@@ -4,7 +4,7 @@
 -- Takes what of one perspective is due, or behind in named streams, runs its SQL on the next events and moves the
 --   checkpoints, in one transaction: nothing is granted and nothing is left to be given back.
 -- params: p_instance uuid, p_key text; p_streams text[]: those of claimed messages, empty: whatever is due; p_mine text[]: with
---   streams, keys whose checkpoints the caller looks after himself; p_batch integer (0: the perspective's)
+--   streams, keys whose checkpoints the caller runs itself; p_batch integer (0: the perspective's)
 -- returns: a row per stream that was taken: answer 1 applied, 5 an event failed; version, events given, more (it is due at once),
 --   outcome (0; 1 another attempt; 2 stopped), failed_version, error. A row with answer 0 names a stream that a transaction is at
 -- raises: PW001 the perspective has no SQL; PW002 it is not registered; PW004 the instance is not active
@@ -19,7 +19,7 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_sql text := pawl.apply_target(p_key, false);
-    -- Where the events are only ever taken as rows they are given as such.
+    -- Where the events are only read as rows they are passed as rows.
     v_typed_sql text := pg_catalog.regexp_replace(v_sql, '\yevent_rows(\s*\(\s*\$1\s*\))', 'event_rows_typed\1', 'g');
     v_typed boolean := pg_catalog.strpos(pg_catalog.regexp_replace(v_sql, '\yevent_rows\s*\(\s*\$1\s*\)', '', 'g'), '$1') OPERATOR(pg_catalog.=) 0;
     v_take record;
@@ -83,7 +83,7 @@ $$;
 -- name: perspective_backfill
 -- Makes the checkpoints of streams that were there before the perspective, some at a time.
 -- params: p_key text, p_streams_max integer
--- returns: true when it is over
+-- returns: true when it has finished
 -- raises: PW002 there is no such perspective
 -- tables: perspective (updated), stream, event, mapping (read), checkpoint (inserted)
 -- locks: the perspective's row
@@ -297,7 +297,7 @@ $$;
 -- name: perspective_reached
 -- Whether a perspective has applied a version of a stream, or everything up to a position.
 -- params: p_key text: key or name; p_stream text and p_version bigint, or p_stream NULL and p_position bigint
--- returns: reached; at: the version or position; failed and its error when it does not get there by itself right now
+-- returns: reached; at: the version or position; failed and its error when it will not get there on its own right now
 -- raises: PW002 there is no such perspective
 -- tables: checkpoint, stream, event, mapping (read), those of perspective_walk
 -- locks: those of perspective_walk
@@ -334,7 +334,7 @@ $$;
 -- name: perspective_register
 -- Registers a version of a perspective and maps the known event types to it.
 -- params: p_modes, p_texts: its patterns; the rest as in store/events.h (0 and NULL: the defaults)
--- returns: answer 1 applied, 2 duplicate, 4 conflict: the version is another one; its state; whether the backfill is over
+-- returns: answer 1 applied, 2 duplicate, 4 conflict: the version is another one; its state; whether the backfill has finished
 -- raises: PW001 a pattern is wrong; PW005 an append stays open
 -- tables: perspective, pattern, mapping, type_seen
 -- locks: the mappings, exclusively
@@ -397,7 +397,7 @@ $$;
 -- raises: PW002 there is no such perspective; PW003 streams are named, and the clear statement takes none
 -- tables: those of reset_checkpoints, and what the perspective's clear statement names
 -- locks: those of reset_checkpoints, and the statement's
--- The clear statement runs with the rights and the search_path of the caller, behind the checkpoints: nothing is applied meanwhile.
+-- The clear statement runs with the rights and the search_path of the caller, after the checkpoints are locked: nothing is applied meanwhile.
 CREATE OR REPLACE FUNCTION pawl.perspective_reset(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE
 AS $$
@@ -474,7 +474,7 @@ $$;
 -- params: p_key text, p_look integer: how many events to look at, p_whole boolean: remember the position also when it was looked to
 --   the end
 -- returns: the position; waits_stream, waits_ms: the stream and the time of the first event that is not applied, NULL when there is none;
---   whole: false: there are more events than were looked at (waits_ms is that of the last one), or somebody else is at it
+--   whole: false: there are more events than were looked at (waits_ms is that of the last one), or another caller has it locked
 -- tables: perspective (updated), stamper, position, event, mapping, checkpoint (read)
 -- locks: the perspective's row (skip locked: then nothing is moved)
 CREATE OR REPLACE FUNCTION pawl.perspective_walk(
@@ -507,7 +507,7 @@ BEGIN
       LEFT JOIN pawl.checkpoint c ON c.stream = e.stream AND c.perspective = p_key
      WHERE e.version > coalesce(c.version, 0) AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)
        AND q.position + e.version - q.version <= v_through
-     ORDER BY q.position, e.version LIMIT 1; -- in this order nothing behind the first one is read
+     ORDER BY q.position, e.version LIMIT 1; -- in this order nothing after the first one is read
     whole := FOUND OR v_through = v_head;
     IF FOUND THEN
         at := v_first.position - 1;
@@ -587,7 +587,7 @@ $$;
 -- name: wait_for
 -- Waits until a perspective has applied a version of a stream; read your own writes.
 -- params: perspective: key or name; stream and version; timeout_ms
--- returns: true when it has, false when the time is over
+-- returns: true when it has, false when time ran out
 -- raises: PW002 there is no such perspective
 -- tables: those of perspective_reached
 -- locks: none

@@ -304,11 +304,11 @@ END
 $$;
 
 -- name: receptors_feed
--- Puts a message for each event behind the positions of receptors that matches them, and moves the positions.
+-- Puts a message for each event after the receptors' positions that matches them, and moves the positions.
 -- params: p_names text[]: those that the caller runs; p_limit: events per receptor
 -- returns: how many of the names are registered, events looked at, messages put, whether there is more
 -- tables: event_receptor (updated), pattern, position, event, stamper (read); those of put
--- locks: the receptors' rows: one caller at a time feeds a receptor, who finds one taken passes it over
+-- locks: the receptors' rows: one caller at a time feeds a receptor, locked ones are skipped
 -- Positions have no gaps and none is given after the last (docs/decisions/0004-positions.md), so nothing is skipped; the
 -- messages and the position are one transaction, so nothing is put twice.
 CREATE OR REPLACE FUNCTION pawl.receptors_feed(

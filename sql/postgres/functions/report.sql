@@ -150,7 +150,7 @@ $$;
 --   token, p_keep boolean: write the history, p_now
 -- returns: the tokens that ended; the careful way must decide about the others
 -- tables: claim (updated), message (deleted), history
--- locks: none of its own: the caller holds the claim parts
+-- locks: none: the caller holds the claim parts
 CREATE OR REPLACE FUNCTION pawl.complete_whole(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
@@ -212,7 +212,7 @@ $$;
 -- name: ended_answer
 -- What to answer for an item that no active part of its token lists.
 -- params: p_instance, p_kind, p_token, p_id
--- returns: 2 duplicate: it was reported before; 3 stale: the grant is over
+-- returns: 2 duplicate: it was reported before; 3 stale: the grant has ended
 -- tables: claim (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.ended_answer(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid) RETURNS smallint
@@ -289,7 +289,7 @@ $$;
 -- name: fail_item
 -- One failed item goes aside or dies, and its stream waits as its policy says.
 -- params: of the item: p_kind, p_token, p_id, p_seq, p_source, p_lane, p_key; p_attempts: with this failure; p_deaths; p_error;
---   p_class; p_delay (-1: backoff); p_policy, p_max_attempts: in force; p_now
+--   p_class; p_delay (-1: backoff); p_policy, p_max_attempts: those that apply; p_now
 -- returns: dead: it became a dead letter; aside_delta, dead_delta: what the tally must count
 -- tables: claim, message, aside, dead, hold
 -- locks: the parts of the token (held by the caller), the hold
@@ -332,7 +332,7 @@ $$;
 -- Ends one claimed message inside the caller's own transaction, together with what the caller writes there.
 -- params: p_kind smallint, p_token bigint and p_id uuid as the message was granted
 -- returns: nothing
--- raises: PW004 the grant is over (the transaction is aborted with it), PW003 an earlier message of its stream is unfinished
+-- raises: PW004 the grant has ended (the transaction is aborted with it), PW003 an earlier message of its stream is unfinished
 -- tables: those of complete
 -- locks: the claim parts of the token
 CREATE OR REPLACE FUNCTION pawl.finish(p_kind smallint, p_token bigint, p_id uuid) RETURNS void
@@ -386,7 +386,7 @@ AS $$
 $$;
 
 -- name: items_finish
--- Removes finished messages, wherever they are, and keeps them in the history when asked.
+-- Removes finished messages from any table, and keeps them in the history when asked.
 -- params: p_kind, p_lane, p_seqs bigint[], p_keep boolean, p_now
 -- returns: nothing
 -- tables: message, aside (deleted), history (inserted)

@@ -83,9 +83,9 @@ END
 $$;
 
 -- name: run_jobs_lock
--- The locks that the ends of several jobs of runs need, taken in the one order that everybody keeps.
+-- The locks that the ends of several jobs of runs need, taken in the same order everywhere.
 -- params: p_keys text[]: the unique keys of the jobs, which the caller has locked
--- returns: nothing; a job that ends alone takes its locks in this order by itself
+-- returns: nothing; a job that ends alone takes its locks in this order anyway
 -- tables: run_partition, run (read)
 -- locks: the partitions by (run, part), then the runs and all their parents, the youngest first
 CREATE OR REPLACE FUNCTION pawl.run_jobs_lock(p_keys text[]) RETURNS void
@@ -230,7 +230,7 @@ END
 $$;
 
 -- name: run_reset
--- A partition starts anew from a given place, in a new generation.
+-- A partition starts over from a given place, in a new generation.
 -- params: p_run bigint, p_part integer, p_offset bigint, p_cursor text (NULL: none)
 -- returns: 1 applied, 4 conflict (the run is consolidating, nested, completed or cancelled), 6 not found
 -- tables: run_partition (updated), those of run_partition_open, run_jobs_drop, run_pages_put
@@ -539,7 +539,7 @@ $$;
 -- Partitions and how far they are.
 -- params: p_run bigint (0: of every run), p_name text (NULL: any), p_state integer (0: any), p_quiet_ms bigint: active, not paused and
 --   not updated for so long (0: any), p_after_run bigint, p_after_part integer: the keyset cursor, p_limit integer
--- returns: the columns of struct partition_row and the time, by run and part; params, cursor and error only for who may see payloads
+-- returns: the columns of struct partition_row and the time, by run and part; params, cursor and error only for callers that may see payloads
 -- tables: run_partition (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_partitions(
@@ -573,7 +573,7 @@ $$;
 -- Runs with the sums of their partitions.
 -- params: p_id bigint (0: any), p_key text, p_name text (NULL: any), p_state integer (0: any), p_open boolean: those that have not
 --   ended, p_parent bigint (0: any), p_before bigint (0: from the newest), p_limit integer
--- returns: the columns of struct run_row and the time, newest first; params, spec and error only for who may see payloads
+-- returns: the columns of struct run_row and the time, newest first; params, spec and error only for callers that may see payloads
 -- tables: run, run_partition (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_runs(

@@ -68,7 +68,7 @@ BEGIN
                 '%s would be fetched for ever', p_page, v_part.next_offset)
             ELSE format('endless loop: page %s says that there is more, a partition has at most 1000000 pages', p_page) END;
         PERFORM pawl.run_partition_open(v_run, v_part, v_now);
-        -- Before its job: a page that somebody delivered once more may have brought it, whose end says nothing.
+        -- Before its job: a page that was delivered twice may have brought it, and the end of that one says nothing.
         PERFORM pawl.run_partition_end(p_run, p_part, 3::smallint, error, v_now);
         PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], ARRAY[2::smallint], ARRAY[2::smallint], NULL, ARRAY[p_fetch_ms],
                                  NULL, ARRAY[error], NULL, NULL, NULL, NULL, NULL);
@@ -115,7 +115,7 @@ BEGIN
         last := pawl.run_partition_end(p_run, p_part, 2::smallint, NULL, v_now);
     END IF;
     IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue THEN
-        -- Most pages: nothing is kept of the job, and nobody waits for its key.
+        -- Most pages: nothing is kept of the job, and no job waits for its key.
         DELETE FROM pawl.job_unique u WHERE u.key = v_job.unique_key AND u.job = p_id;
         DELETE FROM pawl.job_step s WHERE s.job = p_id;
         DELETE FROM pawl.job j WHERE j.id = p_id;
@@ -254,7 +254,7 @@ $$;
 -- name: page_guard
 -- Why a page is not let through.
 -- params: p_run pawl.run, p_part pawl.run_partition: NULL when there is none; p_generation integer, p_page bigint: of the page
--- returns: 0 it is, 1 behind, 2 ahead, 3 of an old generation, 4 its partition is done, 5 its run is over, 7 there is no such page
+-- returns: 0 it is, 1 behind, 2 ahead, 3 of an old generation, 4 its partition is done, 5 its run has ended, 7 there is no such page
 -- tables: none
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.page_guard(p_run pawl.run, p_part pawl.run_partition, p_generation integer, p_page bigint)
@@ -276,7 +276,7 @@ $$;
 -- name: page_held
 -- Whether the caller holds a page's job; locks what the end of that job needs.
 -- params: p_instance, p_token, p_id: as granted
--- returns: 1 held, 2 reported before under that token, 3 the grant is over (counted)
+-- returns: 1 held, 2 reported before under that token, 3 the grant has ended (counted)
 -- tables: job_claim, job (read), those of jobs_report when it is not held
 -- locks: the claim, then the job
 CREATE OR REPLACE FUNCTION pawl.page_held(p_instance uuid, p_token bigint, p_id bigint) RETURNS smallint
@@ -388,7 +388,7 @@ END
 $$;
 
 -- name: run_consolidated
--- The consolidation is over, or there was none to do.
+-- The consolidation has ended, or there was none to do.
 -- params: p_id bigint, p_now bigint
 -- returns: nothing
 -- tables: run (updated), those of run_end
@@ -409,7 +409,7 @@ END
 $$;
 
 -- name: run_end
--- A run ends: its limit goes, who waits for it wakes up, its parent counts it.
+-- A run ends: its limit goes, jobs that wait for it wake up, its parent counts it.
 -- params: p_id bigint; p_state smallint: 5 completed, 6 failed, 7 cancelled; p_error text; p_now bigint
 -- returns: nothing
 -- tables: run (updated), job_limit (deleted), those of jobs_wake

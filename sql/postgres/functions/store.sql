@@ -45,7 +45,7 @@ $$;
 -- name: epoch_follow
 -- Raises the epoch when the server has another past than the tokens that were given: after a promotion, and when
 -- a token is known that it never gave, so that it must have lost commits.
--- params: p_seen bigint: the highest token that somebody got from it; 0: none
+-- params: p_seen bigint: the highest token that a caller got from it; 0: none
 -- returns: the epoch, as epoch_now
 -- raises: PW001 the token is of an epoch far ahead
 -- tables: settings (read; written when the epoch is raised)
@@ -90,8 +90,8 @@ $$;
 -- returns: the epoch of settings; when the server is on another timeline than the one known there, what epoch_follow will write
 -- tables: settings (read)
 -- locks: none
--- Tokens are made of it in transactions of clients, which may stay open for long: so it writes and locks nothing, and waits for
--- nobody. It agrees with what is written later, by whomever: both add how many timelines further the server is, so that a second
+-- Tokens are made of it in transactions of clients, which may stay open for long: so it writes and locks nothing, and does
+-- not wait. It agrees with what is written later, by any call: both add how many timelines further the server is, so that a second
 -- promotion before the first was written counts too, and nothing that changes the epoch lowers it.
 CREATE OR REPLACE FUNCTION pawl.epoch_now() RETURNS bigint
 LANGUAGE sql VOLATILE
@@ -145,7 +145,7 @@ $$;
 
 -- name: maintain
 -- Ends overdue claims, removes what has outlived its use, folds the tally.
--- params: p_caller uuid (NULL: nobody): never removed; p_rows_max integer: bound of each deletion
+-- params: p_caller uuid (NULL: none): never removed; p_rows_max integer: bound of each deletion
 -- returns: how many of each
 -- tables: all that age
 -- locks: those of claims_expire; everything else skips what is locked
@@ -259,7 +259,7 @@ END
 $$;
 
 -- name: retry_wait_ms
--- What to wait behind a failed attempt: 1 s, doubled each time, at most 60 s, of that 50 to 100 %.
+-- The delay after a failed attempt: 1 s, doubled each time, at most 60 s, of that 50 to 100 %.
 -- params: p_attempt integer, counted from 1
 -- returns: milliseconds, as domain/retry.h has them
 -- tables: none
@@ -322,7 +322,7 @@ AS $$
 $$;
 
 -- name: text_cut
--- The longest prefix of a text with at most so many bytes of UTF-8, without half a character.
+-- The longest prefix of a text within a number of bytes of UTF-8, without half a character.
 -- params: p_text text, p_bytes_max integer
 -- returns: text
 -- tables: none

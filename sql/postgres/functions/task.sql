@@ -43,7 +43,7 @@ AS $$
 $$;
 
 -- name: schedule_fire
--- Makes the jobs of some instants, each at most once whoever calls, and moves the schedule on.
+-- Makes the jobs of some instants, each at most once however often it is called, and moves the schedule on.
 -- params: p_name text, p_version bigint, p_instants, p_due bigint[], p_through_ms, p_next_ms bigint
 -- returns: answer 1 applied, 4 conflict (another version), 6 not found; per instant answers (1 applied, 2 it had fired, 4 skipped
 --   because an earlier job is unfinished, 7 refused) and ids
@@ -155,7 +155,7 @@ BEGIN
            start_ms = excluded.start_ms, end_ms = excluded.end_ms, paused = excluded.paused, next_ms = excluded.next_ms,
            version = s.version + 1, updated_ms = excluded.updated_ms
     RETURNING s.version INTO schedule_put.version;
-    PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- who rests until the next schedule has to look again
+    PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- workers that rest until the next schedule have to look again
     answer := 1;
 END
 $$;
@@ -183,7 +183,7 @@ $$;
 -- name: schedules
 -- Schedules by name, or those that are due by (next_ms, name).
 -- params: p_name, p_task text (NULL: any), p_due boolean, p_after text (NULL: from the first), p_limit integer
--- returns: now_ms and the columns of schedule; params only for who may see payloads
+-- returns: now_ms and the columns of schedule; params only for callers that may see payloads
 -- tables: schedule (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.schedules(p_name text, p_task text, p_due boolean, p_after text, p_limit integer)
@@ -218,7 +218,7 @@ $$;
 
 -- name: scope_missing
 -- Which scope an agent lacks.
--- params: p_agent text (NULL: nobody's work needs no scopes), p_scopes text[]
+-- params: p_agent text (NULL: work without an agent needs no scopes), p_scopes text[]
 -- A granted scope that ends in * covers what begins with the text before it (src/domain/authority/scope.h).
 -- returns: the first missing scope in the order of the array; 'agent NAME' when it is missing or disabled; NULL when all is well
 -- tables: agent (read)
@@ -319,7 +319,7 @@ $$;
 -- name: tasks
 -- Tasks by name.
 -- params: p_name text (NULL: all), p_after text (NULL: from the first), p_limit integer
--- returns: the columns of task, scopes as a JSON array; spec and params only for who may see payloads
+-- returns: the columns of task, scopes as a JSON array; spec and params only for callers that may see payloads
 -- tables: task (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.tasks(p_name text, p_after text, p_limit integer)

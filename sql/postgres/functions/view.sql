@@ -1,7 +1,7 @@
 -- view: what operators look at: messages, counts, and why a message waits.
 
 -- name: message_all
--- Every message wherever it is, in the shape of message_row; internal, nobody has rights on it.
+-- Every message in any state, in the shape of message_row; internal, no role has rights on it.
 -- tables: message, aside, dead, history, claim, hold (read)
 CREATE OR REPLACE VIEW pawl.message_all AS
 SELECT 1 AS place, coalesce(c.token, 0) AS token, coalesce(c.lease_until_ms, 0) AS lease_until_ms, m.seq, {{m.message}},
@@ -57,7 +57,7 @@ $$;
 -- name: role_views
 -- What the view role may look at: no payload, no headers, no error text of a message.
 -- tables: those of message_all, instance, lane (read)
--- security_barrier: a cheap function in somebody's query must not see rows that the view leaves out.
+-- security_barrier: a cheap function in a user's query must not see rows that the view leaves out.
 CREATE OR REPLACE VIEW pawl.instances WITH (security_barrier) AS
 SELECT i.id, i.service, i.host, i.pid, i.kinds, CASE i.state WHEN 1 THEN 'active' ELSE 'evicted' END AS state,
        to_timestamp(i.started_ms / 1000.0) AS started_at, to_timestamp(i.beat_ms / 1000.0) AS last_heartbeat_at,
@@ -179,7 +179,7 @@ AS $$
 $$;
 
 -- name: view_ids
--- Ids of messages in a range, wherever they are; for ids of which somebody typed the beginning.
+-- Ids of messages in a range, in any state; for ids given by their beginning.
 -- params: p_low uuid, p_high uuid (both included), p_limit integer
 -- returns: id, each once, ascending
 -- tables: message, aside, dead, history (read)
@@ -206,7 +206,7 @@ $$;
 -- name: view_message
 -- Every message with an id, in any state.
 -- params: p_id uuid
--- returns: message_row, by seq; payload, headers and error only for who may see payloads
+-- returns: message_row, by seq; payload, headers and error only for callers that may see payloads
 -- tables: those of message_all (read)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_message(p_id uuid) RETURNS SETOF pawl.message_row
@@ -232,7 +232,7 @@ $$;
 -- name: view_message_rows
 -- The messages at the places that view_messages found; one that has moved since is left out.
 -- params: p_places, p_kinds, p_lanes, p_seqs: of each
--- returns: message_row, in the order of seq; payload, headers and error only for who may see payloads; each LIMIT makes the planner look up one row instead of joining whole tables;
+-- returns: message_row, in the order of seq; payload, headers and error only for callers that may see payloads; each LIMIT makes the planner look up one row instead of joining whole tables;
 --   whatever is asked the plan is the same, and making it takes five times as long as running it
 -- tables: those of message_all (read)
 -- locks: none
@@ -515,7 +515,7 @@ END
 $$;
 
 -- name: why_locked
--- Whose open transaction has locked what a message needs to go on: everybody else leaves it alone until then.
+-- The session with the open transaction that has locked what a message needs: others leave it alone until it ends.
 -- params: p_kind smallint, p_lane integer, p_seq bigint, p_key text: the key of its hold
 -- returns: NULLs when nothing is locked; else locked: lane, claim, stream or instance; and the pid of the session. Since when
 --   is the caller's to look up: the owner of the functions may not see it.

@@ -35,7 +35,7 @@ BEGIN
     END IF;
     SELECT i.state, i.beat_ms, i.lease_until_ms INTO v_instance FROM pawl.instance i WHERE i.id = p_id;
     IF (FOUND AND v_instance.state <> :INSTANCE_ACTIVE) OR EXISTS (SELECT 1 FROM pawl.tombstone t WHERE t.id = p_id) THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register anew', p_id);
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     now_ms := v_now;
     IF v_instance.state IS NULL THEN
@@ -56,7 +56,7 @@ $$;
 --   work_put), NULL or []:
 --   nothing. Reports name the Token of the claimed message. p_flags: 1 claim nothing, 2 keep completed messages in the
 --   history, 4 list the partition numbers. p_partition_count and p_stale_threshold_seconds belong to the schema: NULL,
---   or the schema's value. p_max_messages: at most so many are claimed of each kind. p_kinds: bit set, 2 outbox, 4 inbox,
+--   or the schema's value. p_max_messages: the most to claim of each kind. p_kinds: bit set, 2 outbox, 4 inbox,
 --   8 perspectives: checkpoints of p_perspectives (NULL: of all) are granted, and whatever woke them is seen to. p_request_id: the same id again changes nothing and returns the same claims
 -- returns: claimed_outbox, claimed_inbox, claimed_perspectives (StreamId, PerspectiveName, LastVersion: applied through, HeadVersion:
 --   of the stream, Token, LeaseUntilMs, ReplayTo, Attempt; its events: checkpoint_events or events_read); answers: per array, one word per item; assigned_lanes: the
@@ -161,10 +161,10 @@ END
 $$;
 
 -- name: put_wake
--- Wakes the workers that wait for work of a kind; under load nobody waits, and nobody pays for a notification.
+-- Wakes the workers that wait for work of a kind; under load no worker waits, and no notification is paid for.
 -- params: p_kind smallint, p_now bigint, p_lane integer: where the only message went (NULL: look everywhere)
 -- returns: nothing
--- tables: waiter (read when wait_seq says that somebody waits)
+-- tables: waiter (read when wait_seq says that a worker waits)
 -- locks: none
 CREATE OR REPLACE FUNCTION pawl.put_wake(p_kind smallint, p_now bigint, p_lane integer DEFAULT NULL) RETURNS void
 LANGUAGE plpgsql VOLATILE
@@ -219,7 +219,7 @@ END
 $$;
 
 -- name: wait_late
--- Whether somebody is putting messages or jobs right now who may not have seen who waits.
+-- Whether a transaction is putting messages or jobs right now and may not have seen the waiters.
 -- params: none
 -- returns: true: poll again soon, the wish may have come too late for them
 -- tables: none; reads the locks of the tables that work is put into
@@ -239,7 +239,7 @@ END
 $$;
 
 -- name: wake
--- Wakes everybody who listens, whether they wait or not.
+-- Wakes all listeners, whether they wait or not.
 -- params: none
 -- returns: nothing
 -- tables: none
@@ -265,7 +265,7 @@ LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    -- PL/pgSQL keeps the plan; a SQL function would make it anew in every call.
+    -- PL/pgSQL keeps the plan; a SQL function would plan again in every call.
     RETURN (SELECT coalesce(jsonb_agg(jsonb_build_object(
                'MessageId', i.id, 'Token', i.token, 'Seq', i.seq, 'LeaseUntilMs', i.lease_until_ms, 'MessageType', i.type,
                'Payload', i.payload, 'Headers', i.headers, 'Topic', i.topic, 'StreamKey', i.stream, 'Partition', i.partition,
@@ -313,7 +313,7 @@ $$;
 --   uuid (NULL: none): used before: what the instance still holds of that batch's grants comes again, and nothing else
 -- returns: a row per checkpoint: applied through version, head of the stream, the token that every report must carry, its lease; events
 --   up to replay_to are a replay; attempt from 1
--- raises: PW004 the instance is not active or its lease is over
+-- raises: PW004 the instance is not active or its lease has expired
 -- tables: those of claim, checkpoints_claim, complete and release; request
 -- locks: those of claim, then the checkpoints (skip locked)
 CREATE OR REPLACE FUNCTION pawl.work_perspectives(

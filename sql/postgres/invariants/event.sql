@@ -8,7 +8,7 @@ SELECT pg_catalog.format('%s of %s: status %s, due %s, stopped %s, lease %s', c.
     OR (c.instance IS NOT NULL AND (c.status <> :CHECKPOINT_PROCESSING OR c.lease_until_ms = 0 OR c.token = 0))
 
 -- name: checkpoint_for_every_match
--- A stream with an event that a perspective gets has its checkpoint, once the backfill is over.
+-- A stream with an event that a perspective gets has its checkpoint, once the backfill has finished.
 SELECT pg_catalog.format('%s gets %s and has no checkpoint for %s', m.key, e.type, e.stream)
   FROM pawl.event e JOIN pawl.mapping m ON m.type = e.type JOIN pawl.perspective p ON p.key = m.key
  WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND p.backfilled

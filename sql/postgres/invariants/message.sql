@@ -63,7 +63,7 @@ SELECT pg_catalog.format('hold of kind %s stream %s, state %s, holds nothing', h
                         ELSE EXISTS (SELECT 1 FROM pawl.dead d WHERE d.kind = h.kind AND d.seq = h.by_seq) END
 
 -- name: in_flight_prefix
--- No unclaimed message at or below the lane's lowest cut stands before an item in flight of its stream.
+-- No unclaimed message at or below the lane's lowest cut precedes an item in flight of its stream.
 -- A transaction that drew its number early may commit late: only what no cut can find any more is a violation.
 SELECT pg_catalog.format('kind %s seq %s waits while seq %s of stream %s is in flight', m.kind, m.seq, f.seq, f.stream)
   FROM (SELECT i.kind, i.lane, i.token, i.seq, v.stream

@@ -5,7 +5,7 @@
 SELECT f.name, f.checksum FROM pawl.schema_function f ORDER BY f.name
 
 -- name: function_record
--- Notes which texts of the functions are in force.
+-- Notes the current texts of the functions.
 -- params: names text[], checksums text[]
 INSERT INTO pawl.schema_function (name, checksum)
 SELECT u.name, u.checksum FROM unnest($1::text[], $2::text[]) AS u(name, checksum)
@@ -20,7 +20,7 @@ SELECT p.oid::bigint, 'DROP FUNCTION ' || p.oid::pg_catalog.regprocedure::text
    AND p.pronamespace = (SELECT c.relnamespace FROM pg_catalog.pg_class c WHERE c.oid = 'pawl.schema_function'::pg_catalog.regclass)
 
 -- name: migrate_constants
--- The functions that stand for settings which hardly ever change, so that plans hold their values.
+-- The functions that return settings which hardly ever change, so that plans hold their values.
 -- partition_count(), partition_wrap() (2^64 mod it), lane_count(): fixed with the schema; clock_is_stopped(): a test stopped
 -- the clock (settings_change makes it again). What is there already stays.
 DO $$
@@ -128,7 +128,7 @@ SELECT m.version, m.name, m.checksum FROM pawl.schema_migration m ORDER BY m.ver
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('migration of pawl.', 0))
 
 -- name: migrate_owner
--- Whether the schema does without its roles, because whoever made it might not create them.
+-- Whether the schema has no roles, because the user that made it may not create them.
 -- returns: without_roles boolean
 SELECT NOT EXISTS (SELECT 1 FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
                     WHERE n.nspname || '.' = 'pawl.' AND r.rolname = 'pawl_owner')
@@ -154,7 +154,7 @@ BEGIN
             BEGIN
                 EXECUTE pg_catalog.format('CREATE ROLE %I NOLOGIN', v_role);
             EXCEPTION WHEN duplicate_object OR unique_violation THEN
-                NULL; -- somebody else made it in another database of the cluster
+                NULL; -- it was made meanwhile from another database of the cluster
             END;
         END IF;
     END LOOP;

@@ -4,7 +4,7 @@
 SELECT b.now_ms, b.lease_until_ms FROM pawl.batch_begin($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) b
 
 -- name: listen
--- This session is told when somebody is woken.
+-- This session is notified of every wake-up.
 LISTEN "pawl.wake"
 
 -- name: wait_begin

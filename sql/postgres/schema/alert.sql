@@ -65,7 +65,7 @@ CREATE TABLE pawl.alert_notice (
     target text COLLATE "C" NOT NULL,
     state smallint NOT NULL DEFAULT 1, -- 1 waiting, 2 delivered, 3 given up
     attempts integer NOT NULL DEFAULT 0,
-    due_ms bigint NOT NULL, -- also until when somebody has it
+    due_ms bigint NOT NULL, -- also the end of its lease
     token bigint NOT NULL DEFAULT 0,
     error text
 );

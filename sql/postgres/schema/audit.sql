@@ -9,7 +9,7 @@ CREATE TABLE pawl.audit (
 );
 CREATE SEQUENCE pawl.run_seq AS bigint CACHE 1;
 
--- Executions. block and place: where the row's hash stands in the chain.
+-- Executions. block and place: where the row's hash is in the chain.
 CREATE TABLE pawl.task_run (
     id bigint PRIMARY KEY,
     job bigint NOT NULL,

@@ -1,7 +1,7 @@
 -- checkpoint: how far a perspective is on each stream.
 
--- due_ms: when somebody may claim it; NULL: never. request: of the batch that granted it last. failed_version: the event that failed; 0: not known.
--- status: 0 pending, 1 processing, 2 completed, 3 failed. Every move leaves a dead row behind, and a dead entry at the front of the
+-- due_ms: when it may be claimed; NULL: never. request: of the batch that granted it last. failed_version: the event that failed; 0: not known.
+-- status: 0 pending, 1 processing, 2 completed, 3 failed. Every move leaves a dead row, and a dead entry at the front of the
 -- list of what is due, which is read past: they go before they are a twentieth of the table.
 CREATE TABLE pawl.checkpoint (
     stream text COLLATE "C" NOT NULL,

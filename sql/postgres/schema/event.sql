@@ -67,7 +67,7 @@ CREATE TABLE pawl.type_seen (
 );
 CREATE INDEX type_seen_type ON pawl.type_seen (type);
 
--- events: how many of the type have a position; written by whoever gives positions, and nobody else.
+-- events: how many of the type have a position; written only by the pass that gives positions.
 CREATE TABLE pawl.event_type (
     type text COLLATE "C" PRIMARY KEY,
     events bigint NOT NULL DEFAULT 0

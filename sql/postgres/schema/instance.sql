@@ -1,4 +1,4 @@
--- instance: instances, those that were removed, their duties, and who wants to be woken.
+-- instance: instances, those that were removed, their duties, and the workers that want to be woken.
 
 CREATE SEQUENCE pawl.lock_seq AS integer CACHE 1 CYCLE;
 
@@ -30,15 +30,15 @@ CREATE TABLE pawl.tombstone (
     removed_ms bigint NOT NULL
 );
 
--- Who wants to be woken when work arrives.
--- Not logged: after a crash nobody waits any more, and every worker asks again.
+-- Workers that want to be woken when work arrives.
+-- Not logged: after a crash no worker waits any more, and each asks again.
 CREATE UNLOGGED TABLE pawl.waiter (
     instance uuid    PRIMARY KEY,
     kinds    integer NOT NULL, -- bits, as in instance
-    until_ms bigint  NOT NULL  -- a wish that nobody renews ends by itself
+    until_ms bigint  NOT NULL  -- a wish that is not renewed expires
 );
 
--- Until when somebody wants to be woken: one number that a put can look at without opening a table.
+-- Until when a worker wants to be woken: one number that a put can look at without opening a table.
 CREATE SEQUENCE pawl.wait_seq AS bigint CACHE 1;
 SELECT pg_catalog.setval('pawl.wait_seq', 1);
 

@@ -103,7 +103,7 @@ CREATE TABLE pawl.job_key (
     CONSTRAINT job_key_running_not_negative CHECK (running >= 0)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 200);
 
--- Who claims or ends keyed work holds this row; who sweeps holds the other.
+-- A call that claims or ends keyed work holds this row; a sweep holds the other.
 CREATE TABLE pawl.job_fair (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     vtime bigint NOT NULL DEFAULT 0,

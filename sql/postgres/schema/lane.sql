@@ -1,6 +1,6 @@
 -- lane: lanes and their owners.
 
--- Who changes the owners of a kind's lanes holds its row here.
+-- Locked by calls that change the owners of a kind's lanes.
 CREATE TABLE pawl.balance (
     kind smallint PRIMARY KEY,
     CONSTRAINT balance_kind_known CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE)
@@ -10,7 +10,7 @@ CREATE TABLE pawl.balance (
 -- open_xids, seen_xmax: what the snapshot of the last read did not see; low: where to read from while none of the
 -- open ones has ended. low_token: no claim of the lane with a lower token is active: a cursor for claims, so that the
 -- entries of ended ones, which a long-open transaction keeps, are not read. Updates are HOT: they never touch an indexed column except the owner.
--- No CHECK, here and in claim: only our functions write these two tables, and `pawl check` looks for the same; a CHECK is read and compiled anew by
+-- No CHECK, here and in claim: only our functions write these two tables, and `pawl check` looks for the same; a CHECK is parsed and compiled again by
 -- every statement that writes a row, a tenth of what a claim costs.
 CREATE TABLE pawl.lane (
     kind smallint NOT NULL,

@@ -28,7 +28,7 @@ CREATE TYPE pawl.item AS (
     suspect boolean
 );
 
--- One message wherever it is. place: 1 message, 2 aside, 3 dead, 4 history; state: enum message_state of store/view.h.
+-- One message in any state. place: 1 message, 2 aside, 3 dead, 4 history; state: enum message_state of store/view.h.
 CREATE TYPE pawl.message_row AS (
     place integer,
     token bigint,

@@ -19,6 +19,6 @@ SELECT 'the library is SQLite ' || sqlite_version() WHERE substr(sqlite_version(
 SELECT 'synchronous is ' || s.synchronous FROM pragma_synchronous s WHERE s.synchronous < 2
 
 -- name: trigger_foreign
--- Somebody else put a trigger on a table of pawl's.
+-- A trigger that is not ours is on a table of pawl's.
 SELECT 'trigger ' || s.name || ' on ' || s.tbl_name FROM sqlite_schema s
  WHERE s.type = 'trigger' AND s.tbl_name LIKE 'pawl\_%' ESCAPE '\' AND s.name NOT LIKE 'pawl\_%' ESCAPE '\'

@@ -9,7 +9,7 @@ SELECT c.perspective || ' of ' || c.stream || ': status ' || c.status || ', due 
     OR (c.instance IS NOT NULL AND (c.status <> :CHECKPOINT_PROCESSING OR c.lease_until_ms = 0 OR c.token = 0))
 
 -- name: checkpoint_for_every_match
--- A stream with an event that a perspective gets has its checkpoint, once the backfill is over.
+-- A stream with an event that a perspective gets has its checkpoint, once the backfill has finished.
 SELECT m.key || ' gets ' || e.type || ' and has no checkpoint for ' || e.stream AS detail
   FROM pawl_event e JOIN pawl_mapping m ON m.type = e.type JOIN pawl_perspective p ON p.key = m.key
  WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND p.backfilled

@@ -21,14 +21,14 @@ SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
   FROM pawl_alert_change c WHERE (?1 IS NULL OR c.rule = ?1) AND (?2 = 0 OR c.number < ?2) ORDER BY c.number DESC LIMIT ?3
 
 -- name: alert_notice_due
--- Deliveries to a target that are due and that nobody has.
+-- Deliveries to a target that are due and not leased.
 -- params: target, now_ms, limit
 SELECT n.number, n.attempts, c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail
   FROM pawl_alert_notice n JOIN pawl_alert_change c ON c.id = n.change
  WHERE n.state = :NOTICE_WAITING AND n.target = ?1 AND n.due_ms <= ?2 ORDER BY n.number LIMIT ?3
 
 -- name: alert_notice_end
--- What became of a delivery, from who has it.
+-- The outcome of a delivery, reported by its holder.
 -- params: number, token, state, due_ms, error
 UPDATE pawl_alert_notice SET state = ?3, due_ms = ?4, error = ?5, token = 0 WHERE number = ?1 AND token = ?2 AND state = :NOTICE_WAITING
 
@@ -42,7 +42,7 @@ DELETE FROM pawl_alert_notice WHERE NOT EXISTS (SELECT 1 FROM pawl_alert_change 
 INSERT INTO pawl_alert_notice (change, target, due_ms) VALUES (?1, ?2, ?3)
 
 -- name: alert_notice_take
--- Somebody has a delivery for a while.
+-- Lease a delivery.
 -- params: number, token, due_ms
 UPDATE pawl_alert_notice SET token = ?2, due_ms = ?3, attempts = attempts + 1 WHERE number = ?1
 

@@ -18,7 +18,7 @@ SELECT key, (SELECT min(seq) FROM pawl_aside WHERE pawl_aside.kind = ?1 AND pawl
 UPDATE pawl_aside SET attempts = ?3, losses = 0, reason = ?4, scheduled_ms = ?5, error = ?6 WHERE kind = ?1 AND seq = ?2
 
 -- name: aside_followers
--- The messages of a stream that wait behind a seq.
+-- The waiting messages of a stream after a seq.
 -- params: kind, key, seq
 SELECT seq FROM pawl_aside WHERE kind = ?1 AND key = ?2 AND seq > ?3 ORDER BY seq
 
@@ -82,7 +82,7 @@ DELETE FROM pawl_hold WHERE kind = ?1 AND key = ?2
 SELECT state, by_seq FROM pawl_hold WHERE kind = ?1 AND key = ?2
 
 -- name: hold_put
--- Hold a stream; a hold that is there is overwritten.
+-- Hold a stream; an existing hold is overwritten.
 -- params: kind, key, lane, due_ms, state, by_seq
 INSERT INTO pawl_hold (kind, key, lane, due_ms, state, by_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = ?4, state = ?5, by_seq = ?6

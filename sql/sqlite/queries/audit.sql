@@ -97,7 +97,7 @@ SELECT id, job, task, type, queue, attempt, instance, token, started_ms, finishe
   FROM pawl_task_run WHERE task = ?4 AND id < ?1 ORDER BY id DESC
 
 -- name: run_places
--- Where the executions stand in the blocks.
+-- Where the executions are in the blocks.
 SELECT block, place FROM pawl_task_run ORDER BY block, place
 
 -- name: run_verify
@@ -122,7 +122,7 @@ SELECT id, job, event, attempt, made_ms, instance, task, type, error, payload FR
 DELETE FROM pawl_task_run WHERE id IN (SELECT id FROM pawl_task_run WHERE expires_ms < ?1 LIMIT ?2)
 
 -- name: sweep_spine
--- Events that nobody passed on for 7 days.
+-- Events that were not passed on for 7 days.
 -- params: now_ms, limit
 DELETE FROM pawl_spine WHERE id IN (SELECT id FROM (SELECT id, made_ms FROM pawl_spine ORDER BY id LIMIT ?2) WHERE made_ms < ?1 - 604800000)
 

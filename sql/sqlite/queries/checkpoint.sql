@@ -29,7 +29,7 @@ SELECT perspective, fingerprint, min(error), count(*) FROM pawl_checkpoint WHERE
  GROUP BY perspective, fingerprint ORDER BY 4 DESC, 1, 2 LIMIT ?2
 
 -- name: checkpoint_find
--- Where a perspective stands.
+-- How far a perspective is in a stream.
 -- params: stream, perspective
 SELECT version, token, status, attempts, updated_ms, error FROM pawl_checkpoint WHERE stream = ?1 AND perspective = ?2
 
@@ -71,7 +71,7 @@ SELECT ?1, m.key, 0, 0, 0, 0, ?3, ?3, ?3 FROM pawl_mapping m
  WHERE m.type = ?2 AND NOT EXISTS (SELECT 1 FROM pawl_checkpoint c WHERE c.stream = ?1 AND c.perspective = m.key)
 
 -- name: checkpoint_move
--- Where a checkpoint stands now that has neither error nor lease, and had none.
+-- Moves a checkpoint that has neither error nor lease, and had none.
 -- params: stream, perspective, version, token, status, attempts, due_ms, now_ms
 -- Only the columns that change: indexes on the others are not looked at.
 UPDATE pawl_checkpoint SET version = ?3, token = ?4, status = ?5, attempts = ?6, due_ms = ?7, updated_ms = ?8
@@ -125,7 +125,7 @@ UPDATE pawl_checkpoint
  WHERE perspective = ?1 AND status = :CHECKPOINT_FAILED AND (?2 IS NULL OR stream IN (SELECT value FROM json_each(?2)))
 
 -- name: checkpoint_write
--- Where a checkpoint stands now.
+-- Moves a checkpoint.
 -- params: stream, perspective, version, token, status, attempts, error, fingerprint, stopped, instance, lease_until_ms, due_ms,
 --   failed_version, replay_to, now_ms
 UPDATE pawl_checkpoint

@@ -63,12 +63,12 @@ SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_at
   FROM pawl_claim WHERE token = ?1 ORDER BY part
 
 -- name: claim_overdue
--- Active parts of a kind whose lease is over.
+-- Active parts of a kind whose lease has expired.
 -- params: kind, now_ms
 SELECT token, part, lane FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2 ORDER BY token, part
 
 -- name: claim_overdue_own
--- Active parts of a kind whose lease is over, on the lanes of one owner.
+-- Active parts of a kind whose lease has expired, on the lanes of one owner.
 -- params: kind, now_ms, owner
 SELECT token, part, lane FROM pawl_claim
  WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2

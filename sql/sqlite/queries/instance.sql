@@ -1,17 +1,17 @@
 -- instance: the instances of a fleet: registration, heartbeat, liveness, grants, eviction, duties.
 
 -- name: duty_find
--- Who has a duty.
+-- The holder of a duty.
 -- params: name
 SELECT instance, token, lease_until_ms FROM pawl_duty WHERE name = ?1
 
 -- name: duty_list
--- The duties that somebody has.
+-- The duties that are held.
 -- params: now_ms
 SELECT name, instance, token, lease_until_ms FROM pawl_duty WHERE lease_until_ms > ?1 ORDER BY name
 
 -- name: duty_put
--- Note who has a duty until when.
+-- Sets the holder of a duty and the end of its lease.
 -- params: name, instance, token, lease_until_ms
 INSERT INTO pawl_duty (name, instance, token, lease_until_ms) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (name) DO UPDATE SET instance = ?2, token = ?3, lease_until_ms = ?4
@@ -81,7 +81,7 @@ UPDATE pawl_instance SET processed = ?2 WHERE id = ?1
 UPDATE pawl_instance SET state = :INSTANCE_EVICTED, evicted_ms = ?2 WHERE id = ?1
 
 -- name: instance_silent
--- Active instances whose lease is over, other than the caller, by id.
+-- Active instances whose lease has expired, other than the caller, by id.
 -- params: caller, now_ms
 SELECT id FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND id <> ?1 AND lease_until_ms <= ?2 ORDER BY id
 

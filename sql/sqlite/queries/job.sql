@@ -51,7 +51,7 @@ UPDATE pawl_job SET state = ?2, ord = ?3, due_ms = ?4, token = ?5, lease_until_m
 DELETE FROM pawl_job_signal WHERE id = ?1
 
 -- name: job_signal_insert
--- Keeps a signal for who waits later.
+-- Keeps a signal for a job that waits later.
 INSERT INTO pawl_job_signal (wait_key, expires_ms, payload) VALUES (?1, ?2, ?3)
 
 -- name: job_signal_oldest
@@ -89,5 +89,5 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 DELETE FROM pawl_job_done WHERE token NOT IN (SELECT token FROM pawl_job_claim)
 
 -- name: sweep_signals
--- Signals that nobody waited for in time.
+-- Signals that no job waited for in time.
 DELETE FROM pawl_job_signal WHERE id IN (SELECT id FROM pawl_job_signal WHERE expires_ms <= ?1 LIMIT ?2)

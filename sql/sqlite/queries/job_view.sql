@@ -38,13 +38,13 @@ SELECT b.fingerprint,
   FROM biggest AS b ORDER BY b.letters DESC, b.fingerprint
 
 -- name: job_full
--- A whole job, and who runs it.
+-- A whole job, and the instance that runs it.
 SELECT j.id, j.state, j.ord, j.due_ms, j.put_ms, j.token, j.lease_until_ms, j.priority, j.attempts, j.max_attempts, j.flags, j.deadline_ms, j.timeout_ms, j.instant_ms, j.cancel_ms, j.died_ms, j.reason, j.queue, j.type, j.task, j.key, j.unique_key, j.traceparent, j.schedule, j.wait_key, j.wait_step, j.fingerprint, j.error, j.agent, j.progress, j.payload,
        c.instance
   FROM pawl_job j LEFT JOIN pawl_job_claim c ON c.token = j.token AND j.state = :JOB_RUNNING WHERE j.id = ?1
 
 -- name: job_late
--- How many running jobs have a lease that is over.
+-- How many running jobs have an expired lease.
 -- params: how many are counted, now_ms
 SELECT count(*) FROM (SELECT 1 FROM pawl_job INDEXED BY pawl_job_token WHERE state = :JOB_RUNNING AND lease_until_ms <= ?2 LIMIT ?1)
 
@@ -84,5 +84,5 @@ SELECT t.queue, t.ready, t.running, t.later, t.waiting, t.dead, t.put, t.done, t
   FROM pawl_job_tally t ORDER BY t.queue
 
 -- name: job_worker
--- Whether anybody alive works on jobs.
+-- Whether a live instance works on jobs.
 SELECT 1 FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND kinds & 16 <> 0 AND lease_until_ms > ?1 LIMIT 1

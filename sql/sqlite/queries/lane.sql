@@ -88,7 +88,7 @@ SELECT lane, token, high,
  ORDER BY token LIMIT ?6
 
 -- name: view_lane
--- Who serves a lane.
+-- The instance that serves a lane.
 -- params: kind, lane
 SELECT owner, draining, (SELECT lease_until_ms FROM pawl_instance WHERE id = pawl_lane.owner AND state = :INSTANCE_ACTIVE)
   FROM pawl_lane WHERE kind = ?1 AND lane = ?2

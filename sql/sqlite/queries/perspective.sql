@@ -89,7 +89,7 @@ UPDATE pawl_perspective SET position = ?2 WHERE key = ?1
 UPDATE pawl_perspective SET state = ?2, paused = ?3 WHERE key = ?1
 
 -- name: perspective_tally_again
--- Counts the states of checkpoints anew, after many were changed at once.
+-- Recounts the states of checkpoints, after many were changed at once.
 -- params: key; NULL: of all perspectives
 UPDATE pawl_perspective_tally
    SET (pending, processing, completed, failed, stopped) =

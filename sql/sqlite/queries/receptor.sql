@@ -29,7 +29,7 @@ SELECT name, position, fed, registered_ms FROM pawl_event_receptor ORDER BY name
 UPDATE pawl_event_receptor SET position = ?2, fed = fed + ?3 WHERE name = ?1
 
 -- name: event_receptor_waited
--- Whether somebody who waits for these kinds may have a receptor on events to feed.
+-- Whether a worker that waits for these kinds may have a receptor on events to feed.
 -- params: kinds, now_ms
 SELECT 1 FROM pawl_waiter WHERE (kinds & ?1) <> 0 AND until_ms > ?2 AND EXISTS (SELECT 1 FROM pawl_event_receptor) LIMIT 1
 

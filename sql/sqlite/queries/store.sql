@@ -55,15 +55,15 @@ PRAGMA trusted_schema = OFF
 PRAGMA journal_mode = WAL
 
 -- name: send_release
--- Keeps what a send inside somebody else's transaction wrote.
+-- Keeps what a send inside the caller's transaction wrote.
 RELEASE pawl_send
 
 -- name: send_rollback
--- Forgets what a send inside somebody else's transaction wrote.
+-- Undoes what a send inside the caller's transaction wrote.
 ROLLBACK TO pawl_send
 
 -- name: send_savepoint
--- Marks where a send inside somebody else's transaction begins.
+-- Marks where a send inside the caller's transaction begins.
 SAVEPOINT pawl_send
 
 -- name: settings_change
@@ -84,7 +84,7 @@ UPDATE pawl_settings
 UPDATE pawl_settings SET clock_base_ms = ?1, boot_id = ?2
 
 -- name: settings_count
--- What every writing operation leaves behind.
+-- What every writing operation records.
 -- params: last_seq, last_token, now_ms
 UPDATE pawl_settings SET last_seq = ?1, last_token = ?2, last_ms = ?3
 

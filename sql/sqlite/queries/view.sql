@@ -43,7 +43,7 @@ SELECT min(seq),
                         WHERE stream = ?2 LIMIT 1))
 
 -- name: view_ids
--- Ids of messages in a range, wherever they are.
+-- Ids of messages in a range, in any state.
 -- params: lowest id, highest id, limit
 -- returns: id, each once, ascending
 -- Waiting messages are indexed lane by lane: the next id is the least of the lanes' next ones.

@@ -12,6 +12,6 @@ INSERT INTO pawl_waiter (instance, kinds, until_ms) VALUES (?1, ?2, ?3)
 DELETE FROM pawl_waiter WHERE instance = ?1 OR until_ms <= ?2
 
 -- name: waiter_find
--- Whether somebody waits for one of these kinds.
+-- Whether a worker waits for one of these kinds.
 -- params: kinds, now_ms
 SELECT 1 FROM pawl_waiter WHERE (kinds & ?1) <> 0 AND until_ms > ?2 LIMIT 1

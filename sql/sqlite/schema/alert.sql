@@ -65,7 +65,7 @@ CREATE TABLE pawl_alert_notice (
     target   TEXT NOT NULL,
     state    INTEGER NOT NULL DEFAULT 1, -- 1 waiting, 2 delivered, 3 given up
     attempts INTEGER NOT NULL DEFAULT 0,
-    due_ms   INTEGER NOT NULL, -- also until when somebody has it
+    due_ms   INTEGER NOT NULL, -- also the end of its lease
     token    INTEGER NOT NULL DEFAULT 0,
     error    TEXT
 ) STRICT;

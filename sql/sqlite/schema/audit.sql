@@ -8,7 +8,7 @@ CREATE TABLE pawl_audit (
     detail TEXT
 ) STRICT;
 
--- Executions. block and place: where the row's hash stands in the chain.
+-- Executions. block and place: where the row's hash is in the chain.
 CREATE TABLE pawl_task_run (
     id          INTEGER PRIMARY KEY,
     job         INTEGER NOT NULL,

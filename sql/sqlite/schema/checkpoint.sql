@@ -1,6 +1,6 @@
 -- checkpoint: how far a perspective is on each stream.
 
--- due_ms: when somebody may claim it; NULL: never. failed_version: the event that failed; 0: not known.
+-- due_ms: when it may be claimed; NULL: never. failed_version: the event that failed; 0: not known.
 -- status: 0 pending, 1 processing, 2 completed, 3 failed.
 CREATE TABLE pawl_checkpoint (
     stream         TEXT NOT NULL,

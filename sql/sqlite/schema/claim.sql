@@ -2,7 +2,7 @@
 
 -- What is in flight, one row per claim part, never one per message: items holds seq (8 bytes, little-endian) and id
 -- (16 bytes) of each message in the order of seq, marks one byte each: 0 in flight, 1 done, 2 left. marks keeps its
--- size and stands before items, so that reporting one message rewrites one page and not the whole row.
+-- size and comes before items, so that reporting one message rewrites one page and not the whole row.
 CREATE TABLE pawl_claim (
     token          INTEGER NOT NULL,
     part           INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- instance: instances, those that were removed, their duties, and who wants to be woken.
+-- instance: instances, those that were removed, their duties, and the workers that want to be woken.
 
 CREATE TABLE pawl_instance (
     id              BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -25,11 +25,11 @@ CREATE TABLE pawl_tombstone (
     removed_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Who wants to be woken when work arrives.
+-- Workers that want to be woken when work arrives.
 CREATE TABLE pawl_waiter (
     instance BLOB PRIMARY KEY CHECK (length(instance) = 16),
     kinds    INTEGER NOT NULL, -- bits, as in instance
-    until_ms INTEGER NOT NULL  -- a wish that nobody renews ends by itself
+    until_ms INTEGER NOT NULL  -- a wish that is not renewed expires
 ) STRICT, WITHOUT ROWID;
 
 -- One row per duty; lease_until_ms in the past: free.

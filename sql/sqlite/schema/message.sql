@@ -1,6 +1,6 @@
 -- message: messages that are ready or claimed, what is known of those that came before, and what was refused or paused.
 -- Times are milliseconds of the store's clock, uuids are blobs of 16 bytes. Columns that are read without the payload
--- stand before it, so that a big payload's overflow pages are not touched.
+-- come before it, so that a big payload's overflow pages are not touched.
 
 CREATE TABLE pawl_message (
     kind           INTEGER NOT NULL,

@@ -21,7 +21,7 @@ CREATE TABLE pawl_settings (
     dedupe_ms         INTEGER NOT NULL,
     history_ms        INTEGER NOT NULL,
     dead_policy       INTEGER NOT NULL,
-    test_now_ms       INTEGER NOT NULL, -- not 0: the clock stands there (tests only)
+    test_now_ms       INTEGER NOT NULL, -- not 0: the clock is stopped there (tests only)
     clock_base_ms     INTEGER NOT NULL, -- the store's time when this boot began
     boot_id           BLOB NOT NULL,    -- the boot that clock_base_ms belongs to
     file_id           TEXT NOT NULL,    -- device:inode; another one means a copy or a restore
