@@ -21,6 +21,8 @@
 /* How much one call may carry. */
 #define PAWL_BATCH_DEFAULT 500
 #define PAWL_BATCH_MAX 5000
+#define PAWL_SWEEP_MAX                                                                                       \
+    5000 /* messages of a lane that one claim reads to pass over what is paused; sql/ repeats it */
 #define PAWL_HELD_MAX 1000000 /* grants that one holder lists */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
@@ -77,6 +79,8 @@
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
 #define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */
+#define PAWL_UNTIL_RESUMED_MS                                                                                \
+    253402300799000LL /* when something paused is due: the end of the year 9999; sql/ repeats it */
 
 /* Pooled work (docs/jobs.md); sql/postgres repeats these numbers. */
 #define PAWL_JOB_ATTEMPTS_DEFAULT 25

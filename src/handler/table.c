@@ -346,16 +346,15 @@ void handler_table_pause(struct handler_table *table, const struct pause_rows *r
     table->pause_count = rows->count;
 }
 
-static bool paused(const struct handler_table *table, const struct item *item, int handler) {
-    pawl_str topic = str_absent(item->topic) ? item->type : item->topic;
-    for (size_t i = 0; i < table->pause_count; i++) {
-        const struct pause_row *row = &table->pauses[i];
-        if ((row->scope == PAUSE_TOPIC && str_equal(row->name, topic)) ||
-            (row->scope == PAUSE_STREAM && !str_absent(item->stream) && str_equal(row->name, item->stream)) ||
-            (row->scope == PAUSE_HANDLER && handler >= 0 &&
-             (str_equal(row->name, table->handlers[handler].pattern) ||
-              str_equal_cstr(row->name, table->handlers[handler].name))))
+/* *name is the handler's own, which outlives the list. */
+static bool paused(const struct handler_table *table, int handler, pawl_str *name) {
+    const pawl_str names[] = {table->handlers[handler].pattern, str_from(table->handlers[handler].name)};
+    for (size_t i = 0; i < 2 * table->pause_count; i++) {
+        const struct pause_row *row = &table->pauses[i / 2];
+        if (row->scope == PAUSE_HANDLER && str_equal(row->name, names[i % 2])) {
+            *name = names[i % 2];
             return true;
+        }
     }
     return false;
 }
@@ -384,10 +383,11 @@ void handler_table_uncancel(struct handler_table *table, pawl_uuid id) {
 }
 
 /* One receptor that waits lets the message wait: it is done when all of them are. */
-static bool receptor_paused(const struct handler_table *table, const struct item *item, int first) {
+static bool any_paused(const struct handler_table *table, const struct item *item, int first,
+                       pawl_str *name) {
     bool several = table->handlers[first].receptor != NULL && !table->handlers[first].event;
-    for (int i = first; i >= 0 && several; i = match_receptor(table, item->type, i)) {
-        if (paused(table, item, i))
+    for (int i = first; i >= 0; i = several ? match_receptor(table, item->type, i) : HANDLER_NONE) {
+        if (paused(table, i, name))
             return true;
     }
     return false;
@@ -411,12 +411,11 @@ static int match_any(struct handler_table *table, const struct item *item) {
     return receptor >= 0 ? receptor : handler_table_match(table, item->type);
 }
 
-int handler_table_match_item(struct handler_table *table, const struct item *item) {
+int handler_table_match_item(struct handler_table *table, const struct item *item, pawl_str *pause) {
     int handler = match_any(table, item);
     if (table->pause_count > 0 && cancelled(table, item))
         return HANDLER_CANCELLED;
-    if (table->pause_count > 0 &&
-        (paused(table, item, handler) || (handler >= 0 && receptor_paused(table, item, handler))))
+    if (table->pause_count > 0 && handler >= 0 && any_paused(table, item, handler, pause))
         return HANDLER_PAUSED;
     return handler;
 }

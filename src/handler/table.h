@@ -156,9 +156,9 @@ void handler_table_pause(struct handler_table *table, const struct pause_rows *r
 /* The message has ended: that it was cancelled is forgotten. */
 void handler_table_uncancel(struct handler_table *table, pawl_uuid id);
 
-/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: it is paused;
- * HANDLER_CANCELLED: to end.
- */
-int handler_table_match_item(struct handler_table *table, const struct item *item);
+/* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: its handler is paused,
+ * under the name that is written to *pause; topics and streams are the store's business. HANDLER_CANCELLED:
+ * it is to end. */
+int handler_table_match_item(struct handler_table *table, const struct item *item, pawl_str *pause);
 
 #endif

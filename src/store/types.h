@@ -161,6 +161,9 @@ struct messages_fail {
 struct release_item {
     struct item_ref ref;
     int64_t delay_ms;
+    /* The pause of a handler that it is given back for: it waits until that is resumed, and for delay_ms when
+     * it has been by now. Absent: none. */
+    pawl_str handler;
 };
 
 struct messages_release {

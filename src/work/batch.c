@@ -45,7 +45,8 @@ static bool reports_in(struct arena *arena, const pawl_batch_part *part, enum st
                                          .delay_ms = in->delay_ms};
     }
     for (size_t i = 0; i < part->release_count; i++)
-        releases[i] = (struct release_item){ref_in(part->releases[i].ref), part->releases[i].delay_ms};
+        releases[i] = (struct release_item){.ref = ref_in(part->releases[i].ref),
+                                            .delay_ms = part->releases[i].delay_ms};
     for (size_t i = 0; i < part->renewal_count; i++)
         renewals[i] = ref_in(part->renewals[i]);
     out->completions[kind] = completions;

@@ -258,6 +258,24 @@ class PauseTest(WorkerTest):
         self.assertEqual(self.run_pawl("resume", "topic", "closed").code, 0)
         self.wait(lambda: self.counts()["done"] == 1200, 60, "the end of the others")
 
+    def begun(self, kind):
+        return self.log.read_text(encoding="utf-8").split().count(kind) if self.log.exists() else 0
+
+    def test_thousands_of_paused_streams_come_first_and_delay_nothing(self):
+        """The open ones are sent last, begin at once, and a resume begins at once."""
+        self.assertEqual(self.run_pawl("pause", "topic", "closed").code, 0)
+        for kind, count in (("closed", 6000), ("open", 200)):
+            lines = [json.dumps({"type": "t." + kind, "topic": kind, "stream": f"{kind}-{n}", "payload": {}}) for n in range(count)]
+            self.ok("send", "--ndjson", "-", stdin="\n".join(lines) + "\n")
+        handler = self.script(f'echo "$PAWL_TYPE" >> {self.log}')
+        self.start("--concurrency", "4", "--on", "t.*=exec:" + handler)
+        self.wait(lambda: self.begun("t.open") == 200, 20, "the end of the open ones")
+        self.assertEqual(self.begun("t.closed"), 0)
+        self.wait(lambda: self.counts()["done"] == 200, 20, "their reports")
+        self.assertEqual((self.counts()["ready"], self.counts()["leased"]), (0, 0))  # nobody looks at the others again
+        self.assertEqual(self.run_pawl("resume", "topic", "closed").code, 0)
+        self.wait(lambda: self.begun("t.closed") > 0, 10, "the first of the others")
+
 
 class DeathTest(WorkerTest):
     """A worker is killed with much in its hands."""

@@ -23,7 +23,8 @@ static int64_t worker_when_ms(const struct worker *worker, int64_t boot_ms, int6
     return at_ms;
 }
 
-static int match(void *self, const struct item *item) {
+static int match(void *self, const struct item *item, pawl_str *paused) {
+    (void)paused;
     const struct worker *worker = self;
     int handler = item->type.ptr[1] - '0';
     return handler == worker->no_handler && !worker->world->healed ? -1 : handler;

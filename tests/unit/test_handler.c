@@ -136,6 +136,7 @@ static void test_receptors(void **state) {
     pawl_error err;
     struct handler_table *table = NULL;
     const struct handler *found[HANDLER_RECEPTORS_MAX];
+    pawl_str pause = {NULL, 0};
     assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
     pawl_handler function = {.function = nothing};
     pawl_handler named = {.function = nothing, .receptor = "ledger", .max_attempts = 3};
@@ -154,12 +155,42 @@ static void test_receptors(void **state) {
     item.type = STR("other");
     assert_int_equal(handler_table_receptors(table, &item, found), 1);
     item.type = STR("order.paid");
-    assert_int_equal(handler_table_match_item(table, &item), 1);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 1);
     item.kind = KIND_OUTBOX;
-    assert_int_equal(handler_table_match_item(table, &item), 0);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 0);
     item = (struct item){.kind = KIND_INBOX, .type = STR("other")};
-    assert_int_equal(handler_table_match_item(table, &item), 0);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 0);
     assert_int_equal(handler_table_add(table, STR("x"), &named, &err), PAWL_INVALID);
+    handler_table_free(table);
+}
+
+/* A handler is paused under its pattern or its name; of several receptors one is enough. */
+static void test_paused_handlers(void **state) {
+    (void)state;
+    pawl_error err;
+    struct handler_table *table = NULL;
+    pawl_str pause = {NULL, 0};
+    assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("ledger@order.*=exec:true"), &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("mail@order.paid=exec:true"), &err), PAWL_OK);
+    assert_int_equal(handler_table_add_spec(table, STR("*=exec:true"), &err), PAWL_OK);
+    struct pause_row rows[] = {{.scope = PAUSE_TOPIC, .name = STR("other")},
+                               {.scope = PAUSE_HANDLER, .name = STR("mail")}};
+    handler_table_pause(table, &(struct pause_rows){rows, 2});
+    struct item item = {.kind = KIND_INBOX, .type = STR("other")}; /* a topic is the store's business */
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 2);
+    item.type = STR("order.sent");
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 0);
+    assert_true(str_absent(pause));
+    item.type = STR("order.paid");
+    assert_int_equal(handler_table_match_item(table, &item, &pause), HANDLER_PAUSED);
+    assert_true(str_equal_cstr(pause, "mail"));
+    rows[1].name = STR("*");
+    handler_table_pause(table, &(struct pause_rows){rows, 2});
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 0);
+    item.kind = KIND_OUTBOX;
+    assert_int_equal(handler_table_match_item(table, &item, &pause), HANDLER_PAUSED);
+    assert_true(str_equal_cstr(pause, "*"));
     handler_table_free(table);
 }
 
@@ -169,6 +200,7 @@ static void test_event_receptors(void **state) {
     pawl_error err;
     struct handler_table *table = NULL;
     const struct handler *found[HANDLER_RECEPTORS_MAX];
+    pawl_str pause = {NULL, 0};
     assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
     pawl_handler named = {.function = nothing, .receptor = "audit", .max_attempts = 9, .from_start = true};
     assert_int_equal(handler_table_add_spec(table, STR("mail@event:suffix:Paid=exec:true"), &err), PAWL_OK);
@@ -181,14 +213,14 @@ static void test_event_receptors(void **state) {
     assert_int_equal(handler_table_attempts(table, &table->handlers[1]), 9);
     assert_int_equal(handler_table_attempts(table, &table->handlers[2]), 0);
     struct item item = {.kind = KIND_INBOX, .type = STR("Paid"), .consumer = STR("event:mail")};
-    assert_int_equal(handler_table_match_item(table, &item), 0);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 0);
     assert_int_equal(handler_table_receptors(table, &item, found), 1);
     assert_string_equal(found[0]->name, "mail");
     item.consumer = STR("event:other"); /* somebody else's */
-    assert_int_equal(handler_table_match_item(table, &item), HANDLER_NONE);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), HANDLER_NONE);
     assert_int_equal(handler_table_receptors(table, &item, found), 0);
     item.consumer = STR("orders");
-    assert_int_equal(handler_table_match_item(table, &item), 2);
+    assert_int_equal(handler_table_match_item(table, &item, &pause), 2);
     assert_int_equal(handler_table_receptors(table, &item, found), 1);
     assert_string_equal(found[0]->name, "ledger");
     static const char *const wrong[] = {"event:x=exec:true", "bad@event:regex:(a+)+=exec:true",
@@ -271,15 +303,11 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_pattern_is_never_slow),
-        cmocka_unit_test(test_pattern_covers),
-        cmocka_unit_test(test_command_split),
-        cmocka_unit_test(test_first_match_wins),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_receptors),
-        cmocka_unit_test(test_event_receptors),
-        cmocka_unit_test(test_wish),
+        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_pattern_is_never_slow),
+        cmocka_unit_test(test_pattern_covers),   cmocka_unit_test(test_command_split),
+        cmocka_unit_test(test_first_match_wins), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_receptors),        cmocka_unit_test(test_event_receptors),
+        cmocka_unit_test(test_paused_handlers),  cmocka_unit_test(test_wish),
         cmocka_unit_test(test_refused_wish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,14 +2,14 @@
 
 -- name: claim_behind
 -- Reads waiting messages of a lane and sets those aside whose stream is held or in flight.
--- params: as claim_careful; p_flight: seqs in flight on the lane; p_flight_keys: their streams
--- returns: used: how many messages were read; tokens: the grant, or empty
--- tables: lane, claim, message, aside, hold, dead, tally
+-- params: as claim_careful; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_paused: something is
+-- returns: used: how many messages were read, not counting those that are paused; tokens: the grant, or empty
+-- tables: lane, claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl.claim_behind(
     p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
     p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
-    p_flight bigint[], p_flight_keys text[], OUT used integer, OUT tokens bigint[])
+    p_flight bigint[], p_flight_keys text[], p_paused boolean, OUT used integer, OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -22,26 +22,34 @@ DECLARE
     v_parked bigint[];
     v_aside integer := 0;
     v_dead integer := 0;
+    v_high bigint;
     v_xid xid8;
 BEGIN
-    SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}')
-      INTO v_seqs, v_keys
-      FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key FROM pawl.message m
-             WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
-             ORDER BY m.seq LIMIT p_left) r;
+    IF p_paused THEN
+        SELECT s.seqs, s.keys, s.high, s.xid INTO v_seqs, v_keys, v_high, v_xid
+          FROM pawl.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
+    ELSE
+        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}')
+          INTO v_seqs, v_keys
+          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key FROM pawl.message m
+                 WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
+                 ORDER BY m.seq LIMIT p_left) r;
+    END IF;
     used := cardinality(v_seqs);
     tokens := '{}';
     IF used = 0 THEN
-        PERFORM pawl.lane_read(p_lane, NULL, NULL, NULL, p_seen, false) WHERE p_start < p_lane.high - 20000;
+        PERFORM pawl.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false) WHERE v_high IS NOT NULL OR p_start < p_lane.high - 20000;
         RETURN;
     END IF;
     BEGIN -- for its id, which is newer than every seq that was read
         -- The holds after the messages: one that is made between the two must be seen.
         WITH locked AS MATERIALIZED (
-            SELECT h.key, h.state FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+            SELECT h.key, h.state, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         sorted AS (
             SELECT r.seq, r.key,
-                   CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN k.state IS NOT NULL OR r.key = ANY (p_flight_keys) THEN 2 ELSE 1 END AS fate
+                   CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN r.key = ANY (p_flight_keys) THEN 2
+                        WHEN p_paused AND k.due_ms = pawl.until_resumed() THEN 1 -- for what comes after it: claim_sweep
+                        WHEN k.state IS NOT NULL THEN 2 ELSE 1 END AS fate
               FROM unnest(v_seqs, v_keys) AS r(seq, key) LEFT JOIN locked k ON k.key = r.key)
         SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
@@ -84,6 +92,91 @@ BEGIN
 END
 $$;
 
+-- name: claim_sweep
+-- Sets aside what is paused at the front of a lane, and says what else is to be read there.
+-- params: p_lane pawl.lane: locked by the caller, which keeps a resume away; p_left: how many are wanted; p_start: where to
+--   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
+-- returns: seqs, keys: at most p_left messages that are not paused, nor behind one that is; high, xid: up to where
+--   everything was read, and a transaction that is newer than every number up to there; NULL: nothing was set aside,
+--   or there may be more below the cursor
+-- tables: message, aside, hold, tally (written), pause (read)
+-- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
+CREATE OR REPLACE FUNCTION pawl.claim_sweep(
+    p_lane pawl.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
+    OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8)
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    c_read_max CONSTANT integer := 5000; -- in one call; the next one goes on from there
+    v_from bigint := p_start;
+    v_limit integer := p_left;
+    v_read integer := 0;
+    v_seqs bigint[];
+    v_keys text[];
+    v_paused boolean[];
+    v_open bigint[];
+    v_open_keys text[];
+    v_stopped bigint[];
+    v_swept_keys text[];
+    v_behind bigint[];
+BEGIN
+    seqs := '{}';
+    keys := '{}';
+    LOOP
+        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), array_agg(r.key ORDER BY r.seq), array_agg(r.paused ORDER BY r.seq)
+          INTO v_seqs, v_keys, v_paused
+          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key,
+                       (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(m.topic, m.type))
+                        OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = m.stream))
+                       AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = m.id::text) AS paused
+                  FROM pawl.message m
+                 WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > v_from AND m.seq <> ALL (p_flight)
+                 ORDER BY m.seq LIMIT v_limit) r;
+        EXIT WHEN cardinality(v_seqs) = 0;
+        v_read := v_read + cardinality(v_seqs);
+        v_from := v_seqs[cardinality(v_seqs)];
+        -- The holds after the messages: one that is made between the two must be seen. What is held by something else, or in
+        -- flight, is claim_behind's; it is looked at again when its turn comes.
+        WITH locked AS MATERIALIZED (
+            SELECT h.key, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+        met AS (
+            SELECT r.seq, r.key, r.paused AND k.key IS NULL AND r.key <> ALL (p_flight_keys) AS stops,
+                   coalesce(k.due_ms = pawl.until_resumed(), false) AS held
+              FROM unnest(v_seqs, v_keys, v_paused) AS r(seq, key, paused) LEFT JOIN locked k ON k.key = r.key),
+        sorted AS (
+            SELECT m.seq, m.key, m.held, min(m.seq) FILTER (WHERE m.stops) OVER (PARTITION BY m.key) AS first FROM met m)
+        SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE NOT s.held AND (s.seq < s.first) IS NOT FALSE), '{}'),
+               coalesce(array_agg(s.key ORDER BY s.seq) FILTER (WHERE NOT s.held AND (s.seq < s.first) IS NOT FALSE), '{}'),
+               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.seq = s.first), '{}'),
+               array_agg(DISTINCT s.key) FILTER (WHERE s.held OR s.seq >= s.first),
+               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.held OR s.seq > s.first), '{}')
+          INTO v_open, v_open_keys, v_stopped, v_swept_keys, v_behind FROM sorted s;
+        seqs := seqs || v_open[:p_left - cardinality(seqs)];
+        keys := keys || v_open_keys[:p_left - cardinality(keys)];
+        IF cardinality(v_stopped) + cardinality(v_behind) > 0 THEN
+            high := v_from;
+            BEGIN -- for its id, which is newer than every seq that was read
+                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, 4::smallint, pawl.until_resumed());
+                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
+                PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_swept_keys);
+                INSERT INTO pawl.tally (kind, aside) VALUES (p_lane.kind, cardinality(v_stopped) + cardinality(v_behind));
+                SELECT pawl.xid_widen(a.xmin) INTO xid FROM pawl.aside a
+                 WHERE a.kind = p_lane.kind AND a.seq = (v_stopped || v_behind)[1];
+            EXCEPTION WHEN unique_violation THEN
+                RAISE;
+            END;
+        END IF;
+        EXIT WHEN cardinality(seqs) = p_left OR cardinality(v_seqs) < v_limit;
+        IF v_read >= c_read_max THEN
+            high := CASE WHEN high >= p_lane.high THEN high END;
+            EXIT;
+        END IF;
+        v_limit := least(4 * v_limit, c_read_max);
+    END LOOP;
+END
+$$;
+
 -- name: claim_careful
 -- Claims from one lane that has streams aside or claims in flight.
 -- params: p_lane pawl.lane: as the caller read it under its lock; p_token: the first token to use; p_left: how many items are
@@ -91,7 +184,7 @@ $$;
 --   p_policy, p_attempts, p_request: of the grants; p_start: where to read messages from;
 --   p_seen: a snapshot from before p_start was computed; p_now
 -- returns: used: how many of p_left are used up (granted, or read and set aside); tokens: the grants, in order
--- tables: lane, claim, message, aside, hold, dead, tally
+-- tables: lane, claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl.claim_careful(
     p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
@@ -103,6 +196,8 @@ AS $$
 DECLARE
     v_flight bigint[];
     v_flight_keys text[];
+    -- Read under the lane's lock: a resume takes it too, so nothing is kept for a pause that has just ended.
+    v_paused boolean := EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2);
     v_held record;
     v_token bigint := p_token;
 BEGIN
@@ -118,7 +213,7 @@ BEGIN
                            SELECT a.key FROM unnest(v_flight) AS s(seq)
                              JOIN pawl.aside a ON a.kind = p_lane.kind AND a.seq = s.seq);
     SELECT h.* INTO v_held
-      FROM pawl.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, p_now) h;
+      FROM pawl.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, v_paused, p_now) h;
     tokens := '{}';
     used := 0;
     IF v_held.suspect IS NOT NULL THEN
@@ -150,20 +245,21 @@ BEGIN
     END IF;
     SELECT r.used, r.tokens INTO used, tokens
       FROM pawl.claim_behind(p_instance, p_lane, p_token, p_left, p_lease, p_policy, p_attempts, p_request, p_start,
-                             p_seen, p_now, v_flight, v_flight_keys) r;
+                             p_seen, p_now, v_flight, v_flight_keys, v_paused) r;
 END
 $$;
 
 -- name: claim_held
 -- Picks what is aside and due on one lane.
 -- params: p_instance, p_kind, p_lane (locked by the caller), p_left: how many are wanted, p_first: the call has used up
---   nothing yet, p_flight_keys: streams that have something in flight, p_now
+--   nothing yet, p_flight_keys: streams that have something in flight, p_paused: something is, p_now
 -- returns: suspect: a message that is to run alone, or NULL, and suspect_state of its claim; seqs: the others, ascending;
 --   lost: how many of those had been lost before; over: the call ends with this lane
--- tables: hold, aside, claim, instance (read)
+-- tables: hold, aside, claim, instance, pause (read); what is paused waits for the resume (hold, aside updated)
 -- locks: none: the lane's lock keeps out all but the holders of a claim, and their streams are left out
 CREATE OR REPLACE FUNCTION pawl.claim_held(
-    p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_now bigint,
+    p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_paused boolean,
+    p_now bigint,
     OUT suspect bigint, OUT suspect_state smallint, OUT seqs bigint[], OUT lost integer, OUT over boolean)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -180,6 +276,8 @@ DECLARE
     v_first boolean;
     v_hold record;
     v_row record;
+    v_stopped bigint[] := '{}';
+    v_stopped_keys text[] := '{}';
 BEGIN
     seqs := '{}';
     lost := 0;
@@ -199,9 +297,19 @@ BEGIN
          ORDER BY h.due_ms, f.seq LOOP
         EXIT WHEN v_left = 0;
         v_first := true;
-        FOR v_row IN SELECT a.seq, a.losses, a.scheduled_ms FROM pawl.aside a
+        FOR v_row IN SELECT a.seq, a.losses, a.scheduled_ms,
+                            p_paused
+                            AND (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(a.topic, a.type))
+                                 OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = a.stream))
+                            AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = a.id::text) AS paused
+                       FROM pawl.aside a
                       WHERE a.kind = p_kind AND a.key = v_hold.key ORDER BY a.seq LIMIT v_left LOOP
             EXIT WHEN v_row.scheduled_ms > p_now;
+            IF v_row.paused THEN
+                v_stopped := v_stopped || v_row.seq;
+                v_stopped_keys := v_stopped_keys || v_hold.key;
+                EXIT;
+            END IF;
             IF v_row.losses >= 2 THEN
                 -- It may have killed its worker: alone, and one at a time per instance. A worker without slots gets it
                 -- as all that it has: a call that meets it beside work of this kind ends there, so that the next one begins
@@ -226,6 +334,11 @@ BEGIN
             v_first := false;
         END LOOP;
     END LOOP;
+    IF cardinality(v_stopped) > 0 THEN
+        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = pawl.until_resumed()
+          FROM unnest(v_stopped) AS s(seq) WHERE a.kind = p_kind AND a.seq = s.seq;
+        PERFORM pawl.hold_settle(p_kind, p_lane, v_stopped_keys);
+    END IF;
     seqs := ARRAY(SELECT s.seq FROM unnest(seqs) AS s(seq) ORDER BY s.seq);
 END
 $$;

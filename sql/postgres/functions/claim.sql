@@ -7,7 +7,7 @@
 --   back, and when another instance owns it nothing is written
 -- returns: one row per item: lanes as visited, claims by token, items by seq
 -- raises: PW004 the instance is not active or its lease has expired
--- tables: lane, claim, message, aside, hold, dead, tally, request
+-- tables: lane, claim, message, aside, hold, dead, tally, request, pause
 -- locks: lanes (skip locked), then claims, holds, messages. Nothing is locked or written when there is nothing to do.
 CREATE OR REPLACE FUNCTION pawl.claim(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
@@ -162,7 +162,8 @@ BEGIN
 
         IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = :CLAIM_ACTIVE
                       AND c.token >= v_lane.low_token)
-           OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane) THEN
+           OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane)
+           OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2) THEN
             SELECT t.used, t.tokens INTO v_careful
               FROM pawl.claim_careful(p_instance, v_lane, v_token, v_left, v_left = p_max, v_lease, v_policy, v_attempts, p_request,
                                       v_start, v_seen, v_now) t;
@@ -173,7 +174,7 @@ BEGIN
             CONTINUE;
         END IF;
 
-        -- The usual lane: nothing in flight, nothing aside. One statement reads it and writes the claim; a hold that
+        -- The usual lane: nothing in flight, nothing aside, nothing paused. One statement reads it and writes the claim; a hold that
         -- came meanwhile makes it read nothing. The subtransaction's id is newer than every seq it read.
         BEGIN
             RETURN QUERY
@@ -300,6 +301,7 @@ BEGIN
                     SELECT m.* FROM pawl.message m
                      WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq > v_start
                        AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = p_lane)
+                               AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2)
                                AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = p_lane
                                                   AND c.state = :CLAIM_ACTIVE AND c.token >= v_lane.low_token))
                      ORDER BY m.seq LIMIT p_max),

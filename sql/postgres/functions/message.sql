@@ -1,12 +1,13 @@
 -- message: messages from put and receive to their place in a lane; what pauses them.
 
 -- name: pause_clear
--- What was paused goes on.
+-- What was paused goes on, at once.
 -- params: p_scope smallint, p_name text
 -- returns: nothing
 -- raises: PW002 it is not paused
--- tables: pause (deleted)
--- locks: its row
+-- tables: pause (deleted), aside, hold (updated)
+-- locks: its row, which a release for a handler shares; then all lanes, so that no claim sets anything aside for a pause that
+--   it has read before; then the holds
 CREATE OR REPLACE FUNCTION pawl.pause_clear(p_scope smallint, p_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -18,6 +19,9 @@ BEGIN
     DELETE FROM pawl.pause p WHERE p.scope = p_scope AND p.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'it is not paused';
+    END IF;
+    IF p_scope < 4 THEN
+        PERFORM 1 FROM pawl.lane l ORDER BY l.kind, l.lane FOR UPDATE;
     END IF;
     FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
                    WHERE a.reason = :ASIDE_RELEASED AND a.scheduled_ms > v_now
@@ -37,18 +41,45 @@ $$;
 -- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; an existing pause stays as it is. All listeners are notified and look at once.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- returns: nothing
--- tables: pause (inserted)
--- locks: none
+-- tables: pause (inserted), aside, hold (updated)
+-- locks: the lane and the hold of a message that is cancelled
 CREATE OR REPLACE FUNCTION pawl.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    v_now bigint := pawl.now_ms();
+    v_row record;
 BEGIN
     INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
-    VALUES (p_scope, p_name, p_reason, p_actor, pawl.now_ms()) ON CONFLICT (scope, name) DO NOTHING;
+    VALUES (p_scope, p_name, p_reason, p_actor, v_now) ON CONFLICT (scope, name) DO NOTHING;
+    IF p_scope = 4 THEN
+        -- One that waits for a resume does so no longer; its lane first, so that no claim lets it wait anew.
+        PERFORM 1 FROM pawl.lane l
+          WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl.message m WHERE m.id = p_name::uuid
+                                     UNION SELECT a.kind, a.lane FROM pawl.aside a WHERE a.id = p_name::uuid)
+          ORDER BY l.kind, l.lane FOR UPDATE;
+        FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl.aside a
+                      WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl.until_resumed() ORDER BY a.kind, a.key LOOP
+            PERFORM 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
+            UPDATE pawl.aside a SET scheduled_ms = v_now
+             WHERE a.kind = v_row.kind AND a.key = v_row.key AND a.id = p_name::uuid AND a.scheduled_ms = pawl.until_resumed();
+            PERFORM pawl.hold_settle(v_row.kind, v_row.lane, ARRAY[v_row.key]);
+        END LOOP;
+    END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
 END
 $$;
+
+-- name: until_resumed
+-- When something that is paused is due: far away, until a resume says otherwise.
+-- returns: bigint ms, the end of the year 9999; PAWL_UNTIL_RESUMED_MS
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.until_resumed() RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT 253402300799000::bigint $$;
 
 -- name: put
 -- Stores messages of one kind, in the order of the arrays.

@@ -372,9 +372,12 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.item_find(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid)
     RETURNS TABLE (seq bigint, source smallint, lane integer, key text, attempts integer, deaths integer,
                    policy smallint, max_attempts integer)
-LANGUAGE sql VOLATILE ROWS 1
+LANGUAGE plpgsql VOLATILE ROWS 1 -- it keeps the plan; a SQL function would make it anew for every item
 SET search_path = pg_catalog, pg_temp
 AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
     SELECT m.seq, c.source, c.lane, coalesce(m.stream, chr(1) || m.seq::text), 0, 0, c.policy, c.max_attempts
       FROM pawl.claim c JOIN pawl.message m ON m.kind = c.kind AND m.lane = c.lane AND m.id = p_id AND m.seq = ANY (c.seqs)
      WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
@@ -382,7 +385,8 @@ AS $$
     SELECT a.seq, c.source, c.lane, a.key, a.attempts, a.deaths, c.policy, c.max_attempts
       FROM pawl.claim c JOIN pawl.aside a ON a.kind = c.kind AND a.id = p_id AND a.seq = ANY (c.seqs)
      WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
-     ORDER BY 1 LIMIT 1
+     ORDER BY 1 LIMIT 1;
+END
 $$;
 
 -- name: items_finish
@@ -421,12 +425,14 @@ $$;
 
 -- name: release
 -- Items that a claim granted go back without an attempt.
--- params: p_instance, p_kind, and one array member per item: p_tokens, p_ids, p_delays (ms)
+-- params: p_instance, p_kind, and one array member per item: p_tokens, p_ids, p_delays (ms), p_handlers text[]: a
+--   member that is not NULL names a pause of a handler: until it is resumed; the delay is for when it has been by now
 -- returns: one answer per item: 1 applied, 2 duplicate, 3 stale
--- tables: claim, message, aside, hold, tally
--- locks: the claim parts in the order (token, part), the holds, never the lane
+-- tables: claim, message, aside, hold, tally, pause (read)
+-- locks: the pauses, shared, so that a resume sees what was given back for them; the claim parts in the order (token, part), the holds, never the lane
 CREATE OR REPLACE FUNCTION pawl.release(
-    p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_delays bigint[]) RETURNS smallint[]
+    p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_delays bigint[],
+    p_handlers text[] DEFAULT NULL) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
@@ -438,9 +444,14 @@ DECLARE
     v_item record;
     v_aside bigint := 0;
     v_stale integer := 0;
+    v_paused text[] := '{}';
 BEGIN
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
+    END IF;
+    IF num_nonnulls(VARIADIC p_handlers) > 0 THEN
+        -- One that is being resumed is not waited for.
+        v_paused := ARRAY(SELECT p.name FROM pawl.pause p WHERE p.scope = :PAUSE_HANDLER AND p.name = ANY (p_handlers) FOR KEY SHARE SKIP LOCKED);
     END IF;
     PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
       ORDER BY c.token, c.part FOR UPDATE;
@@ -454,7 +465,8 @@ BEGIN
         IF v_item.source = :SOURCE_MESSAGE THEN
             v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, 4::smallint, v_now);
         END IF;
-        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = v_now + greatest(coalesce(p_delays[v_n], 0), 0)
+        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = CASE WHEN p_handlers[v_n] = ANY (v_paused) THEN pawl.until_resumed()
+                                                           ELSE v_now + greatest(coalesce(p_delays[v_n], 0), 0) END
          WHERE a.kind = p_kind AND a.seq = v_item.seq;
         PERFORM pawl.claim_leave(p_tokens[v_n], ARRAY[v_item.seq], ARRAY[v_item.seq], ARRAY[p_ids[v_n]]);
         IF NOT starts_with(v_item.key, chr(1)) THEN

@@ -20,7 +20,7 @@ SELECT f.answers, f.outcomes FROM pawl.fail($1, $2, $3, $4, $5, $6, $7, $8, $9) 
 SELECT pawl.finish($1, $2, $3)
 
 -- name: release
-SELECT pawl.release($1, $2, $3, $4, $5)
+SELECT pawl.release($1, $2, $3, $4, $5, $6)
 
 -- name: renew
 SELECT pawl.renew($1, $2, $3, $4, $5)

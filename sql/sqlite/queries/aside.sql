@@ -79,7 +79,7 @@ DELETE FROM pawl_hold WHERE kind = ?1 AND key = ?2
 -- name: hold_find
 -- Whether a stream is held, and how.
 -- params: kind, key
-SELECT state, by_seq FROM pawl_hold WHERE kind = ?1 AND key = ?2
+SELECT state, by_seq, due_ms FROM pawl_hold WHERE kind = ?1 AND key = ?2
 
 -- name: hold_put
 -- Hold a stream; an existing hold is overwritten.

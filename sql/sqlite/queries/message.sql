@@ -74,6 +74,13 @@ DELETE FROM pawl_pause WHERE scope = ?1 AND name = ?2
 -- params: scope, name
 SELECT actor, reason FROM pawl_pause WHERE scope = ?1 AND name = ?2
 
+-- name: pause_fits
+-- Whether a message waits for the resume of its topic or its stream; one that is cancelled does not.
+-- params: topic, stream, id as text
+SELECT 1 WHERE (EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 1 AND name = ?1)
+                OR EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 2 AND name = ?2))
+           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 4 AND name = ?3)
+
 -- name: pause_insert
 -- Pause a topic, a stream or a handler.
 -- params: scope, name, reason, actor, now_ms
@@ -82,6 +89,15 @@ INSERT OR IGNORE INTO pawl_pause (scope, name, reason, actor, since_ms) VALUES (
 -- name: pause_list
 -- What is paused.
 SELECT scope, name, reason, actor, since_ms FROM pawl_pause ORDER BY scope, name
+
+-- name: pause_any
+-- Whether any topic or stream is paused.
+SELECT 1 FROM pawl_pause WHERE scope <= 2 LIMIT 1
+
+-- name: pause_cancel
+-- A message that is cancelled does not wait for a resume any longer.
+-- params: id, now_ms, when something paused is due
+UPDATE pawl_aside SET scheduled_ms = ?2 WHERE id = ?1 AND scheduled_ms = ?3
 
 -- name: pause_resume
 -- What was given back because of a pause is due at once.
@@ -93,7 +109,7 @@ UPDATE pawl_aside SET scheduled_ms = ?3
 -- name: pause_resume_holds
 -- Streams whose first message has become due wait no longer.
 -- params: now_ms
-UPDATE pawl_hold SET due_ms = (SELECT a.scheduled_ms FROM pawl_aside a
+UPDATE pawl_hold SET due_ms = (SELECT a.scheduled_ms FROM pawl_aside a INDEXED BY pawl_aside_key
                                 WHERE a.kind = pawl_hold.kind AND a.key = pawl_hold.key ORDER BY a.seq LIMIT 1)
  WHERE state = :HOLD_WAITING AND due_ms > ?1
 

@@ -158,7 +158,7 @@ static void fill_releases(struct engine_core *core, enum store_kind kind) {
     for (size_t i = 0; i < list->count; i++) {
         const struct item *item = list->items[i]->item;
         core->release_items[kind][i] =
-            (struct release_item){{item->token, item->id}, list->items[i]->delay_ms};
+            (struct release_item){{item->token, item->id}, list->items[i]->delay_ms, list->items[i]->paused};
     }
     core->batch.releases[kind] = core->release_items[kind];
     core->batch.release_count[kind] = list->count;

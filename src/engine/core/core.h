@@ -28,10 +28,9 @@ enum {
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
     ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
-    ENGINE_CLAIM_AHEAD_MS = 250,  /* how much work, by time, is claimed ahead of the slots */
-    ENGINE_PAUSED_MS = 2000,      /* how long a message that somebody has paused is left alone, at first */
-    ENGINE_NO_HANDLER_MS = 5000,  /* how long a message without a handler is left to others, at first */
-    ENGINE_PAUSED_MS_MAX = 60000, /* also how late a resume may be for what is given back while it happens */
+    ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_PAUSED_MS = 100,      /* how long a message is left alone whose handler was resumed unheard of */
+    ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others, at first */
     ENGINE_NO_HANDLER_MS_MAX = 60000,
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
 };
@@ -79,8 +78,8 @@ struct engine_config {
     struct engine_strategy strategy;
     const struct engine_handler *handlers;
     size_t handler_count;
-    int (*match)(void *self, const struct item *item); /* index of the handler, -1 = none, -2 = paused,
-                                                          -3 = cancelled */
+    /* Index of the handler, -1 = none, -2 = it is paused, by the pause of this name, -3 = cancelled. */
+    int (*match)(void *self, const struct item *item, pawl_str *paused);
     void *match_self;
     uint64_t seed; /* of the jitter */
 };

@@ -95,7 +95,7 @@ static void queue_free_entry(struct engine_core *core, struct entry *entry) {
 /* Puts one entry where it will be found: into its stream, or among the free ones of its handler. */
 static bool entry_place(struct engine_core *core, struct entry *entry) {
     const struct item *item = entry->item;
-    int handler = core->config.match(core->config.match_self, item);
+    int handler = core->config.match(core->config.match_self, item, &entry->paused);
     entry->asked = handler == -3;
     entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
     /* A grant that is over before it arrived goes straight back, like one that nobody here can handle. */

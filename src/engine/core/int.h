@@ -29,7 +29,8 @@ struct entry {
     int renewals;
     int64_t fence_ms;
     int64_t delay_ms;
-    char *error; /* owned */
+    pawl_str paused; /* the pause of the handler that would take it; absent = none */
+    char *error;     /* owned */
     size_t error_len;
 };
 

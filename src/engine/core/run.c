@@ -30,13 +30,10 @@ static struct stream *pop_stream(struct handler_queue *queue) {
     return stream;
 }
 
-/* For how long a message is given back: as long again as it has been there, within limits, so that what is
- * paused or unknown for long costs the others little. A resume makes it due at once, but misses what a worker
- * that has not heard of it yet gives back: the limit is how long that may wait. */
+/* For how long a message is given back: one that is unknown, as long again as it has been there, within
+ * limits, so that it costs the others little. */
 static int64_t leave_alone_ms(const struct engine_core *core, const struct entry *entry) {
-    int64_t most_ms = entry->delay_ms == ENGINE_PAUSED_MS       ? ENGINE_PAUSED_MS_MAX
-                      : entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX
-                                                                : entry->delay_ms;
+    int64_t most_ms = entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX : entry->delay_ms;
     int64_t age_ms = entry->item->lease_until_ms - core->config.lease_ms - entry->item->put_ms;
     if (age_ms > most_ms)
         age_ms = most_ms;

@@ -20,7 +20,9 @@
 
 enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
 
-static int match(void *self, const struct item *item) { return handler_table_match_item(self, item); }
+static int match(void *self, const struct item *item, pawl_str *paused) {
+    return handler_table_match_item(self, item, paused);
+}
 
 static bool watch(struct runtime *runtime, int fd, enum runtime_fd type) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32};

@@ -332,7 +332,7 @@ static pawl_status give_messages(struct call *call, bool renew, struct reported 
         return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
     for (size_t i = 0; i < count; i++) {
         refs[i] = (struct item_ref){items[i].values[R_TOKEN].number, items[i].id};
-        released[i] = (struct release_item){refs[i], items[i].values[R_DELAY].number};
+        released[i] = (struct release_item){.ref = refs[i], .delay_ms = items[i].values[R_DELAY].number};
     }
     struct messages_release release = {instance_of(call), kind, released, count};
     struct messages_renew renewal = {instance_of(call), kind, refs, count,

@@ -239,7 +239,7 @@ static void release_some(struct world *world, const struct grant *grant) {
     for (size_t i = 0; i < count; i++) {
         int64_t delay_ms = chance(world, 60) ? 0 : 1000 * pick(world, 5);
         for (int s = 0; s < SIDES; s++)
-            items[s][i] = (struct release_item){refs[s][i], delay_ms};
+            items[s][i] = (struct release_item){.ref = refs[s][i], .delay_ms = delay_ms};
         describe(world, " delay=%" PRId64, delay_ms);
     }
     for (int s = 0; s < SIDES; s++) {

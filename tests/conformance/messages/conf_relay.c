@@ -144,8 +144,8 @@ static void conflicts_and_malformed_ones_are_kept_once(void **state) {
     assert_int_equal(rows.count, 2);
 }
 
-/* Pauses what the message has, gives it back for long as a worker does, and says when it is due once the
- * pause ends. */
+/* Gives the message back for long as a worker may, while something is paused, and says whether it is due once
+ * the pause ends. */
 static bool due_after_resume(struct conf *c, enum pause_scope scope, pawl_str name, int n, pawl_str stream) {
     struct message_new message = {
         .id = message_id(n), .stream = stream, .type = STR("t"), .topic = STR("a"), .payload = STR("{}")};
@@ -153,8 +153,8 @@ static bool due_after_resume(struct conf *c, enum pause_scope scope, pawl_str na
     struct put_result result = {0};
     struct pause_row in = {.scope = scope, .name = name, .actor = STR("anna")};
     ok(c, c->core->messages_put(c->store, &put, c->arena, &result, &c->err));
-    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
     struct item_list held = claim(c, 1, KIND_OUTBOX, 1);
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
     assert_int_equal(release_item(c, 1, &held.items[0], 600000), ANSWER_APPLIED);
     advance(c, 1000);
     assert_int_equal(claim(c, 1, KIND_OUTBOX, 1).count, 0);

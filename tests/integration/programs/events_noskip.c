@@ -226,7 +226,7 @@ static void finish_messages(struct store *store, pawl_uuid instance, const struc
             busy = str_equal(moved->busy[b], items->items[i].stream);
         struct item_ref ref = {items->items[i].token, items->items[i].id};
         if (busy)
-            back[release.count++] = (struct release_item){ref, 100};
+            back[release.count++] = (struct release_item){.ref = ref, .delay_ms = 100};
         else
             done[complete.count++] = (struct complete_item){ref, 4};
     }

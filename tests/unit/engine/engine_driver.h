@@ -47,8 +47,12 @@ struct driver {
     struct driver_grant *held[512]; /* the core has not given them back */
 };
 
-static inline int driver_match(void *self, const struct item *item) {
+static inline int driver_match(void *self, const struct item *item, pawl_str *paused) {
     (void)self;
+    if (item->type.len > 0 && item->type.ptr[0] == '-') {
+        *paused = STR("-*");
+        return -2;
+    }
     if (item->type.len > 0 && item->type.ptr[0] == '?')
         return -1;
     if (item->type.len > 0 && item->type.ptr[0] == '!')

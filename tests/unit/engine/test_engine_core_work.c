@@ -372,6 +372,23 @@ static void test_messages_without_a_handler_go_back_without_an_attempt(void **st
     driver_free(&d);
 }
 
+/* The store asks whether the pause is still there, so that a worker that has not heard of its end delays
+ * nothing. */
+static void test_messages_of_a_paused_handler_go_back_and_name_the_pause(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_with(&d, "-:-x -:?y");
+    driver_ready(&d);
+    assert_int_equal(d.batch->release_count[KIND_OUTBOX], 2);
+    const struct release_item *released = d.batch->releases[KIND_OUTBOX];
+    assert_true(str_equal_cstr(released[0].handler, "-*"));
+    assert_int_equal(released[0].delay_ms, ENGINE_PAUSED_MS);
+    assert_true(str_absent(released[1].handler));
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
 /* covers: J05 B0.10 */
 static void test_what_runs_is_renewed_and_hung_work_is_not(void **state) {
     (void)state;
@@ -668,6 +685,7 @@ int main(void) {
         cmocka_unit_test(test_bundles_grow_with_speed_and_keep_order),
         cmocka_unit_test(test_handler_limits),
         cmocka_unit_test(test_messages_without_a_handler_go_back_without_an_attempt),
+        cmocka_unit_test(test_messages_of_a_paused_handler_go_back_and_name_the_pause),
         cmocka_unit_test(test_what_runs_is_renewed_and_hung_work_is_not),
         cmocka_unit_test(test_effects_stop_before_the_lease_ends),
         cmocka_unit_test(test_a_long_pause_fences_before_late_results_count),

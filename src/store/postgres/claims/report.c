@@ -53,6 +53,7 @@ void pg_release_prepare(const struct messages_release *in, struct arena *arena, 
     pg_params_bigs(p, STRIDED(in->items, ref.token, in->count));
     pg_params_uuids(p, STRIDED(in->items, ref.id, in->count));
     pg_params_bigs(p, STRIDED(in->items, delay_ms, in->count));
+    pg_params_texts(p, STRIDED(in->items, handler, in->count));
 }
 
 void pg_renew_prepare(const struct messages_renew *in, struct arena *arena, struct statement *statement) {

@@ -1,6 +1,7 @@
 /* Claiming: held streams first, then messages, lane by lane. */
 #include "store/sqlite/claims/claim.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -12,6 +13,7 @@
 #include "store/sqlite/messages/dead.h"
 #include "store/sqlite/messages/intake.h"
 #include "store/sqlite/messages/item.h"
+#include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
 
 /* A lane whose oldest claim began this long ago is claimed from again beside it. */
@@ -38,6 +40,7 @@ struct claiming {
     struct item *items; /* room for in->max */
     size_t count;       /* granted */
     size_t wanted;      /* still to be read */
+    bool paused;        /* a topic or a stream is */
     struct {
         bool known;      /* looked up when the first stream is met that is held */
         bool says_slots; /* a suspect may come with other work */
@@ -142,6 +145,11 @@ struct held {
     bool has_suspect;
     size_t picked;
     int lost; /* of the picked */
+    struct stopped {
+        pawl_str key;
+        int64_t seq;
+        struct stopped *next;
+    } * stopped; /* by a pause */
 };
 
 /* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that it
@@ -157,15 +165,56 @@ static bool take_suspect(struct claiming *c) {
     return take;
 }
 
-/* The rows of one held stream, up to the first that is not due or is a suspect. */
+/* Columns of aside_read. Whether a pause stops the row; it is noted, and written when no row is being read.
+ */
+static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str key, struct held *held,
+                            bool *stops) {
+    struct item item = {0};
+    *stops = false;
+    if (!c->paused)
+        return PAWL_OK;
+    item.id = column_uuid(s, 1);
+    item.stream = column_borrow(s, 4);
+    item.topic = column_borrow(s, 5);
+    item.type = column_borrow(s, 6);
+    pawl_status status = pause_fits(c->op, &item, stops);
+    if (status != PAWL_OK || !*stops)
+        return status;
+    struct stopped *stopped = arena_array(c->op->scratch, 1, sizeof(*stopped));
+    if (stopped == NULL)
+        return no_memory(c);
+    *stopped = (struct stopped){.seq = column_int(s, 0), .next = held->stopped};
+    held->stopped = stopped;
+    return str_dup(c->op->scratch, key, &stopped->key, c->op->err);
+}
+
+/* What a pause has stopped waits for its resume. */
+static pawl_status keep_stopped(struct claiming *c, int lane, const struct stopped *stopped) {
+    struct aside_back back = {.reason = ASIDE_RELEASED, .scheduled_ms = PAWL_UNTIL_RESUMED_MS};
+    pawl_status status = PAWL_OK;
+    for (; stopped != NULL && status == PAWL_OK; stopped = stopped->next) {
+        status = aside_return(c->op, c->in->kind, stopped->seq, back);
+        if (status == PAWL_OK)
+            status = hold_settle(c->op, c->in->kind, lane, stopped->key, false);
+    }
+    return status;
+}
+
+/* The rows of one held stream, up to the first that is not due, is paused or is a suspect. */
 static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struct held *held) {
     struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_READ);
     bind_int(&s, c->in->kind);
     bind_text(&s, key);
     bind_int(&s, (int64_t)c->wanted);
+    pawl_status status = PAWL_OK;
     for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
         int64_t scheduled_ms = column_int(&s, 1 + ITEM_COLUMNS + 3);
         int64_t losses = column_int(&s, 1 + ITEM_COLUMNS + 4);
+        bool stops = false;
+        if (scheduled_ms <= c->op->now_ms)
+            status = stop_row(c, &s, key, held, &stops);
+        if (stops || status != PAWL_OK)
+            break;
         if (losses >= PAWL_SUSPECT_LOSSES && head && take_suspect(c)) {
             read_item(&s, c, lane, true, &held->suspect);
             held->has_suspect = true;
@@ -179,7 +228,8 @@ static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struc
         c->instance.lost_left -= losses > 0;
         c->wanted--;
     }
-    return statement_end(&s);
+    pawl_status ended = statement_end(&s);
+    return status != PAWL_OK ? status : ended;
 }
 
 static int by_seq(const void *a, const void *b) {
@@ -227,6 +277,8 @@ static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     if (status == PAWL_OK)
         status = ended;
     if (status == PAWL_OK)
+        status = keep_stopped(c, lane, held.stopped);
+    if (status == PAWL_OK)
         status = grant_held(c, lane, &held);
     *granted = held.has_suspect || held.picked > 0;
     return status;
@@ -244,8 +296,41 @@ static pawl_status put_off(struct claiming *c, const struct item *item, const st
     return hold_settle(op, item->kind, item->lane, item->stream, false);
 }
 
-/* Keeps the messages that may run, in order; the others are put off. Messages without a stream always may. */
-static pawl_status sift(struct claiming *c, int lane, size_t read) {
+/* A message that is paused waits for the resume, and its stream behind it. */
+static pawl_status put_by(struct claiming *c, const struct item *item) {
+    struct aside_new as = {.reason = ASIDE_RELEASED, .scheduled_ms = PAWL_UNTIL_RESUMED_MS};
+    pawl_str key = item->stream;
+    if (str_absent(key))
+        key = str_from(arena_printf(c->op->scratch, "\001%" PRId64, item->seq));
+    if (str_absent(key))
+        return no_memory(c);
+    pawl_status status = aside_take(c->op, item->kind, item->lane, item->seq, &as);
+    return status == PAWL_OK ? hold_settle(c->op, item->kind, item->lane, key, false) : status;
+}
+
+/* What keeps a message from running. */
+struct obstacle {
+    struct hold hold;
+    bool held, flies, paused;
+};
+
+static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool lane_holds,
+                               struct obstacle *found) {
+    pawl_status status = PAWL_OK;
+    *found = (struct obstacle){.held = false};
+    if (!str_absent(item->stream)) {
+        if (lane_holds)
+            status = hold_find(c->op, item->kind, item->stream, &found->hold, &found->held);
+        found->flies = keyset_has(&c->flying, item->stream);
+    }
+    if (status == PAWL_OK && c->paused && !found->held && !found->flies)
+        status = pause_fits(c->op, item, &found->paused);
+    return status;
+}
+
+/* Keeps the messages that may run, in order; the others are put off. *passed counts those that are paused, or
+ * behind one that is: they take up nothing of what is wanted. */
+static pawl_status sift(struct claiming *c, int lane, size_t read, size_t *passed) {
     struct operation *op = c->op;
     struct statement s = statement_begin(op, SQLITE_Q_HOLD_ANY);
     int64_t one = 0;
@@ -256,21 +341,19 @@ static pawl_status sift(struct claiming *c, int lane, size_t read) {
     size_t kept = c->count;
     for (size_t i = c->count; i < c->count + read && status == PAWL_OK; i++) {
         struct item *item = &c->items[i];
-        struct hold hold;
-        bool held = false, flies = false;
-        if (!str_absent(item->stream)) {
-            if (lane_holds)
-                status = hold_find(op, item->kind, item->stream, &hold, &held);
-            flies = keyset_has(&c->flying, item->stream);
-        }
-        if (status == PAWL_OK && !held && !flies) {
+        struct obstacle found;
+        status = obstacle_of(c, item, lane_holds, &found);
+        if (status != PAWL_OK)
+            break;
+        if (!found.held && !found.flies && !found.paused) {
             if (kept != i)
                 c->items[kept] = *item;
             kept++;
-        } else if (status == PAWL_OK) {
-            status = put_off(c, item, held ? &hold : NULL);
-            lane_holds = true;
+            continue;
         }
+        status = found.paused ? put_by(c, item) : put_off(c, item, found.held ? &found.hold : NULL);
+        *passed += found.paused || (found.held && found.hold.due_ms == PAWL_UNTIL_RESUMED_MS);
+        lane_holds = true;
     }
     if (status == PAWL_OK)
         c->count = kept;
@@ -285,24 +368,37 @@ static pawl_status move_cursor(struct claiming *c, int lane, int64_t high) {
     return statement_run(&s);
 }
 
-static pawl_status claim_new_messages(struct claiming *c, const struct visit *visit) {
-    size_t read = 0, first = c->count;
+/* The next messages after *high; they stand behind c->items[c->count]. */
+static pawl_status read_messages(struct claiming *c, int lane, int64_t *high, size_t *read) {
     struct statement s = statement_begin(c->op, SQLITE_Q_MESSAGE_READ);
     bind_int(&s, c->in->kind);
-    bind_int(&s, visit->lane);
-    bind_int(&s, visit->high);
+    bind_int(&s, lane);
+    bind_int(&s, *high);
     bind_int(&s, (int64_t)c->wanted);
-    while (!is_full(c) && statement_next(&s)) {
-        read_item(&s, c, visit->lane, false, &c->items[first + read]);
-        read++;
-        c->wanted--;
+    for (*read = 0; !is_full(c) && statement_next(&s); c->wanted--) {
+        struct item *item = &c->items[c->count + (*read)++];
+        read_item(&s, c, lane, false, item);
+        *high = item->seq;
     }
-    pawl_status status = statement_end(&s);
-    if (status != PAWL_OK || read == 0)
-        return status;
-    status = move_cursor(c, visit->lane, c->items[first + read - 1].seq);
-    if (status == PAWL_OK)
-        status = sift(c, visit->lane, read);
+    return statement_end(&s);
+}
+
+static pawl_status claim_new_messages(struct claiming *c, const struct visit *visit) {
+    size_t first = c->count, seen = 0;
+    int64_t high = visit->high;
+    bool more = true;
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && more) {
+        size_t read = 0, passed = 0, wanted = c->wanted;
+        status = read_messages(c, visit->lane, &high, &read);
+        if (status == PAWL_OK && read > 0)
+            status = sift(c, visit->lane, read, &passed);
+        c->wanted += passed;
+        seen += read;
+        more = passed > 0 && read == wanted && seen < PAWL_SWEEP_MAX;
+    }
+    if (status == PAWL_OK && seen > 0)
+        status = move_cursor(c, visit->lane, high);
     if (status == PAWL_OK && c->count > first)
         status = grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE});
     return status;
@@ -380,6 +476,8 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
     size_t count = VISIT_LANES;
     if (status == PAWL_OK)
         status = runs_alone(&c, &count);
+    if (status == PAWL_OK)
+        status = pause_any(op, &c.paused);
     while (status == PAWL_OK && count == VISIT_LANES && !is_full(&c)) {
         struct visit visits[VISIT_LANES];
         status = read_visits(&c, token, until_token, visits, &count);

@@ -123,9 +123,10 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
 /* An unfinished item of a part that ends comes back as a row of aside. */
 static pawl_status take_back(struct operation *op, const struct part *part, int64_t seq,
                              struct aside_back back) {
+    back.scheduled_ms = op->now_ms;
     if (part->source == SOURCE_ASIDE)
         return aside_return(op, part->kind, seq, back);
-    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = op->now_ms};
+    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = back.scheduled_ms};
     return aside_take(op, part->kind, part->lane, seq, &as);
 }
 

@@ -5,6 +5,7 @@
 #include "store/relay.h"
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/messages/dead.h"
+#include "store/sqlite/messages/pause.h"
 
 /* A held item and how often it failed so far. */
 struct held_item {
@@ -148,14 +149,8 @@ static pawl_status give_back(struct operation *op, struct part *part, struct par
         struct aside_new as = {.reason = ASIDE_RELEASED, .scheduled_ms = scheduled_ms};
         return aside_take(op, part->kind, part->lane, item->seq, &as);
     }
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
-    bind_int(&s, part->kind);
-    bind_int(&s, item->seq);
-    bind_int(&s, 0); /* deaths */
-    bind_int(&s, ASIDE_RELEASED);
-    bind_int(&s, scheduled_ms);
-    bind_int(&s, 0); /* losses: as they are */
-    return statement_run(&s);
+    struct aside_back back = {.reason = ASIDE_RELEASED, .scheduled_ms = scheduled_ms};
+    return aside_return(op, part->kind, item->seq, back);
 }
 
 /* The later items of the stream under the same token come back with it. */
@@ -185,7 +180,10 @@ pawl_status items_release(struct operation *op, const struct messages_release *i
         if (status != PAWL_OK || held.part == NULL)
             continue;
         part_mark(held.part, held.item, MARK_DONE);
-        status = give_back(op, held.part, held.item, op->now_ms + in->items[i].delay_ms);
+        int64_t until_ms = 0;
+        status = pause_until(op, &in->items[i], &until_ms);
+        if (status == PAWL_OK)
+            status = give_back(op, held.part, held.item, until_ms);
         if (status == PAWL_OK)
             status = release_followers(op, &held);
         if (status == PAWL_OK)

@@ -63,7 +63,7 @@ static pawl_status release_kind(struct settling *s, enum store_kind kind) {
                 continue;
             status = list_grow(s->op, s->op->scratch, (void **)&items, &cap, count, sizeof(*items));
             if (status == PAWL_OK)
-                items[count++] = (struct release_item){{part->token, item->id}, 0};
+                items[count++] = (struct release_item){.ref = {part->token, item->id}};
         }
     }
     if (status != PAWL_OK || count == 0)

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/file/row.h"
+#include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
 #include "store/sqlite/messages/refuse.h"
 
@@ -207,55 +208,6 @@ static pawl_status refused_remove(struct store *store, int64_t number, pawl_erro
     return operation_end(&op, status);
 }
 
-static pawl_status pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_pause(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "pause_set", err);
-    if (status != PAWL_OK)
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_INSERT);
-    bind_int(&s, in->scope);
-    bind_text(&s, in->name);
-    bind_text(&s, in->reason);
-    bind_text(&s, in->actor);
-    bind_int(&s, op.now_ms);
-    op.news = true;
-    return operation_end(&op, statement_run(&s));
-}
-
-/* What was given back because of the pause is due at once. */
-static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str name) {
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME);
-    bind_int(&s, scope);
-    bind_text(&s, name);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
-    if (status != PAWL_OK)
-        return status;
-    s = statement_begin(op, SQLITE_Q_PAUSE_RESUME_HOLDS);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
-}
-
-static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
-    struct operation op;
-    int64_t changed = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "pause_clear", err);
-    if (status != PAWL_OK)
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_DELETE);
-    bind_int(&s, scope);
-    bind_text(&s, name);
-    status = statement_run_count(&s, &changed);
-    if (status == PAWL_OK && changed == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "pause_clear", "it is not paused");
-    if (status == PAWL_OK)
-        status = resume(&op, scope, name);
-    op.news = true;
-    return operation_end(&op, status);
-}
-
 static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
@@ -307,8 +259,8 @@ const struct store_relay_ops sqlite_relay_ops = {
     .messages_receive = messages_receive,
     .refused = refused,
     .refused_remove = refused_remove,
-    .pause_set = pause_set,
-    .pause_clear = pause_clear,
+    .pause_set = sqlite_pause_set,
+    .pause_clear = sqlite_pause_clear,
     .pauses = pauses,
     .audit_add = audit_add,
     .audits = audits,

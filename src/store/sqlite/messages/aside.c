@@ -36,7 +36,7 @@ pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq
     bind_int(&s, seq);
     bind_int(&s, back.deaths);
     bind_int(&s, back.reason);
-    bind_int(&s, op->now_ms);
+    bind_int(&s, back.scheduled_ms);
     bind_int(&s, back.losses);
     return statement_run(&s);
 }
@@ -89,28 +89,26 @@ pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key, 
     bind_text(&s, key);
     bool row = statement_next(&s);
     if (row)
-        *hold = (struct hold){(enum hold_state)column_int(&s, 0), column_int(&s, 1)};
+        *hold = (struct hold){(enum hold_state)column_int(&s, 0), column_int(&s, 1), column_int(&s, 2)};
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *found = row;
     return status;
 }
 
-static pawl_status put_hold(struct operation *op, const struct stream_ref *stream, int64_t due_ms,
-                            const struct hold *hold) {
+static pawl_status put_hold(struct operation *op, const struct stream_ref *stream, struct hold hold) {
     struct statement s = statement_begin(op, SQLITE_Q_HOLD_PUT);
     bind_int(&s, stream->kind);
     bind_text(&s, stream->key);
     bind_int(&s, stream->lane);
-    bind_int(&s, due_ms);
-    bind_int(&s, hold->state);
-    bind_int(&s, hold->by_seq);
+    bind_int(&s, hold.due_ms);
+    bind_int(&s, hold.state);
+    bind_int(&s, hold.by_seq);
     return statement_run(&s);
 }
 
 pawl_status hold_stop(struct operation *op, const struct stream_ref *stream, enum hold_state state) {
-    struct hold hold = {state, stream->seq};
-    return put_hold(op, stream, 0, &hold);
+    return put_hold(op, stream, (struct hold){state, stream->seq, 0});
 }
 
 static pawl_status delete_hold(struct operation *op, enum store_kind kind, pawl_str key) {
@@ -136,7 +134,6 @@ pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pa
         return status;
     if (!any)
         return delete_hold(op, kind, key);
-    hold = (struct hold){HOLD_WAITING, 0};
     struct stream_ref stream = {.kind = kind, .lane = lane, .key = key};
-    return put_hold(op, &stream, due_ms, &hold);
+    return put_hold(op, &stream, (struct hold){HOLD_WAITING, 0, due_ms});
 }

@@ -21,6 +21,7 @@ struct aside_back {
     int deaths; /* added */
     int losses; /* 0: as it is; 1: lost once more; PAWL_SUSPECT_LOSSES: a suspect */
     enum aside_reason reason;
+    int64_t scheduled_ms;
 };
 PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq,
                                         struct aside_back back);
@@ -45,6 +46,7 @@ PAWL_MUSTCHECK pawl_status aside_put_followers_behind(struct operation *op, cons
 struct hold {
     enum hold_state state;
     int64_t by_seq;
+    int64_t due_ms;
 };
 PAWL_MUSTCHECK pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key,
                                      struct hold *hold, bool *found);

@@ -1,0 +1,110 @@
+/* "A resume misses nothing that is set aside, or given back, while it happens." */
+#include "interleave/calls.h"
+#include "interleave/races.h"
+
+#define PAUSE(scope, name) "SELECT pawl.pause_set(" #scope "::smallint, '" name "', NULL, 'anna')"
+#define RESUME(scope, name) "SELECT pawl.pause_clear(" #scope "::smallint, '" name "')"
+
+static void expect_claim(struct scene *s, const char *wanted) {
+    assert_string_equal(numbers(s, run(s, s->observer, sql_claim(s, 1, 10))), wanted);
+}
+
+static void a_resume_waits_for_the_claim_that_passes_over_what_it_names(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(2, "x"));
+    send_now(s, 1, "x");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
+    start(s, s->b, RESUME(2, "x"));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    expect_claim(s, "1");
+}
+
+static void a_claim_beside_a_resume_lets_nothing_wait(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(2, "x"));
+    send_now(s, 1, "x");
+    run(s, s->b, "BEGIN");
+    run(s, s->b, RESUME(2, "x"));
+    assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
+    run(s, s->b, "COMMIT");
+    expect_claim(s, "1");
+}
+
+static void a_pause_that_comes_back_lets_the_next_claim_pass_over_it(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(1, "T"));
+    send_now(s, 1, "x");
+    run(s, s->b, "BEGIN");
+    run(s, s->b, RESUME(1, "T"));
+    run(s, s->b, "ROLLBACK");
+    expect_claim(s, "");
+    run(s, s->observer, RESUME(1, "T"));
+    expect_claim(s, "1");
+}
+
+/* The worker has read of a pause; whether it is still there is asked when the message comes back. */
+static const char *sql_give_back(struct scene *s, const char *grant) {
+    const char *release = sql_release(s, 1, grant, 1);
+    return text(s, "%.*s, ARRAY['T*'])", (int)strlen(release) - 1, release);
+}
+
+static void a_resume_waits_for_what_is_given_back_for_its_handler(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    run(s, s->observer, PAUSE(3, "T*"));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED);
+    start(s, s->b, RESUME(3, "T*"));
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    expect_claim(s, "1");
+}
+
+static void what_is_given_back_beside_the_resume_of_its_handler_does_not_wait(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    run(s, s->observer, PAUSE(3, "T*"));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    run(s, s->b, "BEGIN");
+    run(s, s->b, RESUME(3, "T*"));
+    assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED); /* it does not wait for it */
+    run(s, s->b, "COMMIT");
+    expect_claim(s, "1");
+}
+
+static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_it(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(2, "x"));
+    send_now(s, 1, "x");
+    const char *cancel = text(s, "SELECT pawl.pause_set(4::smallint, '%s', NULL, 'anna')",
+                              run(s, s->observer, "SELECT id FROM pawl.message"));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
+    start(s, s->b, cancel);
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    expect_claim(s, "1");
+}
+
+static const struct CMUnitTest tests[] = {
+    SCENE_TEST(a_resume_waits_for_the_claim_that_passes_over_what_it_names),
+    SCENE_TEST(a_claim_beside_a_resume_lets_nothing_wait),
+    SCENE_TEST(a_pause_that_comes_back_lets_the_next_claim_pass_over_it),
+    SCENE_TEST(a_resume_waits_for_what_is_given_back_for_its_handler),
+    SCENE_TEST(what_is_given_back_beside_the_resume_of_its_handler_does_not_wait),
+    SCENE_TEST(a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_it),
+};
+
+RACES(pause, tests);
