@@ -13,6 +13,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
            (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_WAITING),
@@ -140,6 +141,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
     DELETE FROM pawl.alert_rule r WHERE r.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
@@ -181,6 +183,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
     UPDATE pawl.alert_rule r SET silence_until_ms = p_until_ms, silence_reason = p_reason, silence_by = p_actor WHERE r.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
@@ -202,6 +205,14 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_rules', 'p_events', 'p_values', 'p_details'],
+                              ARRAY[cardinality(p_ids), cardinality(p_rules), cardinality(p_events), cardinality(p_values),
+                                    cardinality(p_details)],
+                              ARRAY[array_position(p_ids, NULL), array_position(p_rules, NULL), array_position(p_events, NULL),
+                                    array_position(p_values, NULL), array_position(p_details, NULL)]);
+    PERFORM pawl.refuse_items(ARRAY['p_changes', 'p_targets'],
+                              ARRAY[cardinality(p_changes), cardinality(p_targets)],
+                              ARRAY[array_position(p_changes, NULL), array_position(p_targets, NULL)]);
     INSERT INTO pawl.alert_change (id, rule, event, value, at_ms, detail)
     SELECT c.id, c.rule, c.event, c.value, v_now, c.detail
       FROM unnest(p_ids, p_rules, p_events, p_values, p_details) WITH ORDINALITY AS c (id, rule, event, value, detail, n) ORDER BY c.n;
@@ -226,6 +237,12 @@ AS $$
 DECLARE
     v_count bigint;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_rules', 'p_versions', 'p_phases', 'p_since_ms', 'p_turning_ms', 'p_told', 'p_values'],
+                              ARRAY[cardinality(p_rules), cardinality(p_versions), cardinality(p_phases), cardinality(p_since_ms),
+                                    cardinality(p_turning_ms), cardinality(p_told), cardinality(p_values)],
+                              ARRAY[array_position(p_rules, NULL), array_position(p_versions, NULL), array_position(p_phases, NULL),
+                                    array_position(p_since_ms, NULL), array_position(p_turning_ms, NULL), array_position(p_told, NULL),
+                                    array_position(p_values, NULL)]);
     UPDATE pawl.alert_turn t SET window_text = p_window WHERE t.token = p_token;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'another turn was given meanwhile';
@@ -261,6 +278,8 @@ AS $$
 DECLARE
     v_turn pawl.alert_turn%ROWTYPE;
 BEGIN
+    PERFORM pawl.refuse_null(ARRAY['p_interval_ms'], ARRAY[p_interval_ms IS NULL]);
+    PERFORM pawl.refuse_range('p_interval_ms', p_interval_ms, 0, 86400000);
     -- Most callers are early: they return without a lock.
     SELECT t.* INTO v_turn FROM pawl.alert_turn t;
     now_ms := pawl.now_ms();

@@ -55,6 +55,14 @@ DECLARE
     v_versions bigint[];
     v_rows pawl.event_row[];
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_froms', 'p_heads', 'p_replays', 'p_rooms'],
+                              ARRAY[cardinality(p_streams), cardinality(p_froms), cardinality(p_heads), cardinality(p_replays),
+                                    cardinality(p_rooms)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_froms, NULL), array_position(p_heads, NULL),
+                                    array_position(p_replays, NULL), array_position(p_rooms, NULL)]);
+    PERFORM pawl.refuse_numbers('p_froms', p_froms, 0, 1152921504606846975);
+    PERFORM pawl.refuse_numbers('p_heads', p_heads, 0, 1152921504606846975);
+    PERFORM pawl.refuse_numbers('p_rooms', p_rooms, 0, 1152921504606846975);
     SELECT array_agg(x.n), array_agg((x.event).version), array_agg(x.event) INTO v_ns, v_versions, v_rows
       FROM (SELECT u.n, ROW(e.stream, e.version, {{e.event}}, e.version <= u.replay_to)::pawl.event_row AS event
               FROM unnest(p_streams, p_froms, p_heads, p_replays, p_rooms) WITH ORDINALITY AS u(stream, version, head, replay_to, room, n)
@@ -156,6 +164,11 @@ DECLARE
     v_applied bigint := p_given;
     v_row record;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_froms', 'p_versions', 'p_heads', 'p_errors?', 'p_failed?'],
+                              ARRAY[cardinality(p_streams), cardinality(p_froms), cardinality(p_versions), cardinality(p_heads),
+                                    cardinality(p_errors), cardinality(p_failed)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_froms, NULL), array_position(p_versions, NULL),
+                                    array_position(p_heads, NULL)]);
     IF num_nonnulls(VARIADIC p_errors) > 0 THEN
         FOR v_row IN SELECT u.* FROM unnest(p_streams, p_versions, p_heads, p_errors, p_failed) WITH ORDINALITY
                                      AS u(stream, version, head, error, failed, n) ORDER BY u.n LOOP
@@ -204,6 +217,11 @@ SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_versions', 'p_counts'],
+                              ARRAY[cardinality(p_streams), cardinality(p_versions), cardinality(p_counts)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_versions, NULL), array_position(p_counts, NULL)]);
+    PERFORM pawl.refuse_numbers('p_counts', p_counts, 0, 1000000);
     RETURN QUERY
     SELECT DISTINCT e.traceparent
       FROM unnest(p_streams, p_versions, p_counts) AS u(stream, version, count)
@@ -384,6 +402,9 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_versions', 'p_errors?', 'p_failed?'],
+                              ARRAY[cardinality(p_streams), cardinality(p_versions), cardinality(p_errors), cardinality(p_failed)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_versions, NULL)]);
     IF num_nonnulls(VARIADIC p_errors) = 0 THEN
         RETURN QUERY SELECT e.more, 0::smallint FROM pawl.apply_end_all(p_key, p_token, p_streams, p_versions, v_now) e;
         RETURN;
@@ -472,6 +493,10 @@ SET plan_cache_mode = force_generic_plan SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_froms', 'p_throughs', 'p_replays'],
+                              ARRAY[cardinality(p_streams), cardinality(p_froms), cardinality(p_throughs), cardinality(p_replays)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_froms, NULL), array_position(p_throughs, NULL),
+                                    array_position(p_replays, NULL)]);
     RETURN QUERY
     SELECT u.n::integer, e.stream, e.version, {{e.event}}, e.version <= u.replay_to
       FROM unnest(p_streams, p_froms, p_throughs, p_replays) WITH ORDINALITY AS u(stream, from_version, through_version, replay_to, n)

@@ -11,6 +11,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF num_nulls(p_action, p_actor) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_action', 'p_actor'], ARRAY[p_action IS NULL, p_actor IS NULL]);
+    END IF;
     INSERT INTO pawl.audit (at_ms, actor, action, detail) VALUES (pawl.now_ms(), p_actor, p_action, p_detail);
 END
 $$;
@@ -239,7 +242,7 @@ CREATE OR REPLACE FUNCTION pawl.spine_read(p_limit integer) RETURNS SETOF pawl.s
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT s.* FROM pawl.spine s ORDER BY s.id LIMIT p_limit
+    SELECT s.* FROM pawl.spine s ORDER BY s.id LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
 $$;
 
 -- name: spine_remove
@@ -283,6 +286,8 @@ DECLARE
     v_ids bigint[];
     v_shown boolean := pawl.payloads_shown();
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl.refuse_range('p_scan', p_scan, 0, 1000000);
     -- Each of these reads one index, from its end; a condition that may be absent would make it read another.
     IF p_job <> 0 THEN
         v_ids := ARRAY(SELECT r.id FROM pawl.task_run r WHERE r.job = p_job AND (p_task IS NULL OR r.task = p_task) AND r.id < v_before
@@ -319,6 +324,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT a.number, a.at_ms, a.actor, a.action, a.detail
       FROM pawl.audit a WHERE p_before = 0 OR a.number < p_before ORDER BY a.number DESC LIMIT p_limit;
 END

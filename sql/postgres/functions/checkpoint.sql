@@ -123,6 +123,7 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT c.perspective, c.fingerprint, CASE WHEN pawl.payloads_shown() THEN min(c.error) END, count(*)
       FROM pawl.checkpoint c WHERE c.status = :CHECKPOINT_FAILED AND (p_perspective IS NULL OR c.perspective = p_perspective)
@@ -269,6 +270,7 @@ SET jit = off
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
            CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
@@ -317,9 +319,12 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
 DECLARE
-    v_until bigint := pawl.now_ms() + p_lease_ms;
+    v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_answers smallint[];
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_keys', 'p_tokens'],
+                              ARRAY[cardinality(p_streams), cardinality(p_keys), cardinality(p_tokens)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_keys, NULL), array_position(p_tokens, NULL)]);
     PERFORM 1 FROM pawl.checkpoint c
       JOIN (SELECT DISTINCT u.stream, u.key FROM unnest(p_streams, p_keys) AS u(stream, key)) d
         ON c.stream = d.stream AND c.perspective = d.key
@@ -361,13 +366,19 @@ DECLARE
     v_row record;
     v_answer smallint;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_perspectives', 'p_versions', 'p_tokens?', 'p_statuses', 'p_errors?', 'p_delays?'],
+                              ARRAY[cardinality(p_streams), cardinality(p_perspectives), cardinality(p_versions), cardinality(p_tokens),
+                                    cardinality(p_statuses), cardinality(p_errors), cardinality(p_delays)],
+                              ARRAY[array_position(p_streams, NULL), array_position(p_perspectives, NULL), array_position(p_versions, NULL),
+                                    NULL, array_position(p_statuses, NULL)]);
     FOR v_report IN SELECT u.* FROM unnest(p_streams, p_perspectives, p_versions, p_tokens, p_statuses, p_errors, p_delays)
                                     WITH ORDINALITY AS u(stream, perspective, version, token, status, error, delay_ms, n)
                      ORDER BY u.n LOOP
         IF v_report.stream IS NULL OR v_report.perspective IS NULL
            OR (v_report.version >= 0 AND v_report.status BETWEEN :CHECKPOINT_PENDING AND :CHECKPOINT_FAILED AND coalesce(v_report.delay_ms, 0) >= 0) IS NOT TRUE THEN
             RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
-                'checkpoint report %s names a stream, a perspective, the version applied through, and a status 0 to 3', v_report.n);
+                'checkpoint report %s names a stream, a perspective, the version applied through, a status 0 to 3, and a delay that is not negative',
+                v_report.n);
         END IF;
         SELECT c.version, c.token, c.status,
                (c.status = :CHECKPOINT_PROCESSING AND c.token = v_report.token AND c.instance = p_instance

@@ -47,6 +47,9 @@ DECLARE
     v_alone boolean := true;
     v_seen pg_snapshot;
 BEGIN
+    IF p_lease_ms NOT BETWEEN 0 AND 86400000 THEN
+        PERFORM pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
+    END IF;
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END,
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END
@@ -262,6 +265,12 @@ DECLARE
     v_high bigint;
     v_xid xid8;
 BEGIN
+    IF p_lease_ms NOT BETWEEN 0 AND 86400000 THEN
+        PERFORM pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
+    END IF;
+    IF p_max NOT BETWEEN 0 AND 5000 THEN
+        PERFORM pawl.refuse_range('p_max', p_max, 0, 5000);
+    END IF;
     -- Everything that does not need a lock, so that nothing is written when another instance owns the lane.
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS now_ms,
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END AS policy,

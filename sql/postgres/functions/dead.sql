@@ -91,6 +91,9 @@ DECLARE
     v_parked bigint[];
     v_moved integer;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_seqs', 'p_kinds'],
+                              ARRAY[cardinality(p_seqs), cardinality(p_kinds)],
+                              ARRAY[array_position(p_seqs, NULL), array_position(p_kinds, NULL)]);
     -- The lane's lock keeps claims away from the streams that change.
     PERFORM 1 FROM pawl.lane l
       WHERE EXISTS (SELECT 1 FROM unnest(p_kinds, p_seqs) AS u(kind, seq)
@@ -290,7 +293,7 @@ AS $$
            (SELECT d.died_ms FROM pawl.dead d WHERE d.kind = p_kind AND d.fingerprint = g.fingerprint ORDER BY d.died_ms DESC LIMIT 1)
       FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = p_kind
              GROUP BY t.fingerprint HAVING sum(t.letters) > 0
-             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT p_limit) g
+             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)) g
      CROSS JOIN LATERAL (SELECT d.error FROM pawl.dead d WHERE d.kind = p_kind AND d.fingerprint = g.fingerprint
                           ORDER BY d.seq LIMIT 1) f
      ORDER BY g.letters DESC, g.fingerprint COLLATE "C"

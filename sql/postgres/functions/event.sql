@@ -174,6 +174,7 @@ AS $$
 DECLARE
     v_from bigint;
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     IF p_backward THEN
         RETURN QUERY SELECT e.stream, e.version, p.position + e.version - p.version, {{e.event}}
                        FROM (SELECT q.* FROM pawl.position q
@@ -220,6 +221,12 @@ DECLARE
     v_head bigint;
     v_type text;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_types', 'p_payloads', 'p_ids?', 'p_metadata?', 'p_correlation_ids?', 'p_causation_ids?',
+                                    'p_traceparents?', 'p_publish?', 'p_topics?'],
+                              ARRAY[cardinality(p_types), cardinality(p_payloads), cardinality(p_ids), cardinality(p_metadata),
+                                    cardinality(p_correlation_ids), cardinality(p_causation_ids), cardinality(p_traceparents),
+                                    cardinality(p_publish), cardinality(p_topics)],
+                              ARRAY[array_position(p_types, NULL)]);
     id_known := false;
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('mappings of pawl.', 0));
     v_xid := pg_current_xact_id(); -- before the number is drawn: events_stamp relies on it
@@ -448,6 +455,7 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_null(ARRAY['p_version'], ARRAY[p_version IS NULL]);
     IF p_version > coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = p_stream), 0) THEN
         RETURN 4;
     END IF;

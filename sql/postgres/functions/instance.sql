@@ -38,6 +38,10 @@ AS $$
 DECLARE
     v_duty pawl.duty%ROWTYPE;
 BEGIN
+    IF num_nulls(p_name, p_lease_ms) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_name', 'p_lease_ms'], ARRAY[p_name IS NULL, p_lease_ms IS NULL]);
+    END IF;
+    PERFORM pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     now_ms := pawl.now_ms();
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the instance is not active';
@@ -143,6 +147,9 @@ DECLARE
     v_lost record;
     v_answers smallint[];
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_tokens', 'p_numbers'],
+                              ARRAY[cardinality(p_tokens), cardinality(p_numbers)],
+                              ARRAY[array_position(p_tokens, NULL), array_position(p_numbers, NULL)]);
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_instance);
     END IF;
@@ -403,6 +410,7 @@ DECLARE
     v_lease bigint;
     v_partitions integer;
 BEGIN
+    PERFORM pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     IF num_nulls(p_id, p_service, p_pid, p_kinds) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_id', 'p_service', 'p_pid', 'p_kinds'], ARRAY[p_id IS NULL, p_service IS NULL, p_pid IS NULL, p_kinds IS NULL]);
     END IF;

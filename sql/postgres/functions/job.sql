@@ -125,6 +125,10 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF num_nulls(p_key, p_concurrency, p_rate, p_rate_ms, p_weight) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_key', 'p_concurrency', 'p_rate', 'p_rate_ms', 'p_weight'], ARRAY[p_key IS NULL, p_concurrency IS NULL, p_rate IS NULL, p_rate_ms IS NULL, p_weight IS NULL]);
+    END IF;
+    PERFORM pawl.refuse_range('p_weight', p_weight, 1, 1000);
     IF p_concurrency = 0 AND p_rate = 0 AND p_weight = 1 THEN
         DELETE FROM pawl.job_limit l WHERE l.key = p_key;
     ELSE
@@ -271,6 +275,13 @@ DECLARE
     v_id bigint;
     v_due bigint;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY[CASE WHEN p_types IS NULL THEN 'p_tasks' ELSE 'p_types' END, 'p_tasks?', 'p_payloads?', 'p_queues?',
+                                    'p_keys?', 'p_uniques?', 'p_traces?', 'p_agents?', 'p_priorities?', 'p_attempts?', 'p_flags?', 'p_due?',
+                                    'p_delays?', 'p_deadlines?', 'p_timeouts?'],
+                              ARRAY[coalesce(cardinality(p_types), cardinality(p_tasks)), cardinality(p_tasks), cardinality(p_payloads),
+                                    cardinality(p_queues), cardinality(p_keys), cardinality(p_uniques), cardinality(p_traces),
+                                    cardinality(p_agents), cardinality(p_priorities), cardinality(p_attempts), cardinality(p_flags),
+                                    cardinality(p_due), cardinality(p_delays), cardinality(p_deadlines), cardinality(p_timeouts)], '{}');
     PERFORM pawl.jobs_check(p_types, p_queues, p_keys, p_uniques, p_tasks, p_priorities, p_attempts, p_flags, p_due, p_delays, p_deadlines,
                             p_timeouts, v_count);
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
@@ -406,6 +417,7 @@ DECLARE
     v_payload json := coalesce(p_payload, 'null');
     v_job pawl.job_aside;
 BEGIN
+    PERFORM pawl.refuse_range('p_keep_ms', p_keep_ms, 0, 31536000000);
     IF num_nulls(p_wait_key) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_wait_key'],
             ARRAY[p_wait_key IS NULL]);
@@ -515,8 +527,14 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
-    v_answers smallint[] := array_fill(3::smallint, ARRAY[cardinality(p_steps)]);
+    v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_steps), 0)]);
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_steps', 'p_indexes', 'p_states', 'p_attempts?', 'p_durations?', 'p_ins?', 'p_outs?', 'p_errors?',
+                                    'p_outputs?'],
+                              ARRAY[cardinality(p_steps), cardinality(p_indexes), cardinality(p_states), cardinality(p_attempts),
+                                    cardinality(p_durations), cardinality(p_ins), cardinality(p_outs), cardinality(p_errors),
+                                    cardinality(p_outputs)],
+                              ARRAY[array_position(p_steps, NULL), array_position(p_indexes, NULL), array_position(p_states, NULL)]);
     PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
         RETURN v_answers;

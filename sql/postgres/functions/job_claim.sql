@@ -301,6 +301,9 @@ DECLARE
     v_first integer;
     v_ids bigint[];
 BEGIN
+    IF p_max NOT BETWEEN 0 AND 5000 THEN
+        PERFORM pawl.refuse_range('p_max', p_max, 0, 5000);
+    END IF;
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'this instance was evicted or has fallen silent: register again';
     END IF;
@@ -473,10 +476,13 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    v_until bigint := pawl.now_ms() + p_lease_ms;
+    v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_claim pawl.job_claim;
     v_cancel boolean;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_tokens', 'p_ids', 'p_progress?'],
+                              ARRAY[cardinality(p_tokens), cardinality(p_ids), cardinality(p_progress)],
+                              ARRAY[array_position(p_tokens, NULL), array_position(p_ids, NULL)]);
     answers := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     cancels := array_fill(0::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE

@@ -326,6 +326,7 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_range('p_rows_max', p_rows_max, 0, 1000000);
     leases_expired := pawl.jobs_sweep(NULL, v_now);
     DELETE FROM pawl.task_run r WHERE r.ctid = ANY (ARRAY(
         SELECT o.ctid FROM pawl.task_run o WHERE o.expires_ms < v_now LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
@@ -383,6 +384,13 @@ DECLARE
     v_gone bigint[];
     v_tokens bigint[];
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_outcomes?', 'p_classes?', 'p_delays?', 'p_durations?', 'p_outputs?',
+                                    'p_errors?', 'p_steps?', 'p_ins?', 'p_outs?', 'p_wait_keys?', 'p_wait_steps?'],
+                              ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_outcomes), cardinality(p_classes),
+                                    cardinality(p_delays), cardinality(p_durations), cardinality(p_outputs), cardinality(p_errors),
+                                    cardinality(p_steps), cardinality(p_ins), cardinality(p_outs), cardinality(p_wait_keys),
+                                    cardinality(p_wait_steps)],
+                              ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL)]);
     IF v_count = 0 THEN
         answers := '{}';
         results := '{}';

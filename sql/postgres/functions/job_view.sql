@@ -17,6 +17,7 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_range('p_look', p_look, 0, 1000000);
     RETURN QUERY
     SELECT NULL::integer, 0::bigint, 0::bigint, count(*)
       FROM (SELECT 1 FROM pawl.job_claim c CROSS JOIN LATERAL unnest(c.ids) AS u (id)
@@ -73,7 +74,7 @@ AS $$
            l.died_ms
       FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = 4
              GROUP BY t.fingerprint HAVING sum(t.letters) > 0
-             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT p_limit) g
+             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)) g
      CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint
                           ORDER BY a.died_ms DESC, a.id DESC LIMIT 1) l
      ORDER BY g.letters DESC, g.fingerprint COLLATE "C"
@@ -228,6 +229,7 @@ DECLARE
                            WHEN p_state = 0 THEN p_limit ELSE greatest(p_limit, p_scan) END;
     v_until bigint;
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     WITH looked AS MATERIALIZED (
         SELECT 1 AS place, j.id, j.queue, j.task, j.type, j.key, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state
           FROM (SELECT * FROM pawl.job j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id) ORDER BY j.id LIMIT v_each) j

@@ -234,11 +234,14 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cach
 AS $$
 DECLARE
     v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
-    v_lease bigint := pawl.now_ms() + p_lease_ms;
+    v_lease bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_token bigint;
     v_item record;
     v_stale integer;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_tokens', 'p_ids?'],
+                              ARRAY[cardinality(p_tokens), cardinality(p_ids)],
+                              ARRAY[array_position(p_tokens, NULL)]);
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
     END IF;

@@ -51,6 +51,9 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
 BEGIN
+    IF num_nulls(p_scope, p_name, p_actor) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_scope', 'p_name', 'p_actor'], ARRAY[p_scope IS NULL, p_name IS NULL, p_actor IS NULL]);
+    END IF;
     INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
     VALUES (p_scope, p_name, p_reason, p_actor, v_now) ON CONFLICT (scope, name) DO NOTHING;
     IF p_scope = 4 THEN
@@ -336,6 +339,12 @@ AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_streams?', 'p_topics?', 'p_types', 'p_payloads', 'p_headers?', 'p_correlation_ids?',
+                                    'p_causation_ids?', 'p_traceparents?', 'p_hashes?'],
+                              ARRAY[cardinality(p_ids), cardinality(p_streams), cardinality(p_topics), cardinality(p_types),
+                                    cardinality(p_payloads), cardinality(p_headers), cardinality(p_correlation_ids),
+                                    cardinality(p_causation_ids), cardinality(p_traceparents), cardinality(p_hashes)],
+                              ARRAY[array_position(p_ids, NULL), NULL, NULL, array_position(p_types, NULL)]);
     PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
     v_answers := pawl.put(2::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, p_consumer, p_hashes, NULL);
@@ -363,6 +372,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_hashes', 'p_message_ids?', 'p_details', 'p_payloads?'],
+                              ARRAY[cardinality(p_hashes), cardinality(p_message_ids), cardinality(p_details), cardinality(p_payloads)],
+                              ARRAY[array_position(p_hashes, NULL), NULL, array_position(p_details, NULL)]);
     PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
     INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
     SELECT 2, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl.now_ms()
@@ -439,6 +451,7 @@ AS $$
 DECLARE
     v_shown boolean := pawl.payloads_shown();
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT r.number, r.reason, r.consumer, r.topic, r.message_id, CASE WHEN v_shown THEN r.detail END,
            CASE WHEN v_shown THEN r.payload END, r.received_ms
       FROM pawl.refused r WHERE r.number > p_after ORDER BY r.number LIMIT p_limit;

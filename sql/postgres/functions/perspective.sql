@@ -354,6 +354,14 @@ DECLARE
     v_old record;
     v_same boolean;
 BEGIN
+    IF num_nulls(p_name, p_version, p_run) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_name', 'p_version', 'p_run'], ARRAY[p_name IS NULL, p_version IS NULL, p_run IS NULL]);
+    END IF;
+    PERFORM pawl.refuse_range('p_policy', p_policy, 0, 2);
+    PERFORM pawl.refuse_range('p_run', p_run, 1, 4);
+    PERFORM pawl.refuse_items(ARRAY['p_modes', 'p_texts'],
+                              ARRAY[cardinality(p_modes), cardinality(p_texts)],
+                              ARRAY[array_position(p_modes, NULL), array_position(p_texts, NULL)]);
     PERFORM pawl.pattern_regex(u.mode, u.text) FROM unnest(p_modes, p_texts) AS u(mode, text);
     PERFORM pawl.mapping_lock(p_wait_ms);
     v_now := pawl.now_ms();

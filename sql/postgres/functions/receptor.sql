@@ -248,6 +248,9 @@ AS $$
 DECLARE
     v_key text := 'event:' || p_name;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_modes', 'p_texts'],
+                              ARRAY[cardinality(p_modes), cardinality(p_texts)],
+                              ARRAY[array_position(p_modes, NULL), array_position(p_texts, NULL)]);
     IF coalesce(p_name, '') !~ '^[A-Za-z0-9_.-]{1,100}$' THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
             MESSAGE = 'the name of a receptor has 1 to 100 letters, digits, dots, dashes and underscores';
@@ -378,6 +381,10 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_report record;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_event_ids', 'p_receptors', 'p_statuses', 'p_errors?'],
+                              ARRAY[cardinality(p_event_ids), cardinality(p_receptors), cardinality(p_statuses), cardinality(p_errors)],
+                              ARRAY[array_position(p_event_ids, NULL), array_position(p_receptors, NULL), array_position(p_statuses,
+                                    NULL)]);
     FOR v_report IN SELECT u.event_id, u.receptor, pawl.text_cut(u.error, 4096) AS error,
                            CASE WHEN u.error IS NULL THEN u.status ELSE u.status | 8 END AS status
                       FROM unnest(p_event_ids, p_receptors, p_statuses, p_errors)

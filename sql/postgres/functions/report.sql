@@ -28,6 +28,12 @@ DECLARE
     v_aside integer := 0;
     v_stale integer := 0;
 BEGIN
+    IF (cardinality(p_tokens) = v_count AND cardinality(p_statuses) = v_count AND array_position(p_ids, NULL) IS NULL
+        AND array_position(p_tokens, NULL) IS NULL AND array_position(p_statuses, NULL) IS NULL) IS NOT TRUE THEN
+        PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_statuses'],
+                                  ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_statuses)],
+                                  ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL), array_position(p_statuses, NULL)]);
+    END IF;
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
     END IF;
@@ -249,6 +255,10 @@ DECLARE
     v_done integer := 0;
     v_stale integer := 0;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_errors?', 'p_classes?', 'p_delays?', 'p_policies?', 'p_max_attempts?'],
+                              ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_errors), cardinality(p_classes),
+                                    cardinality(p_delays), cardinality(p_policies), cardinality(p_max_attempts)],
+                              ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL)]);
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
     END IF;
@@ -446,6 +456,9 @@ DECLARE
     v_stale integer := 0;
     v_paused text[] := '{}';
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_delays?'],
+                              ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_delays)],
+                              ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL)]);
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
     END IF;

@@ -457,6 +457,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF num_nulls(p_name, p_sql) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_name', 'p_sql'], ARRAY[p_name IS NULL, p_sql IS NULL]);
+    END IF;
     INSERT INTO pawl.run_target (name, sql, updated_ms) VALUES (p_name, p_sql, pawl.now_ms())
     ON CONFLICT (name) DO UPDATE SET sql = excluded.sql, updated_ms = excluded.updated_ms;
 END
@@ -516,6 +519,7 @@ DECLARE
     v_left bigint := p_rows_max;
     v_gone bigint;
 BEGIN
+    PERFORM pawl.refuse_range('p_rows_max', p_rows_max, 0, 1000000);
     runs_removed := 0;
     items_removed := 0;
     FOR v_run IN SELECT r.id FROM pawl.run r WHERE r.ended_ms > 0 AND r.ended_ms < v_now - 2592000000
@@ -556,6 +560,8 @@ DECLARE
     v_shown boolean := pawl.payloads_shown();
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_range('p_quiet_ms', p_quiet_ms, 0, 9007199254740991);
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT p.run, p.part, p.name, CASE WHEN v_shown THEN p.params END, CASE WHEN v_shown THEN p.cursor END,
            CASE WHEN v_shown THEN p.error END, p.state, p.paused, p.bounded, p.low, p.high, p.total, p.next_offset,
@@ -593,6 +599,7 @@ AS $$
 DECLARE
     v_shown boolean := pawl.payloads_shown();
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT r.id, r.key, r.name, r.type, r.consolidate, r.announce, CASE WHEN v_shown THEN r.params END, CASE WHEN v_shown THEN r.spec END,
            r.target, r.queue, r.traceparent, r.wait_key, CASE WHEN v_shown THEN r.error END,

@@ -30,6 +30,9 @@ DECLARE
     v_claim pawl.job_claim;
     v_job pawl.job;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_keys', 'p_payloads?'],
+                              ARRAY[cardinality(p_keys), cardinality(p_payloads)],
+                              ARRAY[array_position(p_keys, NULL)]);
     next_job := 0;
     last := false;
     skip := 0;
@@ -218,6 +221,9 @@ DECLARE
     v_done record;
     v_items json;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_keys', 'p_payloads?'],
+                              ARRAY[cardinality(p_keys), cardinality(p_payloads)],
+                              ARRAY[array_position(p_keys, NULL)]);
     IF pg_catalog.array_position(p_keys, NULL) IS NOT NULL OR '' OPERATOR(pg_catalog.=) ANY (p_keys) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE =
             'an item has no key; the handler must give every item one, or it could be stored twice';
@@ -635,6 +641,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT i.part, i.key, i.payload FROM pawl.run_item i
                   WHERE i.run = p_run AND (p_part < 0 OR i.part = p_part) AND (p_after IS NULL OR i.key > p_after)
                   ORDER BY i.key LIMIT p_limit;

@@ -115,6 +115,7 @@ AS $$
 DECLARE
     v_epoch bigint;
 BEGIN
+    PERFORM pawl.refuse_null(ARRAY['p_cause'], ARRAY[p_cause IS NULL]);
     PERFORM 1 FROM pawl.lane l ORDER BY l.kind, l.lane FOR UPDATE;
     -- Another cluster counts other transactions: read every lane from its beginning once.
     UPDATE pawl.lane l SET low = 0, cut_seqs = '{}', cut_xids = '{}', open_xids = '{}', seen_xmax = NULL;
@@ -137,6 +138,9 @@ AS $$
 DECLARE
     v_count bigint;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_seqs', 'p_kinds'],
+                              ARRAY[cardinality(p_seqs), cardinality(p_kinds)],
+                              ARRAY[array_position(p_seqs, NULL), array_position(p_kinds, NULL)]);
     DELETE FROM pawl.history h USING unnest(p_kinds, p_seqs) AS u(kind, seq) WHERE h.kind = u.kind AND h.seq = u.seq;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;
@@ -161,6 +165,7 @@ DECLARE
     v_now bigint := pawl.now_ms();
     v_settings record;
 BEGIN
+    PERFORM pawl.refuse_range('p_rows_max', p_rows_max, 0, 1000000);
     SELECT s.stale_ms, s.dedupe_ms, CASE WHEN s.history_ms > 0 THEN s.history_ms ELSE 604800000 END AS history_ms
       INTO v_settings FROM pawl.settings s;
     claims_expired := 0;
@@ -237,6 +242,33 @@ AS $$
     SELECT ('x' || encode(substring(sha256(convert_to(p_payload::text, 'UTF8')) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 
+-- name: refuse_items
+-- Refuses arrays that do not have one member for each item.
+-- params: p_names text[]: of the arrays, the first of them says how many items there are, one with a question mark may be NULL;
+--   p_counts integer[]: their cardinalities; p_holes integer[]: where each has its first NULL that has no meaning
+-- returns: nothing
+-- raises: PW001 the first that is wrong
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.refuse_items(p_names text[], p_counts integer[], p_holes integer[]) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_items integer := coalesce(p_counts[1], 0);
+BEGIN
+    FOR i IN 1 .. cardinality(p_names) LOOP
+        CONTINUE WHEN coalesce(p_counts[i], 0) = 0 AND p_names[i] LIKE '%?'; -- it says nothing about any
+        IF coalesce(p_counts[i], 0) <> v_items THEN
+            RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('%s has %s members and %s has %s: give each one for every item',
+                rtrim(p_names[i], '?'), coalesce(p_counts[i]::text, 'no'), p_names[1], coalesce(p_counts[1]::text, 'none'));
+        ELSIF p_holes[i] > 0 THEN
+            RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('item %s of %s: %s is NULL there', p_holes[i], v_items, rtrim(p_names[i], '?'));
+        END IF;
+    END LOOP;
+END
+$$;
+
 -- name: refuse_null
 -- Says which arguments of a call are missing.
 -- params: p_names text[], p_missing boolean[]: of each argument that must be given
@@ -255,6 +287,47 @@ BEGIN
     IF v_missing IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('NULL in place of %s; give it a value, or leave it out where it has a default', v_missing);
     END IF;
+END
+$$;
+
+-- name: refuse_numbers
+-- Refuses numbers of items that are out of their range.
+-- params: p_name text, p_values bigint[], p_low bigint, p_high bigint
+-- returns: nothing
+-- raises: PW001 the first that is below or above
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.refuse_numbers(p_name text, p_values bigint[], p_low bigint, p_high bigint) RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_wrong record;
+BEGIN
+    SELECT u.value, u.n INTO v_wrong FROM unnest(p_values) WITH ORDINALITY AS u(value, n) WHERE u.value NOT BETWEEN p_low AND p_high LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('item %s of %s: %s is %s; it must be %s … %s', v_wrong.n,
+            cardinality(p_values), p_name, v_wrong.value, p_low, p_high);
+    END IF;
+END
+$$;
+
+-- name: refuse_range
+-- Refuses a number that is out of its range.
+-- params: p_name text, p_value bigint, p_low bigint, p_high bigint
+-- returns: the value; NULL passes
+-- raises: PW001 it is below or above
+-- tables: none
+-- locks: none
+CREATE OR REPLACE FUNCTION pawl.refuse_range(p_name text, p_value bigint, p_low bigint, p_high bigint) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF p_value NOT BETWEEN p_low AND p_high THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('%s is %s; it must be %s … %s', p_name, p_value, p_low, p_high);
+    END IF;
+    RETURN p_value;
 END
 $$;
 
@@ -286,6 +359,8 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_range('p_dead_policy', p_dead_policy, -1, 3);
+    PERFORM pawl.refuse_range('p_max_attempts', p_max_attempts, -1, 1000);
     UPDATE pawl.settings s
        SET instance_lease_ms = coalesce(nullif(p_instance_lease_ms, -1), s.instance_lease_ms),
            stale_ms = coalesce(nullif(p_stale_ms, -1), s.stale_ms),

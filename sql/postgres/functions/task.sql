@@ -11,6 +11,9 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    IF num_nulls(p_name, p_disabled) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_name', 'p_disabled'], ARRAY[p_name IS NULL, p_disabled IS NULL]);
+    END IF;
     INSERT INTO pawl.agent (name, scopes, disabled, updated_ms)
     VALUES (p_name, ARRAY(SELECT json_array_elements_text(coalesce(p_scopes, '[]'))), p_disabled, pawl.now_ms())
     ON CONFLICT (name) DO UPDATE SET scopes = excluded.scopes, disabled = excluded.disabled, updated_ms = excluded.updated_ms;
@@ -39,7 +42,7 @@ CREATE OR REPLACE FUNCTION pawl.refusals(p_limit integer) RETURNS SETOF pawl.ref
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT r.* FROM pawl.refusal r ORDER BY r.id DESC LIMIT p_limit
+    SELECT r.* FROM pawl.refusal r ORDER BY r.id DESC LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
 $$;
 
 -- name: schedule_fire
@@ -64,6 +67,9 @@ DECLARE
     v_id bigint;
     v_refused boolean := false;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_instants', 'p_due'],
+                              ARRAY[cardinality(p_instants), cardinality(p_due)],
+                              ARRAY[array_position(p_instants, NULL), array_position(p_due, NULL)]);
     answers := array_fill(4::smallint, ARRAY[v_count]);
     ids := array_fill(0::bigint, ARRAY[v_count]);
     SELECT * INTO v_schedule FROM pawl.schedule s WHERE s.name = p_name FOR UPDATE;
@@ -198,6 +204,7 @@ DECLARE
     v_shown boolean := pawl.payloads_shown();
     v_now bigint := pawl.now_ms();
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     IF p_due THEN
         RETURN QUERY SELECT v_now, s.name, s.task, s.kind, s.expr, s.zone, CASE WHEN v_shown THEN s.params END, s.missed, s.missed_max,
                             s.overlap, s.jitter_ms, s.start_ms, s.end_ms, s.paused, s.next_ms, s.last_ms, s.version, s.updated_ms
@@ -332,5 +339,5 @@ AS $$
            CASE WHEN t.params IS NOT NULL AND pawl.payloads_shown() THEN t.params END, array_to_json(t.scopes), t.queue, t.key, t.priority, t.max_attempts, t.flags,
            t.timeout_ms, t.retention_ms, t.version, t.updated_ms
       FROM pawl.task t WHERE (p_name IS NULL OR t.name = p_name) AND (p_after IS NULL OR t.name > p_after)
-     ORDER BY t.name LIMIT p_limit
+     ORDER BY t.name LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
 $$;

@@ -99,6 +99,15 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_measures', 'p_kinds', 'p_results', 'p_buckets', 'p_counts', 'p_sums'],
+                              ARRAY[cardinality(p_measures), cardinality(p_kinds), cardinality(p_results), cardinality(p_buckets),
+                                    cardinality(p_counts), cardinality(p_sums)],
+                              ARRAY[array_position(p_measures, NULL), array_position(p_kinds, NULL), array_position(p_results, NULL),
+                                    array_position(p_buckets, NULL), array_position(p_counts, NULL), array_position(p_sums, NULL)]);
+    PERFORM pawl.refuse_numbers('p_measures', p_measures, 0, 32767);
+    PERFORM pawl.refuse_numbers('p_kinds', p_kinds, 0, 32767);
+    PERFORM pawl.refuse_numbers('p_results', p_results, 0, 32767);
+    PERFORM pawl.refuse_numbers('p_buckets', p_buckets, 0, 32767);
     INSERT INTO pawl.rollup AS r (measure, kind, result, bucket, count, sum)
     SELECT u.measure, u.kind, u.result, u.bucket, u.count, u.sum
       FROM unnest(p_measures, p_kinds, p_results, p_buckets, p_counts, p_sums) AS u(measure, kind, result, bucket, count, sum)
@@ -190,6 +199,7 @@ SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET jit = off
 AS $$
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     p_low := coalesce(p_low, '00000000-0000-0000-0000-000000000000'); -- the nil id comes as NULL
     RETURN QUERY
         (SELECT DISTINCT m.id FROM pawl.message m WHERE m.id BETWEEN p_low AND p_high ORDER BY m.id LIMIT p_limit)
@@ -247,6 +257,10 @@ DECLARE
     v_shown boolean := pawl.payloads_shown();
     v_row pawl.message_row;
 BEGIN
+    PERFORM pawl.refuse_items(ARRAY['p_seqs', 'p_places', 'p_kinds', 'p_lanes'],
+                              ARRAY[cardinality(p_seqs), cardinality(p_places), cardinality(p_kinds), cardinality(p_lanes)],
+                              ARRAY[array_position(p_seqs, NULL), array_position(p_places, NULL), array_position(p_kinds, NULL),
+                                    array_position(p_lanes, NULL)]);
     FOR v_row IN SELECT r.* FROM (
         SELECT v.* FROM unnest(p_places, p_kinds, p_lanes, p_seqs) AS u(place, kind, lane, seq)
          CROSS JOIN LATERAL (SELECT v.* FROM pawl.message_all v WHERE v.place = 1 AND v.kind = u.kind AND v.lane = u.lane AND v.seq = u.seq LIMIT 1) v
@@ -307,6 +321,7 @@ DECLARE
     v_in_flight integer := greatest(v_least, p_scan);
     v_until bigint;
 BEGIN
+    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     WITH flight AS MATERIALIZED (
         SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl.claim c
          WHERE c.state = :CLAIM_ACTIVE AND p_state IN (1, 2, 3, 4) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),

@@ -91,7 +91,8 @@ DECLARE
 BEGIN
     IF num_nulls(p_instance_id, p_service_name, p_process_id, p_flags, p_max_partitions_per_instance, p_lease_seconds, p_max_messages, p_kinds) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance_id', 'p_service_name', 'p_process_id', 'p_flags', 'p_max_partitions_per_instance', 'p_lease_seconds', 'p_max_messages', 'p_kinds'],
-            ARRAY[p_instance_id IS NULL, p_service_name IS NULL, p_process_id IS NULL, p_flags IS NULL, p_max_partitions_per_instance IS NULL, p_lease_seconds IS NULL, p_max_messages IS NULL, p_kinds IS NULL]);
+            ARRAY[p_instance_id IS NULL, p_service_name IS NULL, p_process_id IS NULL, p_flags IS NULL, p_max_partitions_per_instance IS
+                  NULL, p_lease_seconds IS NULL, p_max_messages IS NULL, p_kinds IS NULL]);
     END IF;
     SELECT s.stale_ms INTO v_stale FROM pawl.settings s;
     IF p_stale_threshold_seconds * 1000::bigint <> v_stale THEN
@@ -193,6 +194,10 @@ AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
+    IF num_nulls(p_id, p_kinds, p_wait_ms) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_id', 'p_kinds', 'p_wait_ms'], ARRAY[p_id IS NULL, p_kinds IS NULL, p_wait_ms IS NULL]);
+    END IF;
+    PERFORM pawl.refuse_range('p_wait_ms', p_wait_ms, 0, 86400000);
     LOCK TABLE pawl.waiter IN SHARE ROW EXCLUSIVE MODE;
     DELETE FROM pawl.waiter w WHERE w.until_ms <= v_now AND w.instance <> p_id;
     INSERT INTO pawl.waiter (instance, kinds, until_ms) VALUES (p_id, p_kinds, v_now + p_wait_ms)
@@ -331,6 +336,7 @@ DECLARE
     v_busy text[];
     v_grant record;
 BEGIN
+    PERFORM pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, pawl.now_ms()) THEN
         RETURN QUERY SELECT c.stream, c.perspective, c.version, s.version, c.token, c.lease_until_ms, c.replay_to, c.attempts + 1
                        FROM pawl.checkpoint c JOIN pawl.stream s ON s.stream = c.stream
