@@ -14,6 +14,7 @@ struct sqlitefile {
 /* cmocka setup and teardown: *fixture is a struct sqlitefile, without a database yet. */
 int sqlitefile_setup(void **fixture);
 int sqlitefile_teardown(void **fixture);
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
 
 struct store_config sqlitefile_config(const char *path);
 

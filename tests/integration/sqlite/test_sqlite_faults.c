@@ -150,8 +150,6 @@ static void every_sync_may_fail(void **fixture) {
     assert_string_equal(sqlitefile_sql(file->path, "PRAGMA integrity_check", text), "ok");
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(every_write_may_fail),

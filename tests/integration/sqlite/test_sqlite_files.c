@@ -385,183 +385,6 @@ static void a_full_disk_is_unavailable_and_loses_nothing(void **fixture) {
     assert_string_equal(sqlitefile_sql(file->path, "PRAGMA integrity_check", text), "ok");
 }
 
-static void the_log_stays_bounded(void **fixture) {
-    const struct sqlitefile *file = *fixture;
-    static char payload[32 * 1024];
-    char log[SQLITEFILE_PATH_BYTES + 8];
-    pawl_error err;
-    sqlitefile_migrate(file->path);
-    struct store *store = sqlitefile_open(file->path);
-    memset(payload, 'x', sizeof payload);
-    payload[0] = payload[sizeof payload - 1] = '"';
-    struct message_new message = {
-        .stream = STR("a"), .type = STR("big"), .payload = {payload, sizeof payload}};
-    struct arena *arena = arena_create(0);
-    for (int i = 0; i < 3000; i++) { /* about 96 MiB */
-        struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
-        struct put_result result;
-        arena_reset(arena);
-        assert_int_equal(store->ops->core.messages_put(store, &put, arena, &result, &err), PAWL_OK);
-    }
-    struct stat info;
-    snprintf(log, sizeof log, "%s-wal", file->path);
-    assert_int_equal(stat(log, &info), 0);
-    assert_true(info.st_size < 32 * 1024 * 1024);
-    store_close(store);
-    assert_int_equal(stat(log, &info), 0);
-    assert_int_equal(info.st_size, 0); /* the last one to leave empties it */
-    arena_free(arena);
-}
-
-/* covers: B3.5 */
-static void a_poll_that_finds_nothing_writes_nothing(void **fixture) {
-    const struct sqlitefile *file = *fixture;
-    char log[SQLITEFILE_PATH_BYTES + 8];
-    struct arena *arena = arena_create(0);
-    struct settings_change freeze = {-1, -1, -1, -1, 1000000, -1, -1};
-    struct stat before, after;
-    pawl_error err;
-    sqlitefile_migrate(file->path);
-    struct store *store = sqlitefile_open(file->path);
-    assert_int_equal(store->ops->core.settings_change(store, &freeze, &err), PAWL_OK);
-    struct work_batch batch = {.instance = {.id = sqlitefile_id(1),
-                                            .service = STR("orders"),
-                                            .kinds = KIND_BITS_ALL,
-                                            .lease_ms = 60000},
-                               .lease_ms = 60000};
-    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
-        batch.claim_max[kind] = 100;
-    snprintf(log, sizeof log, "%s-wal", file->path);
-    for (int i = 0; i < 10; i++) {
-        struct work_batch_result result;
-        assert_int_equal(store->ops->core.batch_process(store, &batch, arena, &result, &err), PAWL_OK);
-        assert_int_equal(stat(log, i == 0 ? &before : &after), 0);
-    }
-    assert_int_equal(after.st_size, before.st_size);
-    assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
-    store_close(store);
-    arena_free(arena);
-}
-
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
-
-/* Who else is at it keeps this one from moving the log into the file. */
-static void only_who_has_the_lock_checkpoints(void **fixture) {
-    const struct sqlitefile *file = *fixture;
-    char lock_path[SQLITEFILE_PATH_BYTES + 32], log_path[SQLITEFILE_PATH_BYTES + 8];
-    struct store_config config = sqlitefile_config(file->path);
-    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
-    struct stat info;
-    pawl_error err;
-    snprintf(lock_path, sizeof lock_path, "%s-pawl/checkpoint.lock", file->path);
-    snprintf(log_path, sizeof log_path, "%s-wal", file->path);
-    sqlitefile_migrate(file->path);
-    int fd = open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    assert_int_equal(fcntl(fd, F_OFD_SETLK, &lock), 0);
-    for (int held = 1; held >= 0; held--) {
-        struct store *store = NULL;
-        assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
-        assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
-        change.max_attempts++;
-        assert_int_equal(stat(log_path, &info), 0);
-        assert_true(info.st_size > 0);
-        store_close(store);
-        bool moved = stat(log_path, &info) != 0 || info.st_size == 0;
-        assert_int_equal(moved, held == 0);
-        if (held == 1)
-            close(fd); /* and with it the lock */
-    }
-}
-
-static void cut_off(const char *path, const char *suffix, bool replace) {
-    char name[SQLITEFILE_PATH_BYTES + 8], other[SQLITEFILE_PATH_BYTES + 16];
-    struct store_config config = sqlitefile_config(path);
-    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
-    struct settings settings;
-    struct store *store = NULL;
-    pawl_error err;
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    snprintf(other, sizeof other, "%s.other", name);
-    sqlitefile_migrate(path);
-    assert_int_equal(store_open(&config, &store, &err), PAWL_OK);
-    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
-    if (replace)
-        write_file(other, "");
-    assert_int_equal(replace ? rename(other, name) : unlink(name), 0);
-    change.max_attempts = 8;
-    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_DAMAGED);
-    assert_non_null(strstr(err.text, replace ? "was replaced" : "was removed"));
-    assert_non_null(strstr(err.text, name));
-    assert_non_null(strstr(err.text, "may be lost"));
-    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_DAMAGED);
-    store_close(store);
-}
-
-static void a_removed_or_replaced_file_is_noticed(void **fixture) {
-    const char *path = ((const struct sqlitefile *)*fixture)->path;
-    cut_off(path, "-wal", false);
-    cut_off(path, "-shm", false);
-    cut_off(path, "", true);
-}
-
-/* The first bytes of the file; how many. */
-static size_t file_bytes(const char *path, char *bytes, size_t room) {
-    FILE *file = fopen(path, "rbe");
-    assert_non_null(file);
-    size_t got = fread(bytes, 1, room, file);
-    assert_int_equal(fclose(file), 0);
-    return got;
-}
-
-/* A connection that has not noticed yet leaves without moving its pages into a file that others may have
- * changed. */
-static void a_removed_log_never_reaches_the_file(void **fixture) {
-    enum { ROOM = 4 << 20 };
-    const char *path = ((const struct sqlitefile *)*fixture)->path;
-    char name[SQLITEFILE_PATH_BYTES + 8];
-    struct settings_change change = {-1, -1, -1, -1, -1, 7, -1};
-    pawl_error err;
-    char *before = malloc(ROOM), *after = malloc(ROOM);
-    assert_true(before != NULL && after != NULL);
-    sqlitefile_migrate(path);
-    struct store *store = sqlitefile_open(path);
-    assert_int_equal(store->ops->core.settings_change(store, &change, &err), PAWL_OK);
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s%s", path, i == 0 ? "-shm" : "-wal");
-        assert_int_equal(unlink(name), 0);
-    }
-    size_t size = file_bytes(path, before, ROOM);
-    assert_true(size < ROOM);
-    store_close(store);
-    assert_int_equal(file_bytes(path, after, ROOM), size);
-    assert_memory_equal(before, after, size);
-    free(before);
-    free(after);
-}
-
-/* SQLite would give it the removed index that the first connection of the process still has. */
-static void a_connection_opened_after_the_removal_is_refused(void **fixture) {
-    const char *path = ((const struct sqlitefile *)*fixture)->path;
-    char name[SQLITEFILE_PATH_BYTES + 8];
-    struct store_config config = sqlitefile_config(path);
-    struct settings settings;
-    struct store *late = NULL;
-    pawl_error err;
-    sqlitefile_migrate(path);
-    struct store *store = sqlitefile_open(path);
-    assert_int_equal(store->ops->core.settings_read(store, &settings, &err), PAWL_OK);
-    for (int i = 0; i < 2; i++) { /* as another process would make them anew */
-        snprintf(name, sizeof name, "%s%s", path, i == 0 ? "-shm" : "-wal");
-        assert_int_equal(unlink(name), 0);
-        write_file(name, "");
-    }
-    assert_int_equal(store_open(&config, &late, &err), PAWL_DAMAGED);
-    assert_non_null(strstr(err.text, "was replaced"));
-    store_close(store);
-}
-
 /* A page in the middle is overwritten: the check says which one it is, and that it is not pawl, also when
  * no invariant reads it. */
 static void damaged_page(void **fixture, const char *table) {
@@ -670,10 +493,6 @@ static void migrating_waits_for_the_application_s_transaction(void **fixture) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        FILE_TEST(only_who_has_the_lock_checkpoints),
-        FILE_TEST(a_removed_or_replaced_file_is_noticed),
-        FILE_TEST(a_removed_log_never_reaches_the_file),
-        FILE_TEST(a_connection_opened_after_the_removal_is_refused),
         FILE_TEST(a_damaged_page_is_named),
         FILE_TEST(a_damaged_page_that_no_invariant_reads_is_named),
         FILE_TEST(an_index_that_lacks_a_row_is_damage),
@@ -693,8 +512,6 @@ int main(void) {
         FILE_TEST(another_boot_starts_the_clock_anew_but_never_earlier),
         FILE_TEST(a_file_that_may_not_be_written_is_unavailable),
         FILE_TEST(a_full_disk_is_unavailable_and_loses_nothing),
-        FILE_TEST(the_log_stays_bounded),
-        FILE_TEST(a_poll_that_finds_nothing_writes_nothing),
     };
     return cmocka_run_group_tests_name("sqlite_files", tests, NULL, NULL);
 }

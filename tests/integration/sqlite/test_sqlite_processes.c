@@ -327,8 +327,6 @@ static void a_writer_that_stays_makes_the_others_busy(void **fixture) {
     store_close(store);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, sqlitefile_setup, sqlitefile_teardown)
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         FILE_TEST(eight_processes_start_at_once_on_no_database),

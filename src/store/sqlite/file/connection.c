@@ -18,6 +18,7 @@
 #include "base/time/clock.h"
 #include "store/sqlite/events/event_table.h"
 #include "store/sqlite/file/checkpointer.h"
+#include "store/sqlite/file/files.h"
 #include "store/sqlite/file/turn.h"
 #include "store/sqlite/fleet/liveness.h"
 
@@ -132,6 +133,8 @@ pawl_status connection_failure(struct sqlite_store *store, int rc, const char *o
     case SQLITE_IOERR:
         if (rc == SQLITE_IOERR_NOMEM)
             return error_set(err, PAWL_NO_MEMORY, op, "out of memory in SQLite");
+        if (rc == SQLITE_IOERR_SHORT_READ && files_short_log(store, op, err) != PAWL_OK)
+            return PAWL_DAMAGED;
         return error_errno(err, PAWL_UNAVAILABLE, op,
                            store->db != NULL ? sqlite3_system_errno(store->db) : code,
                            "reading or writing %s failed (%s, code %d)", store->path, what, rc);

@@ -2,6 +2,7 @@
 #include "store/sqlite/file/files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,23 @@ static bool is_open_here(struct file_place place) {
     return found;
 }
 
+static pawl_status cut_off(struct sqlite_store *store, const char *suffix, const char *how, const char *op,
+                           pawl_error *err) {
+    store->cut_off = true;
+    return error_set(err, PAWL_DAMAGED, op,
+                     "%s%s was %s while it was in use: what was committed since its last checkpoint may be "
+                     "lost; stop all users of the file, run pawl check, and compare with what producers know",
+                     store->path, suffix, how);
+}
+
+pawl_status files_short_log(struct sqlite_store *store, const char *op, pawl_error *err) {
+    char name[PATH_MAX];
+    struct stat info;
+    bool gone = snprintf(name, sizeof name, "%s-wal", store->path) < (int)sizeof name &&
+                (stat(name, &info) == 0 ? info.st_size == 0 : errno == ENOENT);
+    return gone ? cut_off(store, "-wal", "removed", op, err) : PAWL_OK;
+}
+
 /* SQLite never removes a log that is in use, nor replaces the file: whoever did has cut us off, and nobody
  * else would see what we commit from now on. */
 pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
@@ -49,12 +67,7 @@ pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_e
             *was = now; /* the log is made by the first who reads */
         if (was->inode == now.inode && was->device == now.device)
             continue;
-        store->cut_off = true;
-        return error_set(
-            err, PAWL_DAMAGED, op,
-            "%s%s was %s while it was in use: what was committed since its last checkpoint may be "
-            "lost; stop all users of the file, run pawl check, and compare with what producers know",
-            store->path, suffixes[i], now.inode == 0 ? "removed" : "replaced");
+        return cut_off(store, suffixes[i], now.inode == 0 ? "removed" : "replaced", op, err);
     }
     return PAWL_OK;
 }
