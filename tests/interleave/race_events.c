@@ -1,5 +1,7 @@
 /* Events and perspectives: appends to one stream, appends against registrations, late commits against
  * positions, wake-ups against completions, late workers against new ones. */
+#include <string.h>
+
 #include "interleave/calls.h"
 #include "interleave/races.h"
 
@@ -194,6 +196,24 @@ static void an_append_and_a_registration_leave_nothing_between_them(void **state
                         "x y");
 }
 
+/* Not when its lease ends, which is minutes later. */
+static void a_checkpoint_that_was_locked_when_its_holder_left_is_free_when_the_lock_is(void **state) {
+    struct scene *s = *state;
+    watch(s);
+    enter(s, instance_1);
+    enter(s, instance_2);
+    run(s, s->observer, sql_append(s, "x", 0, "Created"));
+    assert_non_null(strstr(run(s, s->a, sql_grant(s, instance_1, "x")), "x@"));
+    run(s, s->a, "BEGIN");
+    run(s, s->a, "SELECT 1 FROM pawl.checkpoint FOR UPDATE");
+    run(s, s->b, text(s, "SELECT pawl.instance_deregister(%s)", instance_1)); /* waits for nobody */
+    assert_string_equal(run(s, s->b, sql_grant(s, instance_2, NULL)), "");
+    run(s, s->a, "ROLLBACK");
+    assert_non_null(strstr(run(s, s->b, sql_grant(s, instance_2, NULL)), "x@"));
+    run(s, s->b, sql_beat(s, 2));
+    assert_string_equal(run(s, s->b, "SELECT bool_or(leftovers) FROM pawl.instance"), "f");
+}
+
 /* covers: B0.2 */
 static void a_wake_up_during_a_completion_is_not_lost(void **state) {
     struct scene *s = *state;
@@ -303,6 +323,7 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_wake_up_for_what_somebody_holds_is_seen_by_him),
     SCENE_TEST(a_late_worker_cannot_apply_after_another_has_the_stream),
     SCENE_TEST(model_and_checkpoint_live_and_die_together),
+    SCENE_TEST(a_checkpoint_that_was_locked_when_its_holder_left_is_free_when_the_lock_is),
     SCENE_TEST(a_producers_open_transaction_stops_no_worker),
 };
 

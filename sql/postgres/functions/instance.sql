@@ -264,7 +264,7 @@ $$;
 -- params: p_id uuid
 -- returns: nothing
 -- raises: PW004 there is no such instance
--- tables: instance (deleted), tombstone (inserted), those of instance_end
+-- tables: instance (deleted; updated while a transaction has a checkpoint of it), tombstone (inserted), those of instance_end
 -- locks: its instance row, then its lanes and claims
 CREATE OR REPLACE FUNCTION pawl.instance_deregister(p_id uuid) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -278,7 +278,11 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is not registered', p_id);
     END IF;
-    PERFORM pawl.instance_end(p_id, 2::smallint, true, v_now);
+    IF NOT pawl.instance_end(p_id, 2::smallint, true, v_now) THEN
+        -- A transaction has a checkpoint of it: whoever claims or beats after that takes it, as from an evicted one.
+        UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, evicted_ms = v_now, leftovers = true WHERE i.id = p_id;
+        RETURN;
+    END IF;
     DELETE FROM pawl.instance i WHERE i.id = p_id;
     INSERT INTO pawl.tombstone (id, removed_ms) VALUES (p_id, v_now) ON CONFLICT (id) DO NOTHING;
 END
@@ -351,7 +355,8 @@ BEGIN
     END;
     PERFORM pawl.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl.lane l WHERE l.owner = p_id)
-             AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE);
+             AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE)
+             AND NOT EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.instance = p_id);
     IF v_all THEN
         DELETE FROM pawl.waiter w WHERE w.instance = p_id;
     END IF;

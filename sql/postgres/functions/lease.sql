@@ -157,7 +157,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '50ms'
+SET lock_timeout = '1ms'
 AS $$
 DECLARE
     v_lane integer;
@@ -202,8 +202,7 @@ BEGIN
                 PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, v_edge_tokens[v_edge], v_edge_seqs[v_edge],
                                        p_now);
             EXCEPTION WHEN lock_not_available THEN
-                PERFORM set_config('lock_timeout', '1ms', true); -- a transaction holds one of its streams, perhaps of more
-                CONTINUE;
+                CONTINUE; -- a transaction holds one of its streams
             END;
             v_ended := v_ended + 1;
             -- An earlier part of the same token may have taken its last items away: then it is done, not expired.
