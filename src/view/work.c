@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "domain/authority/scope.h"
 #include "view/output/row.h"
 
@@ -189,3 +190,12 @@ const struct column report_columns[REPORT_COLUMNS] = {
     {.key = "fault", TEXT_OF(fault)},  {.key = "note", .type = CELL_TEXT},
 };
 #undef ROW
+
+void report_cells(const struct audit_report *report, pawl_str expect,
+                  struct cell cells[static REPORT_COLUMNS]) {
+    const struct cell note =
+        report->sound && report->anchors == 0 && str_absent(expect)
+            ? cell_cstr("sound as far as it goes; nothing anchors it: give a head that was kept elsewhere")
+            : cell_none();
+    row_cells(report_columns, REPORT_COLUMNS, report, &note, cells);
+}

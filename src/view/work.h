@@ -14,7 +14,7 @@ enum {
     LIMIT_COLUMNS = 5,
     REFUSAL_COLUMNS = 7,
     EXECUTION_COLUMNS = 17,
-    REPORT_COLUMNS = 8 /* the last, a note, is for the command line */
+    REPORT_COLUMNS = 8
 };
 
 const char *job_state_name(enum job_state state);
@@ -39,6 +39,9 @@ void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_C
 extern const struct column execution_columns[EXECUTION_COLUMNS];
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]);
 
+/* What audit_verify found; expect: the head that it was given. */
 extern const struct column report_columns[REPORT_COLUMNS];
+void report_cells(const struct audit_report *report, pawl_str expect,
+                  struct cell cells[static REPORT_COLUMNS]);
 
 #endif

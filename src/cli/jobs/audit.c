@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "view/output/row.h"
 #include "view/work.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
@@ -24,11 +23,8 @@ static pawl_status verify(struct cli *cli, pawl_error *err) {
     pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, expect, cli->arena, &report, err);
     if (status != PAWL_OK)
         return status;
-    const struct cell note = report.sound && report.anchors == 0 && str_absent(expect)
-                                 ? cell_cstr("sound as far as it goes; nothing anchors it: give --head")
-                                 : cell_none();
     struct cell cells[REPORT_COLUMNS];
-    row_cells(report_columns, REPORT_COLUMNS, &report, &note, cells);
+    report_cells(&report, expect, cells);
     if (!report.sound)
         cli->exit_code = error_exit_code(PAWL_CONFLICT);
     return output_record(&cli->output, report_columns, REPORT_COLUMNS, cells, err);

@@ -252,11 +252,11 @@ static pawl_status list_executions(struct call *call, pawl_error *err) {
 
 static pawl_status verify(struct call *call, pawl_error *err) {
     struct audit_report report;
-    pawl_status status =
-        call->store->ops->jobs->audit_verify(call->store, call_text(call, "head"), call->arena, &report, err);
     struct cell cells[REPORT_COLUMNS];
+    pawl_str expect = call_text(call, "head");
+    pawl_status status = call->store->ops->jobs->audit_verify(call->store, expect, call->arena, &report, err);
     if (status == PAWL_OK) {
-        row_cells(report_columns, REPORT_COLUMNS - 1, &report, NULL, cells);
+        report_cells(&report, expect, cells);
         call_record(call, cells);
     }
     return status;
@@ -339,7 +339,7 @@ static const struct route routes[] = {
      .run = list_executions},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns) - 1, .run = verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns), .run = verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
      .summary = "The last anchor of the audit: one hash over everything that was executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},
