@@ -89,6 +89,17 @@ class JobLeaseTest(CliTest):
         self.assertEqual(seen, [None, {"at": 1}, {"at": 2}])
         self.stop(worker)
 
+    def test_progress_that_is_refused_is_logged_once_per_attempt(self):
+        handler = self.handler("echo 'pawl:progress {'; echo 'pawl:progress half'; [ $PAWL_ATTEMPT = 2 ] || exit 75")
+        worker = self.worker("--concurrency", "1", "--retry-base", "50ms", "--retry-max", "50ms", *handler)
+        self.ok("job", "enqueue", "work")
+        self.until(self.gone)
+        self.stop(worker)
+        lines = [line for line in (self.dir / "worker.log").read_text().splitlines() if "progress_refused" in line]
+        self.assertEqual(len(lines), 2, lines)
+        self.assertIn("not JSON", lines[0])
+        self.assertIn("attempt", lines[1])
+
     def test_idle_workers_share_slow_jobs(self):
         """Who has one slot takes one job: the others are for the others. They end only when all three run."""
         handler = self.handler(f'while [ "$(wc -l < {self.marks})" -lt 3 ]; do sleep 0.05; done')

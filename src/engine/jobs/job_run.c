@@ -118,14 +118,33 @@ static void write_job(struct buf *buf, const struct job *job) {
     buf_append_char(buf, '\n');
 }
 
+/* Once per attempt: a program that says one wrong thing mostly says it again. */
+static void refuse_progress(struct job_slot *slot, pawl_str json, const struct json_fault *fault) {
+    const struct job *job = slot->jobs[slot->at];
+    if (slot->refused_progress)
+        return;
+    slot->refused_progress = true;
+    if (json.len > JOB_PROGRESS_BYTES_MAX)
+        log_event(slot->slots->world->log, LOG_LEVEL_WARN, "progress_refused",
+                  "job=%lld attempt=%d reason=\"%zu bytes; at most %d are kept\"", (long long)job->id,
+                  job->attempts, json.len, JOB_PROGRESS_BYTES_MAX);
+    else
+        log_event(slot->slots->world->log, LOG_LEVEL_WARN, "progress_refused",
+                  "job=%lld attempt=%d reason=\"not JSON: %s at byte %zu\"", (long long)job->id,
+                  job->attempts, fault->reason, fault->offset);
+}
+
 /* "pawl:progress JSON" on a line of its own. */
 static void take_line(void *self, pawl_str line) {
     pawl_str prefix = STR("pawl:progress ");
+    struct json_fault fault;
     if (!str_starts_with(line, prefix))
         return;
     pawl_str json = str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len});
-    if (json.len <= JOB_PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, NULL))
+    if (json.len <= JOB_PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, &fault))
         tell_progress(self, json);
+    else
+        refuse_progress(self, json, &fault);
 }
 
 /* The last line of its output, when it is JSON, is the job's output. */
@@ -214,6 +233,7 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     buf_init(&input, 0);
     buf_init(&output, 0);
     write_job(&input, job);
+    slot->refused_progress = false;
     struct process_spec spec = {.argv = slot->handler->argv,
                                 .pairs = pairs,
                                 .pair_count = sizeof(pairs) / sizeof(*pairs),

@@ -22,7 +22,8 @@ struct job_slot {
     size_t count;
     pawl_uuid instance;
     int64_t fence_ms, deadline_ms, timeout_ms, claimed_ms;
-    size_t at; /* the job that runs now; the slot's own */
+    size_t at;             /* the job that runs now; the slot's own */
+    bool refused_progress; /* of that job, in this attempt; likewise */
     /* What came of it. */
     struct job_result_in results[JOB_CORE_BUNDLE_MAX];
     int64_t elapsed_us;
