@@ -152,8 +152,8 @@ $$;
 -- returns: how many parts ended
 -- tables: lane (updated), those of claim_end
 -- locks: the lanes (skip locked: the holder of one does this itself), then their overdue claims (skip locked: one that a
---   transaction holds is left to a later call; a heartbeat hardly waits: 50 ms for the first stream
---   that a transaction holds, then 1 ms)
+--   transaction holds is left to a later call; a heartbeat hardly waits: 1 ms for a stream that a
+--   transaction holds)
 CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
