@@ -348,7 +348,7 @@ static pawl_status run_with_brokers(struct pawl_worker *worker, struct runtime *
     return status;
 }
 
-/* Who starts programs besides the runtime: what they have started is not an orphan. */
+/* Other starters of programs besides the runtime: what they have started is not an orphan. */
 static void name_keepers(struct pawl_worker *worker) {
     struct runtime_config *config = &worker->config;
     config->keeper_count = 0;
@@ -429,7 +429,7 @@ void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics) {
 void pawl_worker_free(pawl_worker *worker) {
     if (worker == NULL)
         return;
-    /* A thread that was left behind may still use all of it, and end a span. */
+    /* An abandoned thread may still use all of it, and end a span. */
     bool left_behind = worker->runtime != NULL && worker->runtime->left_behind;
     perspectives_free(worker->perspectives);
     receptor_feed_free(worker->feed);

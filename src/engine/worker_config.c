@@ -15,7 +15,7 @@ enum {
     CONCURRENCY_DEFAULT = 4,
     CONCURRENCY_MAX = 1024,
     DRAIN_MS_DEFAULT = 25000,
-    LEASE_BEATS = 3, /* of an instance lease that nobody chose */
+    LEASE_BEATS = 3, /* of the default instance lease */
     QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
     BATCH_GROWTH = 5
 };
@@ -47,7 +47,7 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     if (in->instance_lease_ms == 0 && engine->heartbeat_ms * LEASE_BEATS > PAWL_INSTANCE_LEASE_MS_DEFAULT)
         engine->instance_lease_ms = engine->heartbeat_ms * LEASE_BEATS;
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
-    /* A little before an idle worker's second beat, which it then stands for. */
+    /* A little before an idle worker's second beat, which it then replaces. */
     engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
     engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
     engine->idle_polls = (int)or_default(in->idle_polls, 2);

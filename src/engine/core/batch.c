@@ -51,7 +51,7 @@ void core_batch_claim_fill(const struct engine_core *core, struct work_batch *ba
     }
 }
 
-/* What this batch asks for: nothing while a claim of its own goes beside it. */
+/* What this batch asks for: nothing while a separate claim is on its way. */
 static int claim_wanted(const struct engine_core *core) {
     return core_side_open(core) ? 0 : core_batch_claim_wanted(core);
 }
@@ -335,8 +335,8 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
     return claimed;
 }
 
-/* Every batch is a beat as well. An idle worker, which has nobody to look after and was not woken just now,
- * leaves out the next one, but never two in a row: beats bring more than a lease. */
+/* Every batch is a beat as well. An idle worker, which has no peers to watch and was not woken just now,
+ * skips the next one, but never two in a row: beats bring more than a lease. */
 static void batch_beats(struct engine_core *core) {
     int64_t later_ms = core->batch_sent_ms + core_life_beat_ms(core);
     int64_t latest_ms = core->beat_sent_ms + 2 * core_life_beat_ms(core);

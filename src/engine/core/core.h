@@ -23,7 +23,7 @@ bool engine_state_allowed(enum engine_state from, enum engine_state to);
 enum {
     ENGINE_BUNDLE_MAX = 64,  /* messages handed to one slot at once */
     ENGINE_RENEWALS_MAX = 6, /* of a running message whose handler has no time limit */
-    ENGINE_REFUSALS_MAX = 3, /* of one batch, before everything is dropped and registered anew */
+    ENGINE_REFUSALS_MAX = 3, /* of one batch, before it drops everything and registers again */
     ENGINE_LOOK_MS = 100,    /* a lock that is absent for 300 ms is believed: three looks later */
     ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
     ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
@@ -67,7 +67,7 @@ struct engine_config {
     int64_t instance_lease_ms;
     int64_t heartbeat_ms;
     int64_t poll_ms;
-    int64_t quiet_poll_ms; /* between polls when idle and somebody wakes us; 0 = poll_ms */
+    int64_t quiet_poll_ms; /* between polls when idle and wake-ups work; 0 = poll_ms */
     int64_t drain_ms;
     int idle_polls;
     int max_attempts;
@@ -98,7 +98,7 @@ enum engine_event_type {
     EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
     EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
     EVENT_WAKE,       /* news, place */
-    EVENT_WAKER,      /* wakes: whether somebody wakes us when work arrives */
+    EVENT_WAKER,      /* wakes: whether we are woken when work arrives */
     EVENT_WAITING,    /* status; wait_late */
     EVENT_TROUBLE,    /* troubled: a program cannot be started; until trouble_until_ms nothing is claimed */
     EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
@@ -108,7 +108,7 @@ enum engine_event_type {
 };
 
 enum outcome_type {
-    OUTCOME_NOT_RUN = 0, /* cancelled before it began, or behind a failure of its stream */
+    OUTCOME_NOT_RUN = 0, /* cancelled before it began, or after a failure in its stream */
     OUTCOME_DONE,
     OUTCOME_RETRY,
     OUTCOME_PERMANENT,

@@ -98,7 +98,7 @@ static bool entry_place(struct engine_core *core, struct entry *entry) {
     int handler = core->config.match(core->config.match_self, item, &entry->paused);
     entry->asked = handler == -3;
     entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
-    /* A grant that is over before it arrived goes straight back, like one that nobody here can handle. */
+    /* A grant that expired before it arrived goes straight back, like one without a handler here. */
     if (handler < 0 || entry->fence_ms <= core->now_ms)
         handler = (int)core->config.handler_count;
     entry->handler = handler;

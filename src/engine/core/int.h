@@ -1,4 +1,4 @@
-/* What the files of the engine's core share: its memory, and who may call whom. */
+/* What the files of the engine's core share: its memory, and which file may call which. */
 #ifndef ENGINE_CORE_INT_H
 #define ENGINE_CORE_INT_H
 
@@ -23,7 +23,7 @@ struct entry {
     struct entry *next;    /* in its stream, or in the queue of free messages */
     int handler;
     enum entry_state state;
-    bool dropped; /* its grant is over: whatever it does has no effect any more */
+    bool dropped; /* its grant has ended: whatever it does has no effect any more */
     bool permanent;
     bool asked; /* a person wants it to end */
     int renewals;
@@ -46,7 +46,7 @@ struct claim {
     size_t open;              /* entries that wait or run */
     int64_t pending_since_ms; /* the first result that waits to be sent; 0 = none */
     bool begun;               /* of a suspect: the store knows that it begins */
-    bool split; /* some of it is over: naming the whole token would keep that alive in the store */
+    bool split; /* some of it has ended: naming the whole token would keep that alive in the store */
 };
 
 /* Everything that one batch claimed. */
@@ -125,7 +125,7 @@ struct side_claim {
     int64_t mark; /* the newest token when it was first sent */
 };
 
-/* A grant that we have let go and that ends with its lease. */
+/* A grant that we no longer renew and that ends with its lease. */
 struct left_grant {
     struct grant_held grant;
     int64_t until_ms;
@@ -186,13 +186,13 @@ struct engine_core {
     int64_t backoff_until_ms;
     int64_t next_poll_ms;
     int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */
-    bool wakes;                   /* somebody can wake us */
+    bool wakes;                   /* wake-ups work */
     bool wait_on, wait_trying, wait_late;
     int64_t wait_until_ms, wait_retry_ms, busy_since_ms;
-    bool poll_due;          /* the batch on its way is a poll of its own right */
+    bool poll_due;          /* the batch on its way is itself a poll */
     bool woken;             /* since the last claim was sent: its answer may be older than what there is */
     struct lane_name place; /* where to look next; kind 0: everywhere, when a poll is due */
-    bool poll_put_off; /* whoever puts more wakes us: the claim that goes with the results is the next poll */
+    bool poll_put_off;      /* a put wakes us: the claim that goes with the results is the next poll */
     bool was_busy, was_idle;
 
     bool registered, registering, started, start_skipped;
@@ -217,7 +217,7 @@ struct engine_core {
     int64_t epoch;        /* 0 = not known yet */
 
     bool jobs_busy;
-    bool held; /* by whoever else works under this instance */
+    bool held; /* by other code that works under this instance */
     bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
     int64_t drain_until_ms, give_up_ms;
 };

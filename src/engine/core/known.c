@@ -43,7 +43,7 @@ const struct grants_settle *core_known(struct engine_core *core) {
     return &core->known;
 }
 
-/* A message that ran until its lease was over: that is a death, which the store counts when the lease ends.
+/* A message that ran until its lease expired: that is a death, which the store counts when the lease ends.
  */
 void core_known_left(struct engine_core *core, const struct entry *entry) {
     if (!core_grow(core, (void **)&core->left, &core->left_capacity, core->left_count + 1,
@@ -60,8 +60,8 @@ void core_known_granted(struct engine_core *core, int64_t token) {
         core->newest_token = token;
 }
 
-/* What the store made of it. A grant that nobody knows is taken back by the next beat: now that its token is
- * known, and unless it is the answer to a call that is on its way. */
+/* What the store made of it. A grant that the holder does not know is taken back by the next beat, now that
+ * its token is known, unless it is the answer to a call that is on its way. */
 void core_known_settled(struct engine_core *core, const struct grants_settled *answer) {
     if (answer->released > 0)
         core_log(core, LOG_SETTLED, answer->released, 0, 0);

@@ -10,7 +10,7 @@ static bool unfinished(const struct entry *entry) {
     return !entry->dropped && (entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING);
 }
 
-/* The store has taken the stream back from this token: what runs is told to stop, its outcome will be
+/* The store has taken the stream back from this token: what runs is asked to stop, its outcome will be
  * dropped. */
 void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token) {
     struct entry *running = stream->head;
@@ -28,7 +28,7 @@ void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t 
     core_stream_ready(core, stream);
 }
 
-/* The grant of one entry is over, and with it that of its stream. */
+/* The grant of one entry has ended, and with it that of its stream. */
 static void fence_entry(struct engine_core *core, struct entry *entry) {
     entry->claim->split = true;
     if (entry->stream == NULL) {
@@ -89,7 +89,7 @@ void core_lease_fence(struct engine_core *core) {
 
 /* A message that has had its time, or hangs, is not kept alive by its healthy siblings. */
 static bool renewable(const struct engine_core *core, const struct entry *entry) {
-    /* Who renews a suspect says that it begins. */
+    /* Renewing a suspect means that it begins. */
     if (entry->state == ENTRY_WAITING)
         return !entry->item->suspect || entry->claim->begun || entry == core->begins;
     int64_t timeout_ms = core->config.handlers[entry->handler].timeout_ms;
@@ -182,7 +182,7 @@ static void renewed(struct engine_core *core, const struct renewal *renewal, enu
         claim->begun = claim->begun || first->item->suspect;
         return;
     }
-    /* A whole claim that answers duplicate is done; anything else means that it is over. */
+    /* A whole claim that answers duplicate is done; anything else means that it has ended. */
     size_t fenced = 0;
     for (size_t i = 0; i < count && answer != ANSWER_DUPLICATE; i++) {
         if (unfinished(&first[i])) {

@@ -86,7 +86,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         if (event->policy != POLICY_DEFAULT)
             core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
-        core->next_beat_ms = core->now_ms; /* the first beat tells who else is there */
+        core->next_beat_ms = core->now_ms; /* the first beat reports the peers */
         core->next_poll_ms = core->now_ms; /* what waits is taken at once */
         core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
@@ -101,7 +101,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
     core_life_failed(core);
 }
 
-/* The others have taken our work: nothing we hold counts, and we come back as somebody new. */
+/* Our peers have taken our work: nothing we hold counts, and we register as a new instance. */
 void core_life_evicted(struct engine_core *core) {
     core->metrics.evictions++;
     core_log(core, LOG_EVICTED, core->metrics.evictions, 0, 0);
@@ -117,7 +117,7 @@ static void look_for(struct engine_core *core, int64_t ms) {
         core->look_until_ms = core->now_ms + ms;
 }
 
-/* How far beats are apart: somebody who has nothing to do, and is woken when that changes, needs fewer. */
+/* The time between beats: a worker that is idle, and is woken when work arrives, needs fewer. */
 int64_t core_life_beat_ms(const struct engine_core *core) {
     int64_t beat_ms = core->config.heartbeat_ms;
     if (!core->was_idle || !core_wait_quiet(core))
@@ -141,8 +141,8 @@ void core_life_woken(struct engine_core *core) {
     core_life_busy(core);
 }
 
-/* A peer may have died with work waiting in its lanes and none in flight. Whoever beats in time is not due
- * before our next beat; of one that is, the idle look once, when its lease ends. */
+/* A peer may have died with work waiting in its lanes and none in flight. A peer that beats in time is not
+ * due before our next beat; for one that is, an idle worker looks once, when its lease ends. */
 static void watch_silent(struct engine_core *core, int64_t ends_ms) {
     if (ends_ms <= 0 || core->now_ms + ends_ms > core->next_beat_ms)
         return;
@@ -173,7 +173,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core->metrics.heartbeats++;
     if (event->settled != NULL)
         core_known_settled(core, event->settled);
-    /* Who owns too few lanes looks until the others have given theirs up: nobody else can take them. */
+    /* A worker with too few lanes looks until its peers have given theirs up: no other can take them. */
     if (event->peers_busy || event->lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
     watch_silent(core, event->peer_ends_ms);
@@ -190,7 +190,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
         return;
     if (event->look->evicted > 0)
         core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
-    /* A lock is gone: everybody looks at the moment when that is believed. */
+    /* A lock is gone: every worker looks at the moment its owner counts as dead. */
     int64_t believe_ms = event->look->believe_ms;
     if (believe_ms >= 0) {
         int64_t again_ms = core->now_ms + (believe_ms > LOOK_SOON_MS ? believe_ms : LOOK_SOON_MS);
@@ -204,8 +204,8 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     }
 }
 
-/* Peers are watched while they, or we ourselves, have work in flight, and a little longer: who has just
- * finished its share is the one to notice that another has not. An idle fleet costs nothing. */
+/* Peers are watched while they, or we ourselves, have work in flight, and a little longer: the one that has
+ * just finished its share is the one to notice that another has not. An idle fleet costs nothing. */
 static bool look_wanted(struct engine_core *core) {
     if (core->grants.next != &core->grants || core->jobs_busy)
         look_for(core, LOOK_BEHIND_MS);

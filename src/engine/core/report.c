@@ -39,7 +39,7 @@ const struct engine_handler *core_rules(const struct engine_core *core, const st
     return entry->handler < (int)core->config.handler_count ? &core->config.handlers[entry->handler] : &none;
 }
 
-/* Whoever wanted it to end need not ask any more. */
+/* It has ended: the request to cancel it is removed. */
 static void asked_ended(struct engine_core *core, const struct entry *entry) {
     struct engine_action *action = entry->asked ? core_act(core, ACTION_CANCEL_END) : NULL;
     if (action != NULL)
@@ -60,7 +60,7 @@ struct fail_item core_report_fail_item(const struct engine_core *core, const str
     };
 }
 
-/* Instant strategy: nothing waits; the result goes out by itself, without a beat or a claim. */
+/* Instant strategy: nothing waits; the result goes out alone, without a beat or a claim. */
 static void send_alone(struct engine_core *core, struct entry *entry, bool failed) {
     if (!core_grow(core, (void **)&core->reports, &core->report_capacity, core->report_count + 1,
                    sizeof(*core->reports)))
@@ -129,7 +129,7 @@ static void complete_answered(struct engine_core *core, struct entry *entry, enu
         asked_ended(core, entry);
     } else if (answer == ANSWER_CONFLICT && !entry->dropped) {
         /* An earlier message of the stream is unfinished: this one has to run again, after it, and the store
-         * sets aside with it what is behind it. */
+         * sets it aside together with what follows it. */
         core_log(core, LOG_ORDER_CONFLICT, entry->item->seq, entry->item->token, 0);
         core_report_release(core, entry, 0);
         struct stream *stream = core_stream_get(core, entry->item->kind, entry->item->stream);
@@ -218,7 +218,7 @@ static bool same_stream(const struct entry *a, const struct entry *b) {
            str_equal(a->item->stream, b->item->stream);
 }
 
-/* Whether another result of the entry's stream is on its way by itself. */
+/* Whether another result of the entry's stream is on its way in a call of its own. */
 static bool report_ahead(const struct engine_core *core, const struct report_open *report) {
     for (size_t i = 0; i < core->report_count; i++) {
         const struct report_open *other = &core->reports[i];

@@ -40,7 +40,7 @@ static int64_t leave_alone_ms(const struct engine_core *core, const struct entry
     return age_ms > entry->delay_ms ? age_ms : entry->delay_ms;
 }
 
-/* Messages that nobody here can handle, or that came too late, go back without an attempt. */
+/* Messages without a handler here, or that came too late, go back without an attempt. */
 void core_run_unhandled(struct engine_core *core) {
     int nobody = (int)core->config.handler_count;
     struct handler_queue *queue = &core->queues[nobody];
@@ -377,7 +377,7 @@ static void take_back(struct engine_core *core, struct entry *entry, const struc
     }
     if (stream != NULL && last) {
         stream->running = 0;
-        /* The store sets aside what is behind a released message. */
+        /* The store sets aside what follows a released message. */
         if (*released != 0)
             core_stream_drop_waiting(core, stream, *released);
         core_stream_ready(core, stream);

@@ -2,7 +2,7 @@
  * commit. */
 #include "engine/core/int.h"
 
-/* Whether claims are made by themselves: while full ones come, or one of them has no answer yet. */
+/* Whether claims are separate calls: while full ones come, or one of them has no answer yet. */
 bool core_side_open(const struct engine_core *core) {
     return core->side.on_way || core->side.resend ||
            (core->may_side && core->full && core->failures == 0 && !core->stopping);

@@ -102,7 +102,7 @@ void core_stream_append(struct engine_core *core, struct stream *stream, struct 
     core->queues[entry->handler].waiting++;
 }
 
-/* The first entry leaves its stream; whoever put it into a slot has counted it as running. */
+/* The first entry leaves its stream; the code that put it into a slot has counted it as running. */
 struct entry *core_stream_pop(struct stream *stream) {
     struct entry *entry = stream->head;
     stream->head = entry->next;
@@ -130,7 +130,7 @@ void core_stream_ready(struct engine_core *core, struct stream *stream) {
     queue->stream_tail = stream;
 }
 
-/* What is behind the running entries under this token, or an older one, is no longer ours: the store has set
+/* What follows the running entries under this token, or an older one, is no longer ours: the store has set
  * it aside. A newer grant of the stream, which may have come in before we heard of it, stays. */
 void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, int64_t token) {
     struct entry *last = NULL;

@@ -7,7 +7,7 @@ static bool in_hand(const struct engine_core *core) {
     return core->grants.next != &core->grants || core->running > 0;
 }
 
-/* Whether polls may be stretched: whoever puts work will wake us. */
+/* Whether polls may be less frequent: a put will wake us. */
 bool core_wait_quiet(const struct engine_core *core) {
     return core->wakes && core->wait_on && !core->wait_late;
 }
@@ -28,16 +28,16 @@ void core_wait_answered(struct engine_core *core, const struct engine_event *eve
     }
     core->wait_on = true;
     core->wait_late = event->wait_late;
-    /* Somebody may not have seen the wish: make it again soon. */
+    /* A put may not have seen the wish: make it again soon. */
     core->wait_until_ms = event->wait_late ? 0 : core->now_ms + PAWL_WAIT_MS;
     core->wait_retry_ms = core->now_ms + core->config.poll_ms;
-    core->next_poll_ms = core->now_ms; /* what was put before the directive wakes nobody */
+    core->next_poll_ms = core->now_ms; /* what was put before the directive wakes no worker */
     core->woken = true;
 }
 
 /*
- * Work has arrived. Somebody idle who is told where looks only there, which costs the store a fraction of a
- * poll; whoever has something in hand, or has heard of several places, looks everywhere.
+ * Work has arrived. An idle worker that knows where looks only there, which costs the store a fraction of a
+ * poll; one that is busy, or was woken for several places, looks everywhere.
  */
 void core_wait_woken(struct engine_core *core, struct lane_name place) {
     bool idle = core->cycle == CYCLE_IDLE && !core->resend && !in_hand(core) && core_wait_quiet(core);

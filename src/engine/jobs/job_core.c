@@ -286,7 +286,7 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
         push(core, &core->free_grants, grant);
 }
 
-/* A grant that nobody knows is taken back by the next call, now that its token is known. */
+/* A grant that the holder does not know is taken back by the next call, now that its token is known. */
 void job_core_settled(struct job_core *core, int64_t now_ms, pawl_status status,
                       const struct grants_settled *result) {
     core->settle_at_ms = now_ms + core->config.settle_ms;
@@ -339,7 +339,7 @@ void job_core_renewed(struct job_core *core, int64_t sent_ms, int64_t now_ms, pa
             continue;
         entry->unsent = false;
         if (result->answers[i] == ANSWER_STALE) {
-            entry->fence_ms = now_ms; /* somebody else has it */
+            entry->fence_ms = now_ms; /* another worker has it */
             continue;
         }
         core->metrics.renewed++;

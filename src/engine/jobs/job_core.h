@@ -10,8 +10,8 @@
 enum {
     JOB_CORE_BUNDLE_MAX = 64, /* jobs handed to one slot at once */
     JOB_CORE_RENEW_MS = 2000, /* a running job is renewed so often: that is how it hears of a cancellation */
-    JOB_CORE_LEASES_MAX = 6, /* so many leases long a job without a time limit and without progress is kept */
-    JOB_CORE_LINGER_MS = 5,  /* how long a result waits for company while others run */
+    JOB_CORE_LEASES_MAX = 6,  /* for how many leases a job without a time limit and progress is kept */
+    JOB_CORE_LINGER_MS = 5,   /* how long a result waits for company while others run */
     JOB_CORE_QUICK_US = 1000, /* a handler that takes no longer than this, as measured, is quick */
     JOB_CORE_AHEAD_MS = 250,  /* how much work of quick handlers, by time, is claimed ahead of the slots */
     JOB_CORE_WAIT_MS = 500,   /* what could not begin for so long goes back, for others to run */
@@ -75,7 +75,7 @@ struct job_action {
 struct job_core_metrics {
     int64_t claimed, completed, failed, retried, dead, released, stale, fenced, renewed, cancelled,
         lost_calls;
-    int64_t cut_off; /* by a stop whose drain was over: given back unfinished, or left behind */
+    int64_t cut_off; /* by a stop when its drain time ended: given back unfinished, or abandoned */
     int64_t processing_us;
     int running;
     size_t waiting, pending;
@@ -106,7 +106,7 @@ void job_core_gets_on(struct job_core *core, int64_t now_ms, int slot);
 /* What the slot's job number `at` tells of its progress (JSON): it goes to the store with the next renewal,
  * or before a failure of it is reported. The core frees the text. */
 void job_core_progress(struct job_core *core, int slot, size_t at, char *text, size_t len);
-/* Claims nothing before at_ms: there is nothing, or somebody would say so; 0 = there may be work now. */
+/* Claims nothing before at_ms: there is nothing, or we would have been woken; 0 = there may be work now. */
 void job_core_claim_at(struct job_core *core, int64_t at_ms);
 void job_core_stop(struct job_core *core, int64_t now_ms, bool at_once);
 

@@ -20,8 +20,8 @@ struct entry {
     struct entry *next; /* in its handler's queue, or among the pending */
     int rule, slot;
     enum entry_state state;
-    bool dropped; /* its lease is over for us: whatever it does has no effect */
-    bool told;    /* that somebody wants it to stop */
+    bool dropped; /* its lease has expired for us: whatever it does has no effect */
+    bool told;    /* that it is to stop */
     int64_t claimed_ms, fence_ms, renew_ms, keep_until_ms;
     struct job_result_in result;
     char *progress; /* owned; the last it told; NULL = nothing */
@@ -107,7 +107,7 @@ uint64_t job_core_random(struct job_core *core);
 /* The job is no longer ours; its result and, with its last job, its grant are handed back. */
 void job_core_forget(struct job_core *core, struct entry *entry);
 
-/* The same, because its lease is over for us. */
+/* The same, because its lease has expired for us. */
 void job_core_fenced(struct job_core *core, struct entry *entry, int64_t now_ms);
 
 /* Its attempt is its last, or it may have killed two workers: it must not wait in our hands, runs in no

@@ -1,4 +1,4 @@
-/* What the store is told of a job that ended. */
+/* What is reported to the store about a job that ended. */
 #include "engine/jobs/job_report.h"
 
 #include "domain/failure/retry.h"

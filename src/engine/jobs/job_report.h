@@ -1,4 +1,4 @@
-/* What the store is told of a job that ended. */
+/* What is reported to the store about a job that ended. */
 #ifndef ENGINE_JOBS_JOB_REPORT_H
 #define ENGINE_JOBS_JOB_REPORT_H
 

@@ -325,8 +325,8 @@ static enum rollup_result counts_as(enum job_end end) {
     return ROLLUP_OTHER;
 }
 
-/* What ended because its time was over says so, whoever noticed it first: the slot's own clock, a step's, or
- * the core, which asks it to stop. A program's end says it by itself. */
+/* A job that ran out of time reports that, whatever noticed it first: the slot's own clock, a step's, or
+ * the core, which asks it to stop. A program's exit already reports it. */
 static void judge_late(const struct job_slot *slot, struct job_result_in *result) {
     enum stop_reason why = stop_read(&slot->handle.cancel);
     bool program = slot->handler != NULL && slot->handler->kind != HANDLER_FUNCTION;

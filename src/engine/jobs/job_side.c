@@ -23,7 +23,7 @@ enum { ACTIONS_MAX = 4096 /* of one turn: then the mailbox is looked at */ };
 
 /* Having nothing to do, and being sure of it. */
 struct job_rest {
-    bool quiet;      /* whoever brings work wakes us */
+    bool quiet;      /* a put wakes us */
     int64_t look_ms; /* when the store is asked again whether there is anything */
 };
 
@@ -224,8 +224,8 @@ bool job_side_idle(struct job_side *side) {
     return idle;
 }
 
-/* Something happened: claims and schedules are looked at now. What came before somebody was to wake us wakes
- * nobody. */
+/* Something happened: claims and schedules are looked at now. What was put before the wish to be woken does
+ * not wake us. */
 static void rest_over(struct job_side *side, int64_t now_ms, bool quiet) {
     job_core_claim_at(side->core, 0);
     if (side->duty_ms > now_ms + side->config.poll_ms)
@@ -447,7 +447,7 @@ static void do_duty(struct job_side *side, int64_t now_ms) {
 }
 
 /* Rests when the store has neither jobs nor a schedule that is due: claiming and firing find nothing until
- * somebody wakes us, or until the instant that the store named. */
+ * we are woken, or until the time that the store named. */
 static void rest_if_idle(struct job_side *side, int64_t now_ms) {
     struct job_rest *rest = &side->rest;
     pawl_error err = {0};
@@ -466,7 +466,7 @@ static void rest_if_idle(struct job_side *side, int64_t now_ms) {
     side->duty_ms = now_ms + free_ms;
 }
 
-/* Tells whoever waits for it that the state changed. The lock is held. */
+/* Signals the waiting threads that the state changed. The lock is held. */
 static bool publish(struct job_side *side) {
     side->metrics = job_core_metrics(side->core);
     bool news = side->metrics.idle != side->was_idle;

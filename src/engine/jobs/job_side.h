@@ -18,7 +18,7 @@ struct job_side_config {
     size_t env_count;
     int slots, batch;
     int64_t lease_ms, poll_ms, drain_ms, heartbeat_ms;
-    int64_t rest_ms;    /* the longest rest while somebody wakes us; 0 = none */
+    int64_t rest_ms;    /* the longest rest while wake-ups work; 0 = none */
     int64_t timeout_ms; /* of one execution of a pipeline; 0 = none */
     const char *queue;  /* NULL = default */
     uint64_t seed;
@@ -36,20 +36,20 @@ PAWL_MUSTCHECK pawl_status job_side_create(const struct job_side_config *config,
 void job_side_free(struct job_side *side);
 
 PAWL_MUSTCHECK pawl_status job_side_start(struct job_side *side, pawl_error *err);
-/* Who claims; nil = nobody at the moment. */
+/* The instance that claims; nil = none at the moment. */
 void job_side_instance(struct job_side *side, pawl_uuid instance);
-/* Whether a call was answered that the instance is no more: it waits to be told who it is. */
+/* Whether an answer said that the instance is gone: it waits for a new one (job_side_instance). */
 bool job_side_lost(struct job_side *side);
 /* Whether a call was answered that the database itself is damaged, or was replaced; then *err says so. */
 bool job_side_damaged(struct job_side *side, pawl_error *err);
 void job_side_wake(struct job_side *side);
-/* Whether whoever brings work wakes us: then an idle side rests instead of polling. */
+/* Whether puts wake us: then an idle side rests instead of polling. */
 void job_side_quiet(struct job_side *side, bool quiet);
 void job_side_stop(struct job_side *side, bool at_once);
 bool job_side_ended(struct job_side *side);
 bool job_side_idle(struct job_side *side);
 struct job_core_metrics job_side_metrics(struct job_side *side);
-/* Waits for its thread; false: it did not come back in time and is left behind with what it uses. */
+/* Waits for its thread; false: it did not come back in time and is abandoned with what it uses. */
 PAWL_MUSTCHECK bool job_side_close(struct job_side *side, int64_t wait_ms);
 
 #endif

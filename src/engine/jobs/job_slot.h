@@ -50,7 +50,7 @@ struct job_slots {
 };
 
 PAWL_MUSTCHECK pawl_status job_slots_open(struct job_slots *slots, int count, pawl_error *err);
-/* Ends the threads. False: one is stuck in a handler and was left behind with what it uses. */
+/* Ends the threads. False: one is stuck in a handler and was abandoned with what it uses. */
 PAWL_MUSTCHECK bool job_slots_close(struct job_slots *slots, int64_t wait_ms);
 
 /* Starts what the slot was given. The lock is held. */

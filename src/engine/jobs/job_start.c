@@ -91,7 +91,7 @@ static bool run(struct job_core *core, int64_t now_ms, int at, struct job_action
     return true;
 }
 
-/* What was to begin, and whether it may: the store has heard of it, or its lease is over, or we stop. */
+/* What was to begin, and whether it may: the store has noted it, or its lease has expired, or we stop. */
 static bool begin(struct job_core *core, int64_t now_ms, struct job_action *action) {
     for (int i = 0; i < core->config.slots; i++) {
         struct slot *slot = &core->slots[i];

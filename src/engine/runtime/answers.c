@@ -12,7 +12,7 @@ enum { MAINTAIN_DONE = 50000 };
 static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
     int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;
     int64_t done = runtime_done(runtime);
-    /* Who has done much has left much behind. */
+    /* Much work done leaves much to clean up. */
     bool due = now_ms >= runtime->maintain_ms || done - runtime->maintain_done >= MAINTAIN_DONE;
     if (beat != PAWL_OK || !due)
         return;
@@ -23,7 +23,7 @@ static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
     runtime->maintain_done = done;
 }
 
-/* The log is a place that who changes the database does not reach. */
+/* Logged, because the log is out of reach for someone who changes the database. */
 static void tell_head(struct runtime *runtime, const struct audit_head *head) {
     if (head->number == 0 || head->number == runtime->audit_number)
         return;
@@ -40,7 +40,7 @@ static void maintained(struct runtime *runtime, const struct call *call) {
         runtime_ask_control(runtime, CALL_MAINTAIN);
 }
 
-/* Never pretend durability: what was found is told at every start, loudly when it is not enough. */
+/* Never pretend durability: what was found is logged at every start, as a warning when it is not enough. */
 static void tell_durability(struct runtime *runtime, const struct durability *durability) {
     bool safe = durability->crash && durability->failover;
     log_event(&runtime->config.log, safe ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "durability",
@@ -109,7 +109,7 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     case CALL_WAIT_END:
     case CALL_WAKE:
     case CALL_CANCEL_END:
-        return true; /* nobody waits for these */
+        return true; /* nothing waits for these */
     default:
         return false;
     }

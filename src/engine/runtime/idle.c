@@ -43,7 +43,7 @@ static void tell(struct runtime *runtime) {
         runtime->config.on_idle(runtime->config.self);
 }
 
-/* A store that does not answer says nothing: idle is only who knows. */
+/* Without an answer from the store the worker does not count as idle. */
 void runtime_idle_answer(struct runtime *runtime, const struct call *call) {
     const struct runtime_config *config = &runtime->config;
     runtime->idle.unanswered--;
@@ -62,7 +62,7 @@ void runtime_idle_answer(struct runtime *runtime, const struct call *call) {
         config->beside_ask(config->beside);
 }
 
-/* Who is told of neither need not ask. */
+/* When neither is wanted there is no need to ask. */
 static bool wanted(const struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
     return runtime->idle.said != IDLE_IDLE && (config->on_idle != NULL || config->on_started != NULL);

@@ -1,4 +1,4 @@
-/* The job side, as the worker's loop sees it: who we are and when to stop. */
+/* The job side, as the worker's loop sees it: our instance and when to stop. */
 #include <unistd.h>
 
 #include "base/uuid.h"
@@ -46,7 +46,7 @@ void runtime_jobs_stop(struct runtime *runtime) {
         job_side_stop(runtime->jobs, runtime->stops_seen > 1);
 }
 
-/* An instance whose lease was over, and that nobody had put out, lives again with its next beat: its id
+/* An instance whose lease expired, and that was not evicted, is alive again with its next beat: its id
  * stays, so nothing else would tell the job side. */
 void runtime_jobs_revive(struct runtime *runtime) {
     pawl_uuid instance = engine_metrics(runtime->core).instance;

@@ -43,7 +43,7 @@ struct pool {
 
 PAWL_MUSTCHECK pawl_status pool_open(struct pool *pool, int threads_max, int wake_fd, pawl_error *err);
 
-/* Ends the threads; threads is NULL afterwards. False: one is stuck in a handler and was left behind,
+/* Ends the threads; threads is NULL afterwards. False: one is stuck in a handler and was abandoned,
  * together with what it uses. */
 bool pool_close(struct pool *pool, int64_t wait_ms);
 

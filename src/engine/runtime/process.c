@@ -79,7 +79,7 @@ void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason 
     process_stop(&runtime->processes[slot], reason, clock_boot_ms());
 }
 
-/* Ends what nobody accounts for. Children of keepers neither start nor end meanwhile. */
+/* Ends orphans. Children of keepers neither start nor end meanwhile. */
 static void sweep(struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
     struct keeper *keepers[RUNTIME_KEEPERS_MAX + 1] = {runtime->keeper};
@@ -111,7 +111,7 @@ static void sweep(struct runtime *runtime) {
     free(runs);
 }
 
-/* Given back when it was told to end; its directive counts when it ended by itself. */
+/* Given back when it was told to end; its directive counts when it exited on its own. */
 static struct engine_outcome judge(const struct process *process, const struct process_end *end, char *error,
                                    size_t size) {
     struct directive directive =
@@ -216,7 +216,7 @@ void runtime_process_tick(struct runtime *runtime, int64_t now_ms) {
         runtime->sweep_ms = INT64_MAX;
         sweep(runtime);
     }
-    /* What tools and receptors leave behind is looked for now and then. */
+    /* Orphans of tools and receptors are looked for now and then. */
     if (runtime->config.keeper_count > 0 && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
         runtime->sweep_ms = now_ms + SWEEP_JOBS_MS;
 }
@@ -231,7 +231,7 @@ int64_t runtime_process_due_ms(const struct runtime *runtime) {
     return due_ms;
 }
 
-/* The worker leaves: nothing it started may stay behind. */
+/* The worker leaves: nothing it started may outlive it. */
 void runtime_process_end_all(struct runtime *runtime) {
     struct process_end end;
     for (int i = 0; i < runtime->config.engine.slots; i++) {

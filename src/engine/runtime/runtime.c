@@ -327,7 +327,7 @@ static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_e
     return PAWL_OK;
 }
 
-/* Threads that do not come back in time are left behind with what they use: leaving late is worse than a
+/* Threads that do not come back in time are abandoned with what they use: leaving late is worse than a
  * leak. */
 static void close_threads(struct runtime *runtime) {
     int64_t wait_ms = runtime->forced ? LEAVE_MS / 4 : LEAVE_MS;
@@ -397,7 +397,7 @@ void runtime_free(struct runtime *runtime) {
     /* It never ran. */
     if (runtime->pool != NULL && runtime->pool->threads != NULL && !pool_close(runtime->pool, 0))
         runtime->pool = NULL;
-    /* What a thread that was left behind still uses is not ours to free: its wake-up, its batch, its bundles.
+    /* What an abandoned thread still uses is not ours to free: its wake-up, its batch, its bundles.
      */
     bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL &&
                  runtime->claims != NULL;

@@ -18,7 +18,7 @@ struct runtime_config {
     struct store_config store;
     struct handler_table *handlers;
     struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
-    struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* who starts programs besides the runtime */
+    struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* other starters of programs besides the runtime */
     size_t keeper_count;
     int64_t cleanup_ms;        /* between two rounds of housekeeping */
     struct observer *observer; /* NULL: nothing is noted */
@@ -29,7 +29,7 @@ struct runtime_config {
     void (*on_tick)(void *self, const pawl_metrics *metrics);
     void *self;
     struct log log;
-    /* Work that goes on beside the messages: who the worker is now (nil: it works no more), and whether it
+    /* Work that goes on beside the messages: the worker's instance now (nil: it has stopped), and whether it
      * has something to do, which is asked before the worker is called idle. NULL = there is none. */
     void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
     bool (*beside_busy)(void *beside);
@@ -65,7 +65,7 @@ struct runtime {
     unsigned left_kinds;      /* not claimed for now */
     int64_t audit_number;     /* the anchor of the audit that was logged last */
     int64_t maintain_done;    /* messages and jobs that had ended at the last housekeeping */
-    bool ready_inline;        /* a check that can be answered without asking anybody */
+    bool ready_inline;        /* a check that can be answered without a call */
     int *failed_slots;        /* whose program could not be started; as many as there are slots */
     int64_t *failed_waits_ms; /* how long its message is to wait; 0 = it was too late to start it */
     size_t failed_count;

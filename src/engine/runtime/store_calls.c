@@ -30,7 +30,7 @@ static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
     return PAWL_OK;
 }
 
-/* Ahead of the first call, so that several threads connect side by side; whoever calls is told of a failure.
+/* Ahead of the first call, so that several threads connect in parallel; the first call reports a failure.
  */
 void store_call_connect(struct store_thread *thread) {
     pawl_error ignored;
@@ -91,7 +91,7 @@ static bool lanes_short(const struct store_thread *thread, const struct call *ca
     return false;
 }
 
-/* Who else is there, and whether it is worth watching them. An instance that owns every lane is alone, unless
+/* The peers, and whether it is worth watching them. An instance that owns every lane is alone, unless
  * it serves jobs, which are of no lane. */
 static pawl_status count_peers(struct store_thread *thread, struct call *call) {
     int owned = 0, kinds = 0, live[KIND_COUNT + 1] = {0};
@@ -128,8 +128,8 @@ static void pass_on(struct store_thread *thread, pawl_status beat) {
         log_failure(thread->log, LOG_LEVEL_INFO, "rollups_not_added", &err);
 }
 
-/* A beat of a worker that has registered anew meanwhile says nothing about the new one. The beat itself has
- * been committed: what could not be compared is compared with the next, and the lease counts. */
+/* A beat of a worker that has registered again meanwhile says nothing about the new instance. The beat itself
+ * has been committed: what could not be compared is compared with the next, and the lease counts. */
 static pawl_status settle(struct store_thread *thread, struct call *call) {
     pawl_error err = {0};
     if (call->known == NULL || !uuid_equal(call->known->instance, thread->instance))
@@ -177,8 +177,8 @@ static pawl_status run_batch(struct store_thread *thread, struct call *call) {
     return status;
 }
 
-/* Who lives shorter than the time to its first housekeeping would never anchor what it did. An anchor that
- * fails keeps nobody from leaving: the next one names the same heads. */
+/* A worker that stops before its first housekeeping would never anchor what it did. An anchor that
+ * fails does not delay the stop: the next one names the same heads. */
 static pawl_status run_deregister(struct store_thread *thread, struct call *call) {
     pawl_error unanchored = {0};
     pass_on(thread, PAWL_OK);
@@ -197,7 +197,7 @@ static pawl_status run_maintain(struct store_thread *thread, struct call *call) 
     return status;
 }
 
-/* Somebody may have taken it back meanwhile: that is as good. */
+/* It may have been taken back meanwhile: that is just as good. */
 static pawl_status run_cancel_end(struct store_thread *thread, struct call *call) {
     char id[UUID_TEXT_BYTES];
     pawl_status status = thread->store->ops->relay->pause_clear(
@@ -273,7 +273,7 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_WAKER_OPEN:
         call->status = store_waker_open(&thread->config, &call->waker, &call->error);
-        return; /* a connection of its own: its failure says nothing about ours */
+        return; /* a separate connection: its failure says nothing about ours */
     case CALL_DEREGISTER:
         call->status = run_deregister(thread, call);
         break;

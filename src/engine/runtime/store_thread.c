@@ -1,4 +1,4 @@
-/* A thread with a store handle of its own. */
+/* A thread with its own store handle. */
 #include "engine/runtime/store_thread.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A thread with a store handle of its own: calls go in, answers come out, the loop never waits. */
+/* A thread with its own store handle: calls go in, answers come out, the loop never waits. */
 #ifndef ENGINE_RUNTIME_STORE_THREAD_H
 #define ENGINE_RUNTIME_STORE_THREAD_H
 
@@ -27,7 +27,7 @@ enum call_type {
     CALL_WAKER_OPEN
 };
 
-/* One call and its answer. Who gets it from store_thread_take owns it: call_free. */
+/* One call and its answer. The caller of store_thread_take owns it: call_free. */
 struct call {
     enum call_type type;
     struct call *next, *prev;
@@ -63,7 +63,7 @@ struct call {
     bool late;                 /* wait_begin */
     bool more;                 /* maintain: another round finds more */
     struct audit_head head;    /* maintain, deregister: of the audit */
-    struct store_waker *waker; /* waker_open; closed by call_free unless somebody took it */
+    struct store_waker *waker; /* waker_open; closed by call_free unless it was taken */
 };
 
 struct call *call_new(enum call_type type); /* NULL: out of memory */
@@ -89,13 +89,13 @@ struct store_thread {
     atomic_bool open; /* the store answered last time */
     /* only the thread itself touches these */
     struct store *store;
-    pawl_uuid instance; /* whose liveness is held; nil = nobody's */
+    pawl_uuid instance; /* whose liveness is held; nil = none */
     struct settings settings;
     bool unsettled; /* the last comparison of grants failed, and that was told */
 };
 
 PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);
-/* False: it is stuck in a call and was left behind, together with what it uses. */
+/* False: it is stuck in a call and was abandoned, together with what it uses. */
 bool store_thread_close(struct store_thread *thread, int64_t wait_ms);
 
 void store_thread_call(struct store_thread *thread, struct call *call);
