@@ -256,7 +256,7 @@ $$;
 -- returns: suspect: a message that is to run alone, or NULL, and suspect_state of its claim; seqs: the others, ascending;
 --   lost: how many of those had been lost before; over: the call ends with this lane
 -- tables: hold, aside, claim, instance, pause (read); what is paused waits for the resume (hold, aside updated)
--- locks: none: the lane's lock keeps out all but the holders of a claim, and their streams are left out
+-- locks: the holds of what is paused; the lane's lock keeps out all but the holders of a claim, whose streams are left out
 CREATE OR REPLACE FUNCTION pawl.claim_held(
     p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_paused boolean,
     p_now bigint,
