@@ -27,7 +27,7 @@ struct alert_silence {
     pawl_str reason, actor;
 };
 
-/* The turn to evaluate: given once per interval, by the store's clock, to whoever asks first. */
+/* The turn to evaluate: given once per interval, by the store's clock, to the first caller. */
 struct alert_turn {
     bool taken;    /* by the caller; else it is not due before next_ms */
     int64_t token; /* of the turn; a later turn makes it stale */
@@ -128,10 +128,10 @@ struct store_alerts_ops {
     pawl_status (*changes)(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
                            struct alert_changes *out, pawl_error *err);
 
-    /* Deliveries to this target that are due and that nobody has. */
+    /* Deliveries to this target that are due and not leased. */
     pawl_status (*notices_take)(struct store *store, pawl_str target, int64_t lease_ms, int limit,
                                 struct arena *arena, struct alert_notices *out, pawl_error *err);
-    /* PAWL_STALE: its lease ended and somebody else has it. */
+    /* PAWL_STALE: its lease ended and another caller has it. */
     pawl_status (*notice_end)(struct store *store, const struct alert_notice_end *in, pawl_error *err);
 
     /* How much of its tightest limit the database uses, in percent: connections, or the disk of the file. */

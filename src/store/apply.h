@@ -9,7 +9,7 @@
 /* The part of a batch that belongs to one stream. */
 struct apply_cut {
     pawl_str stream;
-    bool held; /* false: the grant is over, nothing is done */
+    bool held; /* false: the grant has ended, nothing is done */
     int64_t from_version, through_version,
         head; /* applied so far; last version of this batch; of the stream */
     int64_t replay_to;
@@ -36,7 +36,8 @@ struct apply_job {
     struct apply_marks marks;
 };
 
-/* Fills what came out of every cut. Not PAWL_OK: the whole transaction must be given up, nobody is to blame.
+/* Fills what came out of every cut. Not PAWL_OK: the whole transaction must be rolled back, no event is at
+ * fault.
  */
 PAWL_MUSTCHECK pawl_status apply_run(const struct apply_job *job, const struct stored_event *events,
                                      struct apply_cut *cuts, size_t count, struct arena *arena,
@@ -54,7 +55,8 @@ struct checkpoint_end {
     bool counted; /* the caller adds what was applied to the counts */
 };
 
-/* A checkpoint as a report finds it. held: it is granted to who reports, under the token of the report. */
+/* A checkpoint as a report finds it. held: it is granted to the reporting worker, under the token of the
+ * report. */
 struct checkpoint_found {
     int64_t version, head, token;
     enum checkpoint_status status; /* as it is stored */

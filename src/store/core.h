@@ -8,7 +8,7 @@
 struct store;
 
 /* Every slot is filled by every store. Memory of results comes from the arena; outputs are written only on
- * PAWL_OK. Each call is one transaction of its own; statuses are those of pawl.h. */
+ * PAWL_OK. Each call is its own transaction; statuses are those of pawl.h. */
 struct store_core_ops {
     pawl_status (*clock_read)(struct store *store, int64_t *now_ms, pawl_error *err);
 
@@ -29,12 +29,12 @@ struct store_core_ops {
     pawl_status (*peers_look)(struct store *store, pawl_uuid instance, struct peers_look *out,
                               pawl_error *err);
     /* Wants to be woken (store_waker_open) when messages of these kinds are put, for PAWL_WAIT_MS or until
-     * wait_end. *late: somebody is putting right now who may not have seen the wish: poll again soon. Behind
-     * it, poll once: what was put before it wakes nobody. */
+     * wait_end. *late: a put that is running may not have seen the wish: poll again soon. After
+     * it, poll once: what was put before it wakes no worker. */
     pawl_status (*wait_begin)(struct store *store, pawl_uuid instance, int kinds, bool *late,
                               pawl_error *err);
     pawl_status (*wait_end)(struct store *store, pawl_uuid instance, pawl_error *err);
-    /* Wakes everybody who listens, whether they wait or not. */
+    /* Wakes all listeners, whether they wait or not. */
     pawl_status (*wake)(struct store *store, pawl_error *err);
     pawl_status (*lanes_rebalance)(struct store *store, pawl_uuid instance, enum store_kind kind,
                                    struct beat_result *out, pawl_error *err);

@@ -94,8 +94,8 @@ static pawl_status message_id(pawl_uuid event, pawl_str name, struct arena *aren
     return PAWL_OK;
 }
 
-/* Where the event stands and what it carries besides its payload. Metadata that would not fit is left to
- * whoever reads the event. */
+/* Where the event is in its stream and what it carries besides its payload. Metadata that would not fit is
+ * left out: it can be read from the event. */
 static pawl_status headers_of(const struct stored_event *event, struct arena *arena, pawl_str *headers,
                               pawl_error *err) {
     struct buf buf;

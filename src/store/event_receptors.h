@@ -56,7 +56,7 @@ PAWL_MUSTCHECK pawl_status check_feed(const struct receptors_feed *in, pawl_erro
 PAWL_MUSTCHECK pawl_status receptor_consumer(struct arena *arena, pawl_str name, pawl_str *consumer,
                                              pawl_error *err);
 
-/* Whether a message of this consumer stands for an event, and for which receptor. */
+/* Whether a message of this consumer carries an event, and for which receptor. */
 bool receptor_of_consumer(pawl_str consumer, pawl_str *name);
 
 /* The message that a receptor gets for an event; what is made is in the arena, the rest is the event's. Its

@@ -67,7 +67,7 @@ struct events_query {
     int64_t from; /* the first version or position wanted, inclusive; 0 = the first (backward: the last) */
     bool backward;
     int64_t as_of_ms;      /* only events appended then or before; 0 = any */
-    pawl_uuid as_of_event; /* a stream only: nothing behind that event of it; nil = any */
+    pawl_uuid as_of_event; /* a stream only: nothing after that event of it; nil = any */
     int limit;             /* 1 … PAWL_LIST_MAX */
 };
 
@@ -126,7 +126,7 @@ struct switch_result {
 
 enum reset_mode {
     RESET_FAILED = 1, /* failed ones are tried again at once: no error, no attempts, same version */
-    RESET_REBUILD     /* from the first event again, behind `clear`; what is being applied becomes stale */
+    RESET_REBUILD     /* from the first event again, after `clear`; what is being applied becomes stale */
 };
 
 struct perspective_reset {
@@ -150,11 +150,11 @@ struct perspective_row {
     int64_t registered_ms;
     int64_t checkpoints, pending, processing, completed, failed; /* failed: stopped ones included */
     int64_t stopped;          /* failed and out of attempts: wait for a person */
-    int64_t matched, applied; /* events: of its types, and behind its checkpoints */
+    int64_t matched, applied; /* events: of its types, and up to its checkpoints */
     int64_t lag_events;       /* matched - applied; 0 when it is no longer fed */
     int64_t lag_ms;           /* age of the oldest event that is not applied, as far as positions are given */
     bool lag_whole; /* false: the oldest was not found among those looked at; lag_ms is the most it can be */
-    int64_t position; /* everything up to here is applied, as far as anybody has looked */
+    int64_t position; /* everything up to here is known to be applied */
 };
 
 /* How many events a list looks at for each of the perspectives that are fed. */
@@ -162,7 +162,7 @@ static inline int64_t perspective_look(size_t fed) {
     return fed > 0 && fed < PAWL_LAG_LOOK ? PAWL_LAG_LOOK / (int64_t)fed : 1;
 }
 
-/* What a row says when the last event that was looked at is so old: where the counts say that nothing is
+/* The lag of a row by the age of the last event that was looked at: where the counts say that nothing is
  * behind, that is the better guess. */
 static inline int64_t perspective_lag_ms(const struct perspective_row *row, int64_t age_ms) {
     return age_ms < 0 || (!row->lag_whole && row->lag_events == 0) ? 0 : age_ms;
@@ -179,7 +179,7 @@ struct checkpoints_claim {
     pawl_uuid instance;
     const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
     size_t stream_count;
-    const pawl_str *perspectives; /* keys that the caller can run; others are left for somebody else */
+    const pawl_str *perspectives; /* keys that the caller can run; others are left for other callers */
     size_t perspective_count;
     int max;
     int64_t lease_ms;
@@ -197,7 +197,7 @@ struct checkpoints_renew {
 struct checkpoint_batch {
     struct event_list list; /* matching, not skipped, in order; may be empty */
     int64_t through;        /* report this version when they are handled */
-    bool more;              /* there is more behind `through` */
+    bool more;              /* there is more after `through` */
 };
 
 /* What a perspective in C gets: the store's own transaction. */
@@ -222,7 +222,7 @@ struct perspective_apply {
 };
 
 struct apply_item {
-    enum store_answer answer;  /* APPLIED; STALE: the grant is over; INVALID: an event failed, see error */
+    enum store_answer answer;  /* APPLIED; STALE: the grant has ended; INVALID: an event failed, see error */
     int64_t version;           /* of the checkpoint now */
     int64_t events;            /* given to the perspective */
     bool more;                 /* still granted: call again; false: released */
@@ -236,13 +236,13 @@ struct apply_result {
     size_t count;
 };
 
-/* What of one perspective is due, or behind in named streams: taken, applied and moved in one transaction. */
+/* What is due of one perspective, or behind in named streams: taken, applied and moved in one transaction. */
 struct perspective_advance {
     pawl_uuid instance;
     pawl_str perspective;
     const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
     size_t stream_count;
-    const pawl_str *mine; /* with streams: keys whose checkpoints the caller looks after himself; of others
+    const pawl_str *mine; /* with streams: keys whose checkpoints the caller runs itself; of others
                              what was completed and is behind becomes pending */
     size_t mine_count;
     int batch;               /* events in this transaction; 0 = the perspective's */
@@ -255,7 +255,7 @@ struct advance_result {
     pawl_str *streams;        /* that were taken */
     struct apply_item *items; /* of each; more: it is due at once; never STALE */
     size_t count;
-    pawl_str *busy; /* named streams that somebody else is at: give their messages back with a delay */
+    pawl_str *busy; /* named streams that another caller has locked: give their messages back with a delay */
     size_t busy_count;
     pawl_str *links; /* traceparents of events that it was given, each once, in no order */
     size_t link_count;
@@ -263,7 +263,7 @@ struct advance_result {
 
 struct checkpoint_skip {
     pawl_str perspective, stream;
-    int64_t version; /* must be behind the checkpoint's */
+    int64_t version; /* must be after the checkpoint's */
     pawl_str reason; /* required */
 };
 
@@ -309,7 +309,7 @@ struct perspective_target {
 struct perspective_reached {
     bool reached;
     int64_t at;  /* the version or the position it has reached */
-    bool failed; /* it does not get there by itself right now: see error */
+    bool failed; /* it will not get there on its own right now: see error */
     pawl_str error;
 };
 
@@ -327,7 +327,7 @@ struct store_events_ops {
     /* PAWL_NOT_FOUND: as_of_event is not in the stream. A stream that is not there is empty. */
     pawl_status (*events_read)(struct store *store, const struct events_query *in, struct arena *arena,
                                struct event_list *out, pawl_error *err);
-    /* Gives positions to events that were committed since; limit: at most so many appends. */
+    /* Gives positions to events that were committed since; limit: the most appends to take. */
     pawl_status (*events_stamp)(struct store *store, int limit, struct stamp_result *out, pawl_error *err);
 
     pawl_status (*snapshot_put)(struct store *store, const struct snapshot *in, enum store_answer *answer,
@@ -371,7 +371,7 @@ struct store_events_ops {
                                      struct arena *arena, struct checkpoint_grants *out, pawl_error *err);
     pawl_status (*checkpoints_renew)(struct store *store, const struct checkpoints_renew *in,
                                      struct arena *arena, struct answer_list *out, pawl_error *err);
-    /* PAWL_STALE: the grant is over. */
+    /* PAWL_STALE: the grant has ended. */
     pawl_status (*checkpoint_events)(struct store *store, const struct checkpoint_ref *ref, int limit,
                                      struct arena *arena, struct checkpoint_batch *out, pawl_error *err);
     pawl_status (*checkpoint_skip)(struct store *store, const struct checkpoint_skip *in,
@@ -390,7 +390,7 @@ struct store_events_ops {
                                    pawl_error *err);
     pawl_status (*receptor_list)(struct store *store, struct arena *arena, struct event_receptors *out,
                                  pawl_error *err);
-    /* Puts messages for the events behind the receptors' positions, and moves these. */
+    /* Puts messages for the events after the receptors' positions, and moves the positions. */
     pawl_status (*receptors_feed)(struct store *store, const struct receptors_feed *in,
                                   struct feed_result *out, pawl_error *err);
 };
@@ -416,7 +416,7 @@ PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, paw
 PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, pawl_error *err); /* 1 … PAWL_LIST_MAX */
 
-/* What an append answers when so many of its ids are known; first: the version of its first event when all
+/* What an append answers when this many of its ids are known; first: the version of its first event when all
  * of them are this call's, else 0. */
 void append_known(const struct events_append *in, size_t count, int64_t first, struct append_result *out);
 /* The error of an append that was answered with CONFLICT. */

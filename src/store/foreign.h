@@ -1,5 +1,5 @@
-/* Putting and ending messages and jobs and appending events with somebody else's connection, inside the
- * transaction that is open there. */
+/* Putting and ending messages and jobs and appending events on the caller's connection, inside the
+ * transaction that is open on it. */
 #ifndef STORE_FOREIGN_H
 #define STORE_FOREIGN_H
 
@@ -24,8 +24,8 @@ PAWL_MUSTCHECK pawl_status sqlite_append_in_transaction(struct sqlite3 *db, cons
                                                         struct arena *arena, struct append_result *out,
                                                         pawl_error *err);
 
-/* Ends a claimed message. PAWL_STALE: the grant is over and the caller's transaction is aborted (PostgreSQL)
- * or rolled back (SQLite); PAWL_CONFLICT: an earlier message of its stream is unfinished. */
+/* Ends a claimed message. PAWL_STALE: the grant has ended and the caller's transaction is aborted
+ * (PostgreSQL) or rolled back (SQLite); PAWL_CONFLICT: an earlier message of its stream is unfinished. */
 PAWL_MUSTCHECK pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *schema,
                                                           enum store_kind kind, struct item_ref ref,
                                                           pawl_error *err);

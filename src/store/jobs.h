@@ -17,7 +17,7 @@ enum job_flags {
     JOB_EVENTS = 2, /* and an event on the spine */
     /* Not of job_new: what the store notes when workers die. JOB_RUN is 4. */
     JOB_LOST = 8,     /* a worker that tells what begins died with it, and it had not been told to begin */
-    JOB_SUSPECT = 16, /* twice: its start is told first, by renewing it */
+    JOB_SUSPECT = 16, /* twice: its start is reported first, by renewing it */
     JOB_BEGUN = 32,   /* it was renewed under its token, so it has begun */
     JOB_LOSS_FLAGS = JOB_LOST | JOB_SUSPECT | JOB_BEGUN
 };
@@ -25,8 +25,8 @@ enum job_flags {
 /* One job as it is enqueued. ptr NULL = absent. */
 struct job_new {
     pawl_str task;        /* absent: none; a task fills in what is left out here (docs/jobs.md) */
-    pawl_str agent;       /* whose work enqueues it; absent: nobody's, then it is its task's */
-    pawl_str type;        /* who handles it; required without a task */
+    pawl_str agent;       /* whose work enqueues it; absent: its task's */
+    pawl_str type;        /* names its handler; required without a task */
     pawl_str payload;     /* JSON; absent: the task's parameters, else {} */
     pawl_str queue;       /* absent: "default" */
     pawl_str key;         /* concurrency, rate and fairness; absent: none, the cheap path */
@@ -60,17 +60,17 @@ struct job {
     int64_t token;          /* 0 unless running */
     int64_t lease_until_ms; /* 0 unless running */
     pawl_str type, queue, payload, task, key, unique_key, traceparent, schedule, progress;
-    pawl_str agent; /* under whose scopes it works, and everything that it makes; absent: nobody's */
+    pawl_str agent; /* under whose scopes it works, and everything that it makes; absent: none */
     int priority;
     int attempts; /* leases taken that were not given back; the running one included */
     int max_attempts;
     int flags;
     int64_t put_ms, due_ms, deadline_ms, timeout_ms;
     int64_t instant_ms; /* of the schedule that fired it; 0 = none */
-    int64_t cancel_ms;  /* when somebody asked to cancel it; 0 = nobody */
+    int64_t cancel_ms;  /* when it was asked to be cancelled; 0 = never */
 };
 
-/* Whoever says its slots renews it right before it starts it, so that its death is charged to what began. */
+/* A worker with slots renews it right before starting it, so that its death is charged to what began. */
 static inline bool job_renew_first(const struct job *job) {
     return job->attempts >= job->max_attempts || (job->flags & JOB_SUSPECT) != 0;
 }
@@ -147,7 +147,7 @@ struct jobs_renew {
 
 struct renew_result {
     enum store_answer *answers; /* applied or stale */
-    bool *cancel;               /* somebody asked to cancel it: stop, then report it as failed */
+    bool *cancel;               /* it is to be cancelled: stop, then report it as failed */
     size_t count;
 };
 
@@ -194,7 +194,7 @@ struct job_steps {
 struct job_wake {
     pawl_str wait_key;
     pawl_str payload; /* JSON; absent: null */
-    int64_t keep_ms;  /* nobody waits: keep it so long for who waits later; 0 = forget it */
+    int64_t keep_ms;  /* no job waits: keep it this long for one that waits later; 0 = forget it */
 };
 
 struct wake_result {
@@ -217,7 +217,7 @@ struct job_limits {
     size_t count;
 };
 
-/* A job wherever it is. */
+/* A job in any state. */
 struct job_row {
     struct job job;
     enum job_state state;
@@ -242,14 +242,15 @@ struct job_rows {
 };
 
 /* AND; absent or 0 = any. By id; after_id is the keyset cursor. A page is every job that fits with
- * after_id < id <= next_id: it may end early, even empty, because only so many rows are looked at. */
+ * after_id < id <= next_id: it may end early, even empty, because the number of rows it looks at is limited.
+ */
 struct job_filter {
     int64_t id;
     int state; /* enum job_state */
     pawl_str queue, task, type, key, fingerprint;
     int64_t after_id;
     int limit;
-    int scan_max; /* about so many rows are looked at; 0 = PAWL_LIST_SCAN */
+    int scan_max; /* about how many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
 
 struct job_counts {
@@ -274,7 +275,7 @@ struct job_priority {
 struct job_backlog {
     struct job_priority *priorities; /* the highest first */
     size_t count;
-    int64_t overdue; /* running, but the lease is over; counted up to look_max */
+    int64_t overdue; /* running, but the lease has expired; counted up to look_max */
     bool all;        /* false: look_max ready or later ones were looked at, and there may be more */
 };
 
@@ -292,7 +293,7 @@ enum job_why_cause {
     JOB_WHY_RUNNING = 1,
     JOB_WHY_LEASE_OVER,  /* it comes back at the next sweep */
     JOB_WHY_READY,       /* `ahead` others of its queue come first (counted up to PAWL_LIST_MAX) */
-    JOB_WHY_NO_WORKER,   /* ready, but nobody alive is registered for jobs */
+    JOB_WHY_NO_WORKER,   /* ready, but no live instance is registered for jobs */
     JOB_WHY_CONCURRENCY, /* its key runs as many as it may */
     JOB_WHY_RATE,        /* its key may start again at until_ms */
     JOB_WHY_LATER,       /* not before until_ms */

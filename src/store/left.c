@@ -1,4 +1,4 @@
-/* What of some kinds is left to do, wherever it is. */
+/* What is left to do of some kinds, in any table. */
 #include "base/str.h"
 #include "store/store.h"
 

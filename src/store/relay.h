@@ -43,7 +43,7 @@ struct malformed {
 struct messages_receive {
     pawl_str duty;
     pawl_uuid instance;
-    int64_t token; /* of the duty; no longer in force: PAWL_STALE, nothing is stored */
+    int64_t token; /* of the duty; no longer valid: PAWL_STALE, nothing is stored */
     pawl_str consumer;
     pawl_str topic; /* of the malformed ones */
     const struct message_new *messages;
@@ -72,7 +72,7 @@ enum pause_scope {
     PAUSE_TOPIC = 1,
     PAUSE_STREAM,
     PAUSE_HANDLER,
-    PAUSE_MESSAGE /* the message with this id is cancelled: whoever has it ends it, and takes this back */
+    PAUSE_MESSAGE /* the message with this id is cancelled: its holder ends it, and removes this */
 };
 
 /* Messages of a topic, of a stream or for a handler (by its pattern) wait until it is taken back. */
@@ -89,7 +89,7 @@ struct pause_rows {
     size_t count;
 };
 
-/* What a person did, kept for those who come later. */
+/* What a person did, kept for review. */
 struct audit_row {
     int64_t number; /* out only */
     int64_t at_ms;  /* out only */
@@ -102,11 +102,12 @@ struct audit_rows {
 };
 
 struct store_relay_ops {
-    /* Free, or over, or its holder is no longer active: a new token. The caller's own: renewed, same token.
+    /* Free, or expired, or its holder is no longer active: a new token. The caller's own: renewed, same
+     * token.
      */
     pawl_status (*duty_take)(struct store *store, const struct duty_take *in, struct duty_grant *out,
                              pawl_error *err);
-    /* PAWL_STALE when the token is no longer in force; that is as good. */
+    /* PAWL_STALE when the token is no longer valid, which does as well. */
     pawl_status (*duty_leave)(struct store *store, pawl_str name, int64_t token, pawl_error *err);
     pawl_status (*duties)(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err);
 

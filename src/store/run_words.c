@@ -115,7 +115,7 @@ pawl_status run_announce_job(const struct run_row *run, const struct partition_r
     struct buf buf;
     bool failed = false;
     job.type = run->announce;
-    job.flags &= ~JOB_RUN; /* how it ends is nobody's business but its own */
+    job.flags &= ~JOB_RUN; /* how it ends does not count for the run */
     job.unique_key = kept(
         arena_printf(arena, "run:%" PRId64 ":%d:done:%d", run->id, part->part, part->generation), &failed);
     if (failed)

@@ -48,12 +48,12 @@ struct run_start {
     pawl_str name;
     pawl_str key;         /* unique for ever: the same key again answers duplicate; absent: drawn */
     pawl_str type;        /* of the page jobs; required */
-    pawl_str consolidate; /* type of the consolidation job; absent: none, the run completes by itself */
+    pawl_str consolidate; /* type of the consolidation job; absent: none, the run completes without one */
     pawl_str announce; /* type of a job for each partition that is done or failed (work_done); absent: none */
     pawl_str params;   /* JSON for the handlers; absent: {} */
     pawl_str spec;     /* JSON of the run document; the store does not look into it; absent: {} */
     pawl_str target;   /* name of a statement of target_put; absent: run_item */
-    pawl_str agent;    /* under whose scopes its jobs work; a parent's goes before; absent: nobody's */
+    pawl_str agent;    /* under whose scopes its jobs work; a parent's goes before; absent: none */
     pawl_str queue;    /* of its jobs; absent: "default" */
     pawl_str traceparent; /* given to all its jobs; may be absent */
     pawl_str wait_key;    /* woken when the run ends (jobs.h, JOB_WAIT); may be absent */
@@ -109,7 +109,7 @@ enum page_skip {
 
 /* What a handler must know to fetch a page. */
 struct page {
-    enum store_answer answer; /* applied, duplicate (reported before), stale (the grant is over) */
+    enum store_answer answer; /* applied, duplicate (reported before), stale (the grant has ended) */
     enum page_outcome outcome;
     enum page_skip skip;
     pawl_str run_key, run_name, run_params, spec;

@@ -80,7 +80,7 @@ enum { STORE_VERSION_BYTES = 32 };
 const char *store_sqlite_version(void);
 const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
 
-/* Tells when somebody was woken: fd becomes readable, drain empties it and says whether it was a wake-up. */
+/* Receives wake-ups: fd becomes readable, drain empties it and says whether it was a wake-up. */
 struct store_waker {
     int fd;
     bool news;              /* the last drain found that something was paused or cancelled */
@@ -125,7 +125,7 @@ pawl_status postgres_migrate(const struct store_config *config, const struct mig
 
 /* Input checks shared by all stores, so that a wrong call gets the same answer everywhere. */
 PAWL_MUSTCHECK pawl_status check_put(const struct messages_put *in, pawl_error *err);
-/* A token that somebody got from a store with this epoch and no higher token than newest. *raise: the epoch
+/* A token that a caller got from a store with this epoch and no higher token than newest. *raise: the epoch
  * that it must have now, because it never gave that token; 0 = it did. */
 PAWL_MUSTCHECK pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *raise,
                                       pawl_error *err);

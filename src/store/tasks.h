@@ -11,7 +11,7 @@ enum overlap { OVERLAP_ALLOW = 1, OVERLAP_SKIP, OVERLAP_QUEUE };
 
 struct task {
     pawl_str name;
-    pawl_str agent;  /* who made it; absent: nobody's, no scopes are checked */
+    pawl_str agent;  /* that made it; absent: none, no scopes are checked */
     pawl_str type;   /* of its jobs */
     pawl_str spec;   /* JSON: pipeline, schema of the parameters …; the store does not look into it */
     pawl_str params; /* JSON: payload of a job that names none; absent: {} */
@@ -134,7 +134,7 @@ struct task_run_list {
 };
 
 /* A page is every execution that fits with next_id <= id < before_id: it may end early, even empty, because
- * only so many rows of the task or the job are looked at. */
+ * the number of rows of the task or the job it looks at is limited. */
 struct run_filter {
     pawl_str task; /* absent = any */
     int64_t job_id;
@@ -142,7 +142,7 @@ struct run_filter {
     int64_t since_ms;  /* finished then or later */
     int64_t before_id; /* keyset cursor; 0 = from the newest */
     int limit;
-    int scan_max; /* so many rows are looked at; 0 = PAWL_LIST_SCAN */
+    int scan_max; /* how many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
 
 /* How many rows a page looks at: without a condition on the rows themselves no more than it shows. */

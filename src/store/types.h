@@ -15,7 +15,7 @@ enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_CO
 enum store_answer {
     ANSWER_APPLIED = 1,
     ANSWER_DUPLICATE, /* it had happened before */
-    ANSWER_STALE,     /* the grant is over */
+    ANSWER_STALE,     /* the grant has ended */
     ANSWER_CONFLICT,  /* it would break the stream's order, or the id is known with another payload */
     ANSWER_INVALID,   /* the item itself is wrong */
     ANSWER_NOT_FOUND,
@@ -63,7 +63,7 @@ struct messages_put {
     enum store_kind kind;
     const struct message_new *messages;
     size_t count;
-    pawl_str consumer;        /* inbox only: who deduplicates; required there */
+    pawl_str consumer;        /* inbox only: the consumer that deduplicates; required there */
     pawl_uuid request;        /* nil = none */
     size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
 };
@@ -116,7 +116,7 @@ struct messages_claim {
     enum dead_policy policy;
     int max_attempts;  /* 0 = the schema's default */
     pawl_uuid request; /* nil = none */
-    bool one_lane;     /* only from this lane: the quick call of somebody who was told where work arrived */
+    bool one_lane;     /* only from this lane: the quick call of a worker that knows where work arrived */
     int lane;
 };
 
@@ -239,7 +239,7 @@ struct grants_settle {
     enum grant_side side;
     const struct grant_held *held;
     size_t count;
-    int64_t settled; /* every grant up to this token that the holder does not list is known to nobody */
+    int64_t settled; /* every grant up to this token that the holder does not list is unknown to it */
     int64_t seen;    /* the highest token that it ever got; 0 = none */
 };
 
@@ -298,7 +298,7 @@ struct checkpoint_grant {
 struct checkpoint_grants {
     struct checkpoint_grant *grants;
     size_t count;
-    pawl_str *busy; /* streams that somebody else is at: give their messages back with a delay */
+    pawl_str *busy; /* streams that another caller has locked: give their messages back with a delay */
     size_t busy_count;
 };
 
@@ -363,7 +363,7 @@ struct dead_ref {
 };
 
 struct maintain_in {
-    pawl_uuid caller; /* never removed by this call; nil = nobody */
+    pawl_uuid caller; /* never removed by this call; nil = none */
     int rows_max;     /* bound of each deletion, e.g. 10,000 */
 };
 

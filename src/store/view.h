@@ -17,7 +17,7 @@ enum message_state {
     STATE_DONE /* in the history */
 };
 
-/* One message wherever it is. Texts are absent (ptr NULL) where they do not apply. */
+/* One message in any state. Texts are absent (ptr NULL) where they do not apply. */
 struct message_row {
     struct item item; /* token and lease_until_ms are set when leased */
     enum message_state state;
@@ -50,7 +50,7 @@ struct message_filter {
     int64_t after_seq;
     int64_t before_ms; /* done and dead: ended before; 0 = any */
     int limit;
-    int scan_max; /* about so many rows are looked at; 0 = PAWL_LIST_SCAN */
+    int scan_max; /* about how many rows are looked at; 0 = PAWL_LIST_SCAN */
 };
 
 struct uuid_list {
@@ -127,7 +127,7 @@ struct counts {
 enum why_cause {
     WHY_UNKNOWN_MESSAGE = 0,
     WHY_RUNNING,      /* leased by `instance` until `until_ms` */
-    WHY_LEASE_OVER,   /* leased, but the lease is over: it is taken back at the next claim */
+    WHY_LEASE_OVER,   /* leased, but the lease has expired: it is taken back at the next claim */
     WHY_READY,        /* its lane has a live owner: it is next or soon */
     WHY_NO_OWNER,     /* its lane has no owner */
     WHY_OWNER_SILENT, /* its lane's owner no longer beats */
@@ -140,7 +140,7 @@ enum why_cause {
     WHY_DONE,
     /* What follows is seen when the pauses are looked at too (cli/why_pause.h), not by a store. */
     WHY_PAUSED,   /* it, or the message in front of it, is paused */
-    WHY_CANCELLED /* whoever has it ends it */
+    WHY_CANCELLED /* its holder ends it */
 };
 
 struct why {
@@ -153,10 +153,11 @@ struct why {
     int64_t blocker_seq;
     enum why_cause blocker_cause; /* one step: why the blocker is not done */
     /* More than PAWL_WHY_AHEAD messages of its lane are in front of it, and none of the first ones is of its
-     * stream; whether one of the others is, nobody looked. */
+     * stream; the others were not looked at. */
     bool many_ahead;
-    /* Whose open transaction has locked the lane, the claim, the stream or the instance that it waits for:
-     * absent when nobody's has for a second, and where no transaction is open to other processes (SQLite). */
+    /* The session whose open transaction has locked the lane, the claim, the stream or the instance that it
+     * waits for: absent when none has for a second, and where no transaction is open to other processes
+     * (SQLite). */
     pawl_str locked; /* lane, claim, stream, instance */
     int locked_pid;
     pawl_str locked_by;      /* the application_name, may be empty */
@@ -198,8 +199,8 @@ struct store_view_ops {
     /* Every message with that id (an outbox may hold an id twice), any state. */
     pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena,
                                 struct message_rows *out, pawl_error *err);
-    /* Ids of messages from low to high, both included, each once, ascending, at most limit: for one of which
-     * somebody knows the beginning. */
+    /* Ids of messages from low to high, both included, each once, ascending, at most limit: for ids given
+     * by their beginning. */
     pawl_status (*message_ids)(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
                                struct arena *arena, struct uuid_list *out, pawl_error *err);
     pawl_status (*dead_groups)(struct store *store, enum store_kind kind, int limit, struct arena *arena,

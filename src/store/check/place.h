@@ -1,4 +1,4 @@
-/* Where in a call a wrong value stands, and the checks of single values; private to the input checks. */
+/* Where in a call a wrong value is, and the checks of single values; private to the input checks. */
 #ifndef STORE_CHECK_PLACE_H
 #define STORE_CHECK_PLACE_H
 

@@ -8,7 +8,7 @@
 
 #define OP "perspective_advance"
 
-/* The streams that are busy and, behind them, those that were taken. */
+/* The streams that are busy and, after them, those that were taken. */
 static pawl_status result_make(struct advance_result *out, size_t rows, struct arena *arena,
                                pawl_error *err) {
     *out = (struct advance_result){.streams = arena_array(arena, rows, sizeof *out->streams),
@@ -43,8 +43,8 @@ static pawl_status items_take(const PGresult *r, struct arena *arena, struct adv
     return failed ? pg_answer_no_memory(OP, err) : status;
 }
 
-/* The events of SQL never leave the database: who traces asks for what it needs of them, once the batch is
- * committed. An answer without links is better than none, so that this fails is nobody's concern. */
+/* The events of SQL never leave the database: tracing asks for what it needs of them, once the batch is
+ * committed. An answer without links is better than none, so a failure here is ignored. */
 static void links_ask(struct store *store, const struct perspective_advance *in, struct arena *arena,
                       struct advance_result *out) {
     pawl_error ignored;

@@ -129,7 +129,7 @@ static pawl_status jobs_claim(struct store *store, const struct jobs_claim *in, 
     return status;
 }
 
-/* What stands beside an item in arrays: its class with the refusal in it. No members when all are complete.
+/* What goes beside an item in arrays: its class with the refusal in it. No members when all are complete.
  */
 static void finish_params(const struct jobs_finish *in, int *classes, struct params *p) {
     const struct finish_item *items = in->items;

@@ -1,5 +1,5 @@
-/* Putting and ending messages and jobs with somebody else's connection, inside the transaction that is open
- * there. */
+/* Putting and ending messages and jobs on the caller's connection, inside the transaction that is open
+ * on it. */
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/name.h"

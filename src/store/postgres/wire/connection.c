@@ -186,7 +186,7 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
     }
     const char *theirs = option_value(options, "options");
     if (theirs == NULL)
-        theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when nobody gives options */
+        theirs = getenv("PGOPTIONS"); /* libpq itself looks there only when no options are given */
     int len =
         snprintf(settings, OPTIONS_TEXT_BYTES,
                  "%s -c statement_timeout=%d -c lock_timeout=%d -c idle_in_transaction_session_timeout=%d "
@@ -255,7 +255,7 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
     return status;
 }
 
-/* Whether the connection has died while nobody looked; a server that ends says so on the idle socket. */
+/* Whether the connection has died while it was idle; a server that ends says so on the idle socket. */
 static bool is_alive(struct postgres *self) {
     if (PQstatus(self->conn) != CONNECTION_OK)
         return false;
@@ -288,7 +288,7 @@ pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_erro
     return status;
 }
 
-/* The answer to one question on a connection of its own; -1 when it cannot be had in time. A server that
+/* The answer to one question on a separate connection; -1 when it cannot be had in time. A server that
  * answers, even with a refusal, is there: then nothing is wrong with the way to it. */
 static int64_t ask_beside(struct postgres *beside, int pid, int64_t deadline_ms) {
     char number[NUMBER_BYTES];

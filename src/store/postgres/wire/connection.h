@@ -13,7 +13,7 @@ enum { SCHEMA_BYTES = 64 };
 /* Whether the session behind the connection stays the same from one transaction to the next. */
 enum session { SESSION_UNKNOWN, SESSION_OURS, SESSION_SHARED };
 
-/* What a connection is made from; never holds the password as text of its own: libpq keeps it. */
+/* What a connection is made from; never holds the password itself: libpq keeps it. */
 struct address {
     PQconninfoOption *options; /* as parsed; PQconninfoFree */
     bool direct;               /* false: a pooler refused our session settings */
@@ -32,7 +32,7 @@ struct postgres {
     char role[SCHEMA_BYTES];         /* to act as; empty: the login's own */
     int connect_timeout_ms;
     int statement_timeout_ms;
-    pawl_uuid alive; /* whose liveness lock this session holds; nil: nobody's */
+    pawl_uuid alive; /* whose liveness lock this session holds; nil: none */
     bool lock_lost;  /* that lock went with a broken connection */
     bool doubt;      /* the server warned that a commit may be lost */
 };
@@ -50,11 +50,11 @@ PAWL_MUSTCHECK pawl_status pg_connection_ready(struct postgres *self, const char
 void pg_connection_drop(struct postgres *self);
 
 /* Waits until the socket can be read or written (events of poll.h) or until deadline_ms of clock_boot_ms.
- * False: time is over. */
+ * False: time ran out. */
 bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms);
 
-/* Asks the server, on a connection of its own, whether the session of this one is at a statement. False: it
- * is not, or nobody answers in time: what we wait for will not come. */
+/* Asks the server, on a separate connection, whether the session of this one is running a statement. False:
+ * it is not, or there is no answer in time: what we wait for will not come. */
 bool pg_connection_working(const struct postgres *self, int64_t within_ms);
 
 #endif

@@ -107,7 +107,7 @@ static pawl_status functions_drop(struct migration *m, const PGresult *rows) {
 }
 
 /* Replaces a function. When its result changed, the old one is dropped first; when its parameters changed, a
- * second one stands beside it, and the old one is dropped then. */
+ * second one exists beside it, and the old one is dropped then. */
 static pawl_status function_replace(struct migration *m, const struct sql_file *file) {
     PGresult *before = NULL, *after = NULL;
     pawl_status status = signatures(m, file->name, &before);
@@ -143,7 +143,7 @@ static bool function_known(const PGresult *rows, const struct sql_file *file) {
     return false;
 }
 
-/* Notes the texts of all functions as those in force. */
+/* Notes the texts of all functions as the current ones. */
 static pawl_status functions_record(struct migration *m) {
     struct statement statement = pg_statement_new(POSTGRES_Q_FUNCTION_RECORD, m->arena);
     pawl_str *texts = arena_array(m->arena, 2 * sql_postgres_functions_count, sizeof *texts);
@@ -170,7 +170,7 @@ static pawl_status functions_make(struct migration *m) {
     return status == PAWL_OK ? pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err) : status;
 }
 
-/* Functions whose text changed are made again; the rights are given anew after that. */
+/* Functions whose text changed are made again; the rights are granted again after that. */
 static pawl_status functions_apply(struct migration *m) {
     bool changed = false;
     struct statement list = pg_statement_new(POSTGRES_Q_FUNCTION_LIST, m->arena);

@@ -15,7 +15,7 @@
 #include "base/uuid.h"
 #include "store/postgres/wire/status.h"
 
-/* After so long a silence somebody asks whether the server is still at it. */
+/* After this much silence the server is asked whether it is still working. */
 enum { SILENCE_MS = 3000, SILENCE_ASK_MS = 2000 };
 enum { TRIES_MAX = 8, ANSWER_GRACE_MS = 5000, STEPS_MAX = 40, NUMBER_BYTES = 16, NAME_BYTES = 24 };
 
@@ -66,7 +66,7 @@ static pawl_status flush(struct call *call) {
 }
 
 /* Waits for the server to say something. A statement may take its time, but a connection over which nothing
- * comes any more is given up soon. Behind a pooler nobody can tell the two apart. */
+ * comes any more is given up soon. Behind a pooler the two look alike. */
 static bool wait_answer(struct call *call) {
     struct postgres *self = call->self;
     while (self->session == SESSION_OURS) {
@@ -93,7 +93,7 @@ static pawl_status next_result(struct call *call, PGresult **result) {
     return PAWL_OK;
 }
 
-/* The same behind a failure that was already described: what follows must not change the description. */
+/* The same after a failure that was already described: what follows must not change the description. */
 static pawl_status next_result_behind(struct call *call, pawl_status failure, PGresult **result) {
     pawl_error *err = call->err;
     if (failure != PAWL_OK)
@@ -167,7 +167,7 @@ static struct call call_begin(struct postgres *self, const char *op, enum statem
                          .err = err};
 }
 
-/* Equal names mean equal texts, whoever shares the session. */
+/* Equal names mean equal texts, also in a shared session. */
 static void statement_name(const struct postgres *self, enum postgres_query query,
                            char name[static NAME_BYTES]) {
     snprintf(name, NAME_BYTES, "pawl_%016" PRIx64, fnv1a64(str_from(self->queries[query])));
@@ -199,7 +199,7 @@ static pawl_status single_try(struct call *call, struct statement *statement) {
 }
 
 /* Whether two transactions are served by one session that is ours alone; behind a pooler they need not be,
- * and it shows the client a process id of its own making. Asked once per connection. */
+ * and it shows the client a process id that it made up. Asked once per connection. */
 static pawl_status session_look(struct call *call) {
     pawl_status status = PAWL_OK;
     bool ours = true;
@@ -290,7 +290,7 @@ static pawl_status pipeline_try(struct call *call, struct statement **steps, siz
     if (self->conn == NULL)
         return status;
     if (PQexitPipelineMode(self->conn) == 0)
-        pg_connection_drop(self); /* something is left over: begin anew */
+        pg_connection_drop(self); /* something is left over: start over */
     return status;
 }
 
@@ -389,7 +389,7 @@ static bool has_ended(const struct postgres *self) {
     return self->conn == NULL || PQstatus(self->conn) != CONNECTION_OK;
 }
 
-/* The session no longer knows a statement by its name, or its result changed with the schema: begin anew. */
+/* The session no longer knows a statement by its name, or its result changed with the schema: start over. */
 static bool is_forgotten(const char *sqlstate) {
     return strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "0A000") == 0;
 }

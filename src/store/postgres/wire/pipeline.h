@@ -15,7 +15,7 @@ enum statement_effect { EFFECT_READ, EFFECT_WRITE };
 void pg_statement_clear(struct statement *statement); /* takes one without a result */
 
 /*
- * Runs one statement in a transaction of its own. A collision with another transaction is tried again, a few
+ * Runs one statement in its own transaction. A collision with another transaction is tried again, a few
  * times. PAWL_UNKNOWN: a write was sent and the connection was lost before its outcome was known.
  */
 PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *op,
@@ -26,7 +26,7 @@ PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *o
 PAWL_MUSTCHECK pawl_status pg_statements_run(struct postgres *self, const char *op,
                                              struct statement *statements, size_t count, pawl_error *err);
 
-/* Whether the session stays the same from one transaction to the next, and is nobody else's. */
+/* Whether the session stays the same from one transaction to the next, and is not shared. */
 PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours,
                                               pawl_error *err);
 

@@ -52,7 +52,7 @@ bool pg_status_is_outage(const char *sqlstate) {
            strncmp(sqlstate, "57P", 3) == 0;
 }
 
-/* Who lacks a right is told which role has it: what the server says names only what was refused. */
+/* The error names the role that has the missing right: the server names only what was refused. */
 static pawl_status right_missing(const char *message, const char *schema, const char *op, pawl_error *err) {
     if (strstr(message, "for database") != NULL)
         return error_set(err, PAWL_CONFLICT, op,

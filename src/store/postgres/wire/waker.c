@@ -1,4 +1,4 @@
-/* Waking workers that wait: LISTEN on a connection of its own, NOTIFY by whoever puts. */
+/* Waking workers that wait: LISTEN on a separate connection, NOTIFY by each put. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ pawl_status postgres_waker_open(const struct store_config *config, struct store_
     return PAWL_OK;
 }
 
-/* One statement about an instance (nil: about nobody) whose answer has no columns that matter. */
+/* One statement about an instance (nil: about none) whose answer has no columns that matter. */
 static pawl_status run(struct store *store, const char *op, struct statement *statement, pawl_error *err) {
     pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_WRITE, err);
     pg_statement_clear(statement);
@@ -90,7 +90,7 @@ pawl_status postgres_wait_begin(struct store *store, pawl_uuid instance, int kin
     pg_params_int(&statement.params, kinds);
     pg_params_big(&statement.params, PAWL_WAIT_MS);
     pawl_status status = run(store, "wait_begin", &statement, err);
-    /* In a transaction of its own, behind the commit of the wish: who puts from now on has seen it. */
+    /* In its own transaction, after the commit of the wish: every later put has seen it. */
     struct statement look = pg_statement_new(POSTGRES_Q_WAIT_LATE, arena);
     if (status == PAWL_OK)
         status = pg_statement_run(postgres_of(store), "wait_begin", &look, EFFECT_READ, err);

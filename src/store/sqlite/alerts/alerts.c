@@ -127,7 +127,7 @@ static pawl_status read_turn(struct operation *op, struct arena *arena, struct a
     return statement_end(&s);
 }
 
-/* A clock that was set back, or somebody with a longer interval, does not stop the evaluation. */
+/* A clock that was set back, or a caller with a longer interval, does not stop the evaluation. */
 static bool turn_due(const struct alert_turn *turn, int64_t now_ms, int64_t interval_ms) {
     return turn->next_ms <= now_ms || turn->next_ms > now_ms + 2 * interval_ms;
 }
@@ -150,7 +150,7 @@ static pawl_status take_turn(struct operation *op, int64_t interval_ms, struct a
     return status == PAWL_OK ? read_rules(op, (pawl_str){NULL, 0}, arena, &turn->rules) : status;
 }
 
-/* Most who ask are early: they read and write nothing. */
+/* Most callers are early: they read and write nothing. */
 static pawl_status turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
                              struct alert_turn *out, pawl_error *err) {
     struct operation op;

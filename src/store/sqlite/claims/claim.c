@@ -20,7 +20,7 @@
 enum { BUSY_MS = 1000 };
 /* Lanes looked up at a time: the first one often has all that is wanted. */
 enum { VISIT_LANES = 8 };
-/* A call that has read so many bytes of payload grants what it has, so that memory stays bounded. */
+/* A call that has read this many bytes of payload grants what it has, so that memory stays bounded. */
 enum { CLAIM_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* One lane on the visit. */
@@ -54,7 +54,7 @@ struct claiming {
 
 static pawl_status no_memory(struct claiming *c) { return operation_no_memory(c->op); }
 
-/* The items of one grant stand at the end of c->items already, sorted by seq. */
+/* The items of one grant are at the end of c->items already, sorted by seq. */
 static pawl_status grant(struct claiming *c, int lane, size_t first, struct part like) {
     struct operation *op = c->op;
     const struct messages_claim *in = c->in;
@@ -139,7 +139,7 @@ static pawl_status know_instance(struct claiming *c) {
     return statement_end(&s);
 }
 
-/* What one lane's held streams give: the granted rows stand after c->items[c->count], the suspect apart. */
+/* What one lane's held streams give: the granted rows are after c->items[c->count], the suspect apart. */
 struct held {
     struct item suspect;
     bool has_suspect;
@@ -152,7 +152,7 @@ struct held {
     } * stopped; /* by a pause */
 };
 
-/* A suspect that leads its stream is taken when none runs. Who does not say its slots gets it as all that it
+/* A suspect that leads its stream is taken when none runs. A worker without slots gets it as all that it
  * has: a call that meets it beside work of this kind ends there, so that the next one begins with it; beside
  * work of another kind, which this kind cannot make end, it is passed over. */
 static bool take_suspect(struct claiming *c) {
@@ -368,7 +368,7 @@ static pawl_status move_cursor(struct claiming *c, int lane, int64_t high) {
     return statement_run(&s);
 }
 
-/* The next messages after *high; they stand behind c->items[c->count]. */
+/* The next messages after *high; they are put after c->items[c->count]. */
 static pawl_status read_messages(struct claiming *c, int lane, int64_t *high, size_t *read) {
     struct statement s = statement_begin(c->op, SQLITE_Q_MESSAGE_READ);
     bind_int(&s, c->in->kind);
@@ -492,7 +492,7 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
     return status;
 }
 
-/* The row of an item of a part, read anew. */
+/* The row of an item of a part, read again. */
 static pawl_status read_again(struct claiming *c, const struct part *part, const struct part_item *from,
                               struct item *item) {
     bool is_aside = part->source == SOURCE_ASIDE;

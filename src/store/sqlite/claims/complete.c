@@ -10,7 +10,7 @@
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/messages/aside.h"
 
-/* An unfinished message under the token, wherever its part is. */
+/* An unfinished message under the token, in any of its parts. */
 struct open_item {
     struct part *part;
     struct part_item *item;
@@ -30,7 +30,7 @@ struct token_group {
     bool single;            /* the token has one part: nothing of it was split off */
     struct open_item *open; /* by seq */
     size_t open_count;
-    size_t named;             /* without slots: the first so many are named, in order */
+    size_t named;             /* without slots: how many of the first are named, in order */
     struct open_item **slots; /* by id, once needed */
     size_t slot_count;        /* a power of two */
 };
@@ -99,7 +99,7 @@ static pawl_status index_open(struct token_group *g) {
 }
 
 /*
- * The first open item with that id that no item of the call stands for yet; else *surplus is one that is
+ * The first open item with that id that no item of the call has matched yet; else *surplus is one that is
  * taken, or NULL. Whole claims are mostly reported in the order of the grant: then no index is needed.
  */
 static pawl_status find_open(struct token_group *g, pawl_uuid id, struct open_item **found,

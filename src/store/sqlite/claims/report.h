@@ -4,7 +4,7 @@
 
 #include "store/sqlite/claims/flight.h"
 
-/* Who reports. */
+/* The reporting instance. */
 struct reporter {
     pawl_uuid instance;
     enum store_kind kind;

@@ -10,7 +10,7 @@ struct advance {
     const struct perspective_advance *in;
     struct perspective_brief perspective;
     struct arena *arena;
-    int64_t batch, waiting; /* waiting: versions behind the checkpoints that were taken */
+    int64_t batch, waiting; /* waiting: versions after the checkpoints that were taken */
     struct picked taken;
     struct wanted_events wanted;
     struct apply_cut *cuts;

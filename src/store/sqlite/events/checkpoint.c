@@ -1,4 +1,4 @@
-/* Checkpoints: how they move and who may claim them. */
+/* Checkpoints: how they move and which may be claimed. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -27,7 +27,7 @@ static void checkpoint_clear(const struct operation *op, struct checkpoint_state
     c->view.error = c->view.fingerprint = (pawl_str){NULL, 0};
 }
 
-/* The first matching event behind a version that is not skipped; 0: none. */
+/* The first matching event after a version that is not skipped; 0: none. */
 static pawl_status first_matching(struct operation *op, const struct checkpoint_state *c, int64_t after,
                                   int64_t *version) {
     *version = 0;
@@ -232,7 +232,7 @@ pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoi
         struct checkpoint_state *c = &all.rows[i];
         enum checkpoint_status stored = c->view.status;
         if (stored == CHECKPOINT_PROCESSING && c->view.lease_until_ms > op->now_ms) {
-            continue; /* its holder reads the stream's version before he lets go */
+            continue; /* its holder reads the stream's version before giving it back */
         } else if (stored == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > op->now_ms)) {
             continue;
         } else if (list->count < (size_t)in->max && can_run(runnable, c->view.perspective)) {

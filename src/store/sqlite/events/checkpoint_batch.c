@@ -6,7 +6,7 @@
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/events/events.h"
 
-/* Every perspective that is fed, for who names none. */
+/* Every perspective that is fed, for a call that names none. */
 static pawl_status all_keys(struct operation *op, struct checkpoints_claim *claim) {
     pawl_status status = PAWL_OK;
     pawl_str *keys = arena_array(op->scratch, PAWL_PERSPECTIVES_MAX, sizeof *keys);

@@ -145,7 +145,7 @@ pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struc
     return status;
 }
 
-/* The events behind a position that the receptor wants, as messages. */
+/* The events after a position that the receptor wants, as messages. */
 static pawl_status events_wanted(struct operation *op, const struct event_receptor *receptor, int limit,
                                  struct messages_put *put, int64_t *looked) {
     struct message_new *messages = arena_array(op->scratch, (size_t)limit, sizeof *messages);

@@ -187,7 +187,7 @@ int event_table_install(sqlite3 *db) {
     return sqlite3_create_module(db, "event_rows", &module, NULL);
 }
 
-/* After event_rows(?1), in whatever white space, at text.ptr[at]; 0: that is not what stands there. */
+/* The offset after event_rows(?1), with any white space, at text.ptr[at]; 0: the text is different. */
 static size_t behind_call(pawl_str text, size_t at) {
     static const char *const parts[] = {"event_rows", "(", "?1", ")"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

@@ -155,7 +155,7 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     }
     if (status != PAWL_OK || op->wake)
         return status;
-    /* Whoever runs receptors on events waits for inbox messages, and feeds them when it is woken. */
+    /* A worker with receptors on events waits for inbox messages, and feeds the receptors when woken. */
     s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_WAITED);
     bind_int(&s, KIND_BIT(KIND_INBOX));
     bind_int(&s, op->now_ms);

@@ -119,8 +119,8 @@ pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct a
         whole = whole && list.rows[i].lag_whole;
     if (status != PAWL_OK)
         return status;
-    /* The next list goes on from here: only a transaction that writes can remember that. When somebody else
-     * writes for long, what was read is as right, and the next list tries again. */
+    /* The next list goes on from here: only a transaction that writes can remember that. When another writer
+     * takes long, what was read is still right, and the next list tries again. */
     listing.mode = OPERATION_WRITE;
     if (!whole && list_all(store, &listing, arena, &moved, NULL) == PAWL_OK)
         list = moved;

@@ -89,7 +89,7 @@ pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event
     return run_all(op, sql, &(struct given){.rows = rows}, err);
 }
 
-/* Whether the statements could run; none is executed. Behind one that creates something nothing is known. */
+/* Whether the statements could run; none is executed. After one that creates something nothing is known. */
 static pawl_status user_sql_check(struct operation *op, pawl_str sql, bool writes, pawl_error *err) {
     bool rows = event_table_named(sql), creates = false;
     pawl_status status = PAWL_OK;

@@ -41,14 +41,14 @@ static void checkpoint(struct sqlite_store *store, int mode) {
     store->wait_deadline_us = clock_boot_us() + (int64_t)CHECKPOINT_WAIT_MS * 1000;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
     /* A reader that stays keeps the log from being emptied: waiting for it after every commit would stall
-     * everybody, so it is waited for once per so many pages. */
+     * all writers, so it is waited for once per CHECKPOINT_PAGES. */
     store->checkpoint_pages = CHECKPOINT_PAGES + (rc == SQLITE_OK ? 0 : store->wal_pages);
     (void)set_lock(store, F_UNLCK);
 }
 
 void checkpointer_after_commit(struct sqlite_store *store) {
     if (store->wal_pages < CHECKPOINT_PAGES)
-        store->checkpoint_pages = CHECKPOINT_PAGES; /* somebody emptied it */
+        store->checkpoint_pages = CHECKPOINT_PAGES; /* another process emptied it */
     if (store->wal_pages >= store->checkpoint_pages && elected(store))
         checkpoint(store, SQLITE_CHECKPOINT_FULL);
 }

@@ -29,7 +29,7 @@ enum { DAMAGE_BYTES = 200 };
 enum {
     BUSY_WAIT_US_MIN = 100,
     BUSY_WAIT_US_MAX = 4000,
-    BUSY_WAIT_US_NEXT = 1000 /* who is next looks often */
+    BUSY_WAIT_US_NEXT = 1000 /* the next in line looks often */
 };
 
 void connection_deadline_start(struct sqlite_store *store) {

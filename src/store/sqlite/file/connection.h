@@ -18,7 +18,7 @@ struct file_place {
 };
 enum { STORE_FILES = 3 }; /* the database, its log, the index of its log */
 
-/* A store on SQLite. Everything behind `lock` belongs to the operation that holds it. */
+/* A store on SQLite. Everything after `lock` belongs to the operation that holds it. */
 struct sqlite_store {
     struct store base; /* first, so that a struct store pointer is a struct sqlite_store pointer */
     pthread_mutex_t lock;
@@ -28,7 +28,7 @@ struct sqlite_store {
     int64_t timeout_ms;
     int64_t wait_deadline_us; /* boot clock; the busy handler gives up there */
     int wal_pages;            /* in the log after the last commit of this connection */
-    int checkpoint_pages;     /* so many call for a checkpoint */
+    int checkpoint_pages;     /* this many call for a checkpoint */
     int checkpointer_fd;      /* of the lock file; -1: not opened yet */
     int migrate_fd;           /* -1: not a migrating connection */
     int turn_fd;              /* of the writers' lock file, see turn.h; negative: enum turn_fd */

@@ -57,14 +57,14 @@ pawl_status files_short_log(struct sqlite_store *store, const char *op, pawl_err
     return gone ? cut_off(store, "-wal", "removed", op, err) : PAWL_OK;
 }
 
-/* SQLite never removes a log that is in use, nor replaces the file: whoever did has cut us off, and nobody
- * else would see what we commit from now on. */
+/* SQLite never removes a log that is in use, nor replaces the file: when that happened we are cut off, and
+ * no other process would see what we commit from now on. */
 pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
     static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < STORE_FILES && !store->in_memory; i++) {
         struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
         if (was->inode == 0 && (now.inode == 0 || is_open_here(now)))
-            *was = now; /* the log is made by the first who reads */
+            *was = now; /* the log is made by the first reader */
         if (was->inode == now.inode && was->device == now.device)
             continue;
         return cut_off(store, suffixes[i], now.inode == 0 ? "removed" : "replaced", op, err);

@@ -1,4 +1,4 @@
-/* A store on SQLite without a file: for the simulator. No URL names it, so that nobody's work is kept in it
+/* A store on SQLite without a file: for the simulator. No URL names it, so that no real work is kept in it
  * by mistake. */
 #ifndef STORE_SQLITE_FILE_MEMORY_H
 #define STORE_SQLITE_FILE_MEMORY_H

@@ -159,7 +159,7 @@ static pawl_status write_counters(struct operation *op) {
     return status;
 }
 
-/* An operation that found nothing to do leaves nothing behind: a worker that polls must not wear out the
+/* An operation that found nothing to do writes nothing: a worker that polls must not wear out the
  * disk. */
 static bool has_changes(const struct operation *op) {
     static const struct tally_delta nothing[KIND_COUNT + 1];
@@ -229,7 +229,7 @@ pawl_status operation_leave(struct operation *op, pawl_status status) {
     if (status == PAWL_OK)
         status = write_counters(op);
     if (status == PAWL_OK) {
-        /* Whoever wakes up now waits for the caller's commit before it can look. */
+        /* A worker that wakes up now waits for the caller's commit before it can look. */
         if (op->wake)
             waker_touch(op->store->path);
         return run(op, SQLITE_Q_SEND_RELEASE);

@@ -33,8 +33,8 @@ struct operation {
     int64_t changes; /* rows the connection had written before */
     struct tally_delta tally[KIND_COUNT + 1];
     struct perspective_delta perspective;
-    bool wake;          /* somebody waits for what this operation put */
-    bool news;          /* it paused or cancelled something: everybody is to look */
+    bool wake;          /* a worker waits for what this operation put */
+    bool news;          /* it paused or cancelled something: all workers are to look */
     struct part *parts; /* claim parts loaded so far, flight.h */
     pawl_uuid *evicted; /* whose lock files go after the commit */
     size_t evicted_count, evicted_cap;
@@ -50,7 +50,7 @@ PAWL_MUSTCHECK pawl_status operation_begin(struct operation *op, struct store *s
 PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
 
 /*
- * The same inside a transaction that somebody else has begun on the connection and will end: a savepoint
+ * The same inside a transaction that the caller has begun on the connection and will end: a savepoint
  * takes the place of the transaction. No lock: the connection is the caller's.
  */
 PAWL_MUSTCHECK pawl_status operation_join(struct operation *op, struct sqlite_store *store, const char *name,

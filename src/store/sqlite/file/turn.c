@@ -11,7 +11,8 @@
 
 enum { GIVE_US_MAX = 20000, GIVE_STEP_US = 200, IGNORE_US = 1000000 };
 
-/* Whether the lock file is open; it is opened once. Without it nobody takes turns, which is no error. */
+/* Whether the lock file is open; it is opened once. Without it writers do not take turns, which is no error.
+ */
 static bool ready(struct sqlite_store *store) {
     char *path = NULL;
     if (store->turn_fd == TURN_NOT_OPENED) {
@@ -36,7 +37,7 @@ void turn_give(struct sqlite_store *store) {
         return;
     while (somebody_waits(store)) {
         if (clock_boot_us() >= until_us) {
-            /* It does not come: stopped, or behind somebody else's long transaction. */
+            /* It does not come: stopped, or waiting behind another long transaction. */
             store->turn_ignore_until_us = until_us + IGNORE_US;
             return;
         }

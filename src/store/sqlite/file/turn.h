@@ -1,6 +1,6 @@
-/* Turns among writers. SQLite's write lock has no queue: who polls for it can starve beside a process that
- * writes one transaction after the other. So a writer that has to wait says so, and who is about to write
- * lets it go first. It is a courtesy with a bound: correctness never depends on it. */
+/* Turns among writers. SQLite's write lock has no queue: a process that polls for it can starve beside one
+ * that writes one transaction after the other. So a writer that has to wait says so, and one that is about to
+ * write lets it go first. It is a courtesy with a bound: correctness never depends on it. */
 #ifndef STORE_SQLITE_FILE_TURN_H
 #define STORE_SQLITE_FILE_TURN_H
 
@@ -12,7 +12,7 @@ void turn_give(struct sqlite_store *store);
 /* The lock is taken: this writer waits for its turn. True: it is the next one. */
 bool turn_wait(struct sqlite_store *store);
 
-/* The wait is over, one way or the other. */
+/* The wait has ended, one way or the other. */
 void turn_end(struct sqlite_store *store);
 
 #endif

@@ -23,7 +23,7 @@ static char *wake_file(const char *path) {
 
 void waker_touch(const char *path) {
     char *file = wake_file(path);
-    /* A file that is not there means that nobody has ever waited; a worker that misses this polls. */
+    /* A missing file means that no worker has ever waited; a worker that misses this polls. */
     if (file != NULL)
         (void)utimensat(AT_FDCWD, file, NULL, 0);
     free(file);
@@ -101,7 +101,7 @@ pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds
     bind_int(&s, op.now_ms + PAWL_WAIT_MS);
     status = operation_end(&op, statement_run(&s));
     if (status == PAWL_OK)
-        *late = false; /* one writer at a time: nobody else was putting */
+        *late = false; /* one writer at a time: no other put was running */
     return status;
 }
 

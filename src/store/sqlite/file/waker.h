@@ -4,7 +4,7 @@
 
 #include "store/store.h"
 
-/* Wakes whoever watches the file of the database at path; without one nothing happens. */
+/* Wakes the workers that watch the file of the database at path; without one nothing happens. */
 void waker_touch(const char *path);
 /* The same, and says that something was paused or cancelled. */
 void waker_write(const char *path);

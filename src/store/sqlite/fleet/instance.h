@@ -21,7 +21,7 @@ PAWL_MUSTCHECK pawl_status instance_read(struct operation *op, pawl_uuid id, str
 PAWL_MUSTCHECK pawl_status instance_must_be_active(struct operation *op, pawl_uuid id,
                                                    struct instance_brief *brief);
 
-/* PAWL_STALE also when its lease is over. */
+/* PAWL_STALE also when its lease has expired. */
 PAWL_MUSTCHECK pawl_status instance_must_be_live(struct operation *op, pawl_uuid id);
 
 /* Inside an operation: the input is checked already. */

@@ -1,4 +1,4 @@
-/* Lanes: who owns them and how they move. */
+/* Lanes: their owners and how they move. */
 #include "store/sqlite/fleet/lane.h"
 
 #include "base/uuid.h"

@@ -1,4 +1,4 @@
-/* Lanes: who owns them and how they move. */
+/* Lanes: their owners and how they move. */
 #ifndef STORE_SQLITE_FLEET_LANE_H
 #define STORE_SQLITE_FLEET_LANE_H
 

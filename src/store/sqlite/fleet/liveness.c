@@ -109,7 +109,7 @@ pawl_status sqlite_liveness_hold(struct store *store, pawl_uuid instance, bool *
     return status;
 }
 
-/* Whether somebody holds the lock. When that cannot be found out, the peer counts as present: its lease still
+/* Whether the lock is held. When that cannot be found out, the peer counts as present: its lease still
  * runs. */
 static bool is_present(struct sqlite_store *store, pawl_uuid instance) {
     char *path = file_of(store, instance);

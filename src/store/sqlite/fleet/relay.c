@@ -38,7 +38,7 @@ static pawl_status duty_put(struct operation *op, const struct duty_row *duty) {
     return statement_run(&s);
 }
 
-/* Decides inside the operation who has the duty now. */
+/* Decides inside the operation which instance has the duty now. */
 static pawl_status duty_decide(struct operation *op, const struct duty_take *in, struct duty_grant *grant) {
     struct duty_row duty;
     bool active = false, other = false;

@@ -1,4 +1,4 @@
-/* What executions leave behind: runs, their chain of hashes, the spine; and what goes in time. */
+/* What executions leave: runs, their chain of hashes, the spine; and what expires. */
 #include <inttypes.h>
 #include <string.h>
 

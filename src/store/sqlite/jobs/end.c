@@ -40,7 +40,7 @@ pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_rea
     if (!str_absent(error))
         row->error = error;
     row->job.token = row->job.lease_until_ms = 0;
-    row->job.flags &= ~JOB_LOSS_FLAGS; /* a redrive begins anew */
+    row->job.flags &= ~JOB_LOSS_FLAGS; /* a redrive starts over */
     row->reason = (int)reason;
     row->died_ms = call->op->now_ms;
     row->fingerprint = str_from(fingerprint(str_absent(row->error) ? STR("") : row->error, print));

@@ -19,7 +19,7 @@ static pawl_status requeue(struct jobs_call *call, struct sjob *job, int64_t due
     return jobs_move(call, job, waits ? JOB_WAITING : due_ms <= call->op->now_ms ? JOB_READY : JOB_LATER);
 }
 
-/* How long to wait behind a failed attempt. */
+/* How long to wait after a failed attempt. */
 static pawl_status delay_of(struct jobs_call *call, const struct finish_item *item, int attempts,
                             int64_t *delay_ms) {
     struct retry_policy policy = retry_policy_default();

@@ -34,7 +34,7 @@ PAWL_MUSTCHECK pawl_status jobs_end(struct jobs_call *call, pawl_status status);
 
 struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue);
 
-/* One job; ord stands beside the row. */
+/* One job; ord is beside the row. */
 struct sjob {
     struct job_row row;
     int64_t ord;
@@ -58,7 +58,7 @@ PAWL_MUSTCHECK pawl_status jobs_enqueue_in(struct operation *op, const struct jo
 PAWL_MUSTCHECK pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in,
                                           struct arena *arena, struct finish_result *out);
 
-/* Notes that somebody waits for jobs, so that the commit wakes them. */
+/* Notes that workers wait for jobs, so that the commit wakes them. */
 PAWL_MUSTCHECK pawl_status jobs_wake_wanted(struct operation *op);
 
 /* The ids that a statement lists in its first column; the statement is ended. */
@@ -109,7 +109,7 @@ struct sclaim {
 PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim,
                                            bool *found);
 PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim);
-/* Jobs of a claim that were not reported: all of them, or those whose lease is over. */
+/* Jobs of a claim that were not reported: all of them, or those whose lease has expired. */
 PAWL_MUSTCHECK pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool give_back);
 /* Called when an instance is evicted or says goodbye. */
 PAWL_MUSTCHECK pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goodbye);

@@ -45,7 +45,7 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
         return PAWL_OK;
     }
     status = schedule_write(op, in, old.last_ms, ++answer->version);
-    /* Who rests until the next schedule has to look again. */
+    /* Workers that rest until the next schedule have to look again. */
     return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 

@@ -1,4 +1,4 @@
-/* Whether anybody changed or removed what the audit keeps. */
+/* Whether what the audit keeps was changed or removed. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +19,7 @@ static bool hash_is(pawl_str stored, const uint8_t hash[static SHA256_BYTES]) {
     return stored.len == SHA256_BYTES && memcmp(stored.ptr, hash, SHA256_BYTES) == 0;
 }
 
-/* The first fault is the one that is told. */
+/* The first fault is the one that is reported. */
 static bool sound(const struct verify *v) { return str_absent(v->report.fault); }
 
 #define FAULT(v, ...)                                                                                        \
@@ -87,8 +87,8 @@ static pawl_status verify_heads(struct verify *v) {
     return statement_end(&s);
 }
 
-/* Rows by block and place go along with the blocks by id: an entry without its row is retention's when it may
- * be, and somebody's when not. */
+/* Rows by block and place go along with the blocks by id: an entry may lack its row once its
+ * retention has ended, not before. */
 static pawl_status verify_removed(struct verify *v) {
     struct statement blocks = statement_begin(v->op, SQLITE_Q_BLOCK_LIST_ID);
     struct statement rows = statement_begin(v->op, SQLITE_Q_RUN_PLACES);

@@ -56,7 +56,7 @@ PAWL_MUSTCHECK pawl_status hold_stop(struct operation *op, const struct stream_r
                                      enum hold_state state);
 
 /* Makes the hold agree with the rows aside: due with the first of them, gone without any. A blocked or parked
- * hold stays as it is, unless `release` says that what it waited for is over. */
+ * hold stays as it is, unless `release` says that what it waited for has ended. */
 PAWL_MUSTCHECK pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key,
                                        bool release);
 

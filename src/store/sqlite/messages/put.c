@@ -136,7 +136,7 @@ static pawl_status write_by_lane(struct operation *op, const struct messages_put
     return status;
 }
 
-/* Whoever waits is woken when this is committed; mostly nobody does. */
+/* Waiting workers are woken when this is committed; mostly there are none. */
 static pawl_status find_waiter(struct operation *op, enum store_kind kind) {
     int64_t one = 0;
     struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);

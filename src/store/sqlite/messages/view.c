@@ -1,4 +1,4 @@
-/* One message as the views show it, wherever it is. */
+/* One message in any state, as the views show it. */
 #include "store/sqlite/messages/view.h"
 
 #include <stdlib.h>

@@ -93,7 +93,7 @@ pawl_status runs_end(struct jobs_call *call, struct run_row *run, enum run_state
     return status == PAWL_OK ? tell_parent(call, run, false) : status;
 }
 
-/* The consolidation is over, or there was none to do. */
+/* The consolidation has ended, or there was none to do. */
 static pawl_status consolidated(struct jobs_call *call, struct run_row *run) {
     run->consolidated = true;
     run->job = 0;

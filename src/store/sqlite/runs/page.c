@@ -152,8 +152,8 @@ static pawl_status fail_page(struct page_call *p, const struct page_commit *in, 
                                .duration_ms = in->fetch_ms,
                                .error = out->error};
     out->outcome = PAGE_FAILED;
-    /* Before its job: a page that somebody delivered once more may have brought it, whose end says nothing.
-     */
+    /* Before its job: a page that was delivered twice may have brought it, and the end of that one says
+     * nothing. */
     pawl_status status = runs_partition_end(&p->call, &p->run, &p->part, PART_FAILED, out->error);
     return status == PAWL_OK ? jobs_report_one(&p->call, &item, &p->answer) : status;
 }

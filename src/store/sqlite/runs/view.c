@@ -1,4 +1,4 @@
-/* Questions about runs, their targets, and what goes with time. */
+/* Questions about runs, their targets, and what expires. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
