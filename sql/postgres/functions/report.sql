@@ -456,8 +456,8 @@ DECLARE
     v_stale integer := 0;
     v_paused text[] := '{}';
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_delays?'],
-                              ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_delays)],
+    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_delays?', 'p_handlers?'],
+                              ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_delays), cardinality(p_handlers)],
                               ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL)]);
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
