@@ -356,7 +356,7 @@ class Postgres(Doctor):
             holder.wait(SECONDS_MAX)
         self.assertEqual((why["cause"], why["locked_by"]), ("no owner", "psql"))
         self.assertRegex(why["explanation"], rf"Its lane is locked by an open transaction of process {why['locked_pid']} "
-                                             r"\(psql\) since 2.*; nobody else works on it until that ends\.$")
+                                             r"\(psql\) since 2.*; no other worker runs it until that ends\.$")
         self.assertIn(f"pg_terminate_backend({why['locked_pid']})", why["next"])
         self.until(lambda: self.run_pawl("why", message, "-o", "json").json()["locked"] is None)
 
