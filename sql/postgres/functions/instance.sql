@@ -279,7 +279,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is not registered', p_id);
     END IF;
     IF NOT pawl.instance_end(p_id, 2::smallint, true, v_now) THEN
-        -- A transaction has a checkpoint of it: whoever claims or beats after that takes it, as from an evicted one.
+        -- A transaction has locked a checkpoint of it: the next claim or beat takes it, as from an evicted one.
         UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, evicted_ms = v_now, leftovers = true WHERE i.id = p_id;
         RETURN;
     END IF;

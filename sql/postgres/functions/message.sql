@@ -57,7 +57,7 @@ BEGIN
     INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
     VALUES (p_scope, p_name, p_reason, p_actor, v_now) ON CONFLICT (scope, name) DO NOTHING;
     IF p_scope = 4 THEN
-        -- One that waits for a resume does so no longer; its lane first, so that no claim lets it wait anew.
+        -- One that waits for a resume does so no longer; its lane first, so that no claim makes it wait again.
         PERFORM 1 FROM pawl.lane l
           WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl.message m WHERE m.id = p_name::uuid
                                      UNION SELECT a.kind, a.lane FROM pawl.aside a WHERE a.id = p_name::uuid)

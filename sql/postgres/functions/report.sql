@@ -382,7 +382,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.item_find(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid)
     RETURNS TABLE (seq bigint, source smallint, lane integer, key text, attempts integer, deaths integer,
                    policy smallint, max_attempts integer)
-LANGUAGE plpgsql VOLATILE ROWS 1 -- it keeps the plan; a SQL function would make it anew for every item
+LANGUAGE plpgsql VOLATILE ROWS 1 -- it keeps the plan; a SQL function would plan again for every item
 SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column

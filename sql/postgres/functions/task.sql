@@ -1,7 +1,7 @@
 -- task: tasks, schedules, agents, and what was refused to them.
 
 -- name: agent_put
--- Who may make tasks, and what their tools may do.
+-- Makes or changes an agent: it may make tasks, with tools limited to its scopes.
 -- params: p_name text, p_scopes json (array of text), p_disabled boolean
 -- returns: nothing
 -- tables: agent

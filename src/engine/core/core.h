@@ -29,8 +29,7 @@ enum {
     ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
-    ENGINE_PAUSED_MS =
-        100, /* how long a message is left alone whose handler was resumed before we heard of it */
+    ENGINE_PAUSED_MS = 100,      /* how long a message is left alone when we missed its handler's resume */
     ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others, at first */
     ENGINE_NO_HANDLER_MS_MAX = 60000,
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
