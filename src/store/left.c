@@ -1,4 +1,5 @@
 /* What is left to do of some kinds, in any table. */
+#include "base/limits.h"
 #include "base/str.h"
 #include "store/store.h"
 
@@ -19,9 +20,11 @@ pawl_status store_left(struct store *store, int kinds, pawl_str queue, struct ar
         bool due = c->next_due_ms != 0 && c->next_due_ms <= counts.now_ms;
         left.due += c->ready + c->leased + due;
         if (c->next_due_ms > counts.now_ms) {
-            int64_t wait_ms = c->next_due_ms - counts.now_ms;
+            bool paused = c->next_due_ms == PAWL_UNTIL_RESUMED_MS;
+            int64_t wait_ms = paused ? 0 : c->next_due_ms - counts.now_ms;
             left.later += c->aside;
-            left.next_ms = left.next_ms == 0 || wait_ms < left.next_ms ? wait_ms : left.next_ms;
+            if (wait_ms > 0)
+                left.next_ms = left.next_ms == 0 || wait_ms < left.next_ms ? wait_ms : left.next_ms;
         }
     }
     for (size_t i = 0; i < jobs.count; i++) {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
@@ -41,7 +42,8 @@ struct cell cell_uuid(pawl_uuid uuid) {
 }
 
 struct cell cell_time(int64_t wall_ms) {
-    return (struct cell){.present = wall_ms != 0, .number = wall_ms};
+    /* What is paused has no time yet. */
+    return (struct cell){.present = wall_ms != 0 && wall_ms != PAWL_UNTIL_RESUMED_MS, .number = wall_ms};
 }
 
 struct cell cell_duration(int64_t duration_ms) {
