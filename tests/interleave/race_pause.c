@@ -98,6 +98,45 @@ static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_
     expect_claim(s, "1");
 }
 
+/* 9,000 messages commit late, most of them of a paused topic: more than one claim reads. Every tenth of the
+ * first "open" * 10 is not paused, in a stream of its own. Nothing of it may be left behind the cursor. */
+static void late_and_paused(struct scene *s, int open, int distance) {
+    join(s, 1);
+    run(s, s->a, "BEGIN");
+    run(s, s->a,
+        text(s,
+             "SELECT count(pawl.send(CASE WHEN n %% 10 = 0 AND n <= %d THEN 'U' ELSE 'T' END, '{}', "
+             "CASE WHEN n %% 10 = 0 AND n <= %d THEN 'u' || n ELSE 'x' END, "
+             "id => ('01900000-0000-7000-8000-0100' || lpad(to_hex(n), 8, '0'))::uuid)) "
+             "FROM generate_series(1, 9000) AS n",
+             10 * open, 10 * open));
+    run(s, s->observer, text(s, "SELECT nextval('pawl.message_seq') FROM generate_series(1, %d)", distance));
+    send_now(s, 10001, "y");
+    const char *first = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(run(s, s->b, sql_complete(s, 1, first, 10001)), APPLIED); /* the cursor is here */
+    run(s, s->observer, PAUSE(1, "T"));
+    run(s, s->a, "COMMIT");
+    const char *grant = run(s, s->b, sql_claim(s, 1, 500));
+    assert_string_equal(numbers(s, grant), open > 0 ? "10 20 30" : "");
+    for (int n = 10; n <= 10 * open; n += 10)
+        assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, n)), APPLIED);
+    assert_string_equal(run(s, s->b, sql_claim(s, 1, 500)), "");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.message"), "0");
+    run(s, s->observer, RESUME(1, "T"));
+    const char *asked = sql_claim(s, 1, 5000);
+    assert_string_equal(run(s, s->b, text(s, "SELECT cardinality(string_to_array((%s), ' '))", asked)),
+                        "5000");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.aside"), text(s, "%d", 9000 - open));
+}
+
+static void more_late_commits_than_a_claim_passes_over_are_not_lost(void **state) {
+    late_and_paused(*state, 0, 0);
+}
+
+static void nor_are_they_when_they_are_very_far_back(void **state) { late_and_paused(*state, 0, 25000); }
+
+static void nor_are_they_when_some_are_granted(void **state) { late_and_paused(*state, 3, 0); }
+
 static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_resume_waits_for_the_claim_that_passes_over_what_it_names),
     SCENE_TEST(a_claim_beside_a_resume_lets_nothing_wait),
@@ -105,6 +144,9 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(a_resume_waits_for_what_is_given_back_for_its_handler),
     SCENE_TEST(what_is_given_back_beside_the_resume_of_its_handler_does_not_wait),
     SCENE_TEST(a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_it),
+    SCENE_TEST(more_late_commits_than_a_claim_passes_over_are_not_lost),
+    SCENE_TEST(nor_are_they_when_they_are_very_far_back),
+    SCENE_TEST(nor_are_they_when_some_are_granted),
 };
 
 RACES(pause, tests);

@@ -24,9 +24,10 @@ DECLARE
     v_dead integer := 0;
     v_high bigint;
     v_xid xid8;
+    v_more boolean := false; -- below the cursor, unread
 BEGIN
     IF p_paused THEN
-        SELECT s.seqs, s.keys, s.high, s.xid INTO v_seqs, v_keys, v_high, v_xid
+        SELECT s.seqs, s.keys, s.high, s.xid, s.more INTO v_seqs, v_keys, v_high, v_xid, v_more
           FROM pawl.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
     ELSE
         SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}')
@@ -38,7 +39,8 @@ BEGIN
     used := cardinality(v_seqs);
     tokens := '{}';
     IF used = 0 THEN
-        PERFORM pawl.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false) WHERE v_high IS NOT NULL OR p_start < p_lane.high - 20000;
+        PERFORM pawl.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false)
+          WHERE NOT v_more AND (v_high IS NOT NULL OR p_start < p_lane.high - 20000);
         RETURN;
     END IF;
     BEGIN -- for its id, which is newer than every seq that was read
@@ -81,8 +83,8 @@ BEGIN
     EXCEPTION WHEN unique_violation THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_token);
     END;
-    IF used = p_left AND v_seqs[used] < p_lane.high THEN
-        -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
+    IF v_more OR (used = p_left AND v_seqs[used] < p_lane.high) THEN
+        -- Late commits filled the batch: there may be more of them below the cursor, so it is not moved.
         IF cardinality(tokens) > 0 THEN
             UPDATE pawl.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
         END IF;
@@ -97,13 +99,13 @@ $$;
 -- params: p_lane pawl.lane: locked by the caller, which keeps a resume away; p_left: how many are wanted; p_start: where to
 --   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
 -- returns: seqs, keys: at most p_left messages that are not paused, nor behind one that is; high, xid: up to where
---   everything was read, and a transaction that is newer than every number up to there; NULL: nothing was set aside,
---   or there may be more below the cursor
+--   everything was read, and a transaction that is newer than every number up to there; NULL: nothing was set aside;
+--   more: it stopped below the cursor, where there may be more
 -- tables: message, aside, hold, tally (written), pause (read)
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl.claim_sweep(
     p_lane pawl.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
-    OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8)
+    OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8, OUT more boolean)
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -123,6 +125,7 @@ DECLARE
 BEGIN
     seqs := '{}';
     keys := '{}';
+    more := false;
     LOOP
         SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), array_agg(r.key ORDER BY r.seq), array_agg(r.paused ORDER BY r.seq)
           INTO v_seqs, v_keys, v_paused
@@ -168,10 +171,8 @@ BEGIN
             END;
         END IF;
         EXIT WHEN cardinality(seqs) = p_left OR cardinality(v_seqs) < v_limit;
-        IF v_read >= c_read_max THEN
-            high := CASE WHEN high >= p_lane.high THEN high END;
-            EXIT;
-        END IF;
+        more := v_read >= c_read_max AND v_from < p_lane.high;
+        EXIT WHEN v_read >= c_read_max;
         v_limit := least(4 * v_limit, c_read_max);
     END LOOP;
 END

@@ -95,6 +95,35 @@ static void what_is_paused_does_not_count(void **state) {
     complete_all(c, 1, got);
 }
 
+/* However much is paused in front of it: a claim reads only so far, the next one goes on from there. */
+static void what_is_paused_in_great_numbers_hides_nothing(void **state) {
+    struct conf *c = *state;
+    enum { PAUSED = 9000, OPEN = 3, CLAIMS_MAX = 10 };
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    hold_up(c, PAUSE_STREAM, stream_on(c, 0, 0));
+    put_range(c, KIND_OUTBOX, 1, PAUSED / 2, stream_on(c, 0, 0));
+    put_range(c, KIND_OUTBOX, PAUSED / 2 + 1, PAUSED, stream_on(c, 0, 0));
+    put(c, KIND_OUTBOX, PAUSED + 1, stream_on(c, 0, 1));
+    put(c, KIND_OUTBOX, PAUSED + 2, stream_on(c, 0, 1));
+    put(c, KIND_OUTBOX, PAUSED + 3, stream_on(c, 0, 2));
+    int open = 0;
+    for (int i = 0; i < CLAIMS_MAX && open < OPEN; i++) {
+        struct item_list got = claim(c, 1, KIND_OUTBOX, 500);
+        open += (int)got.count;
+        complete_all(c, 1, got);
+    }
+    assert_int_equal(open, OPEN);
+    resume(c, PAUSE_STREAM, stream_on(c, 0, 0));
+    int next = 1;
+    for (int i = 0; i < CLAIMS_MAX && next <= PAUSED; i++) {
+        struct item_list got = claim(c, 1, KIND_OUTBOX, 5000);
+        for (size_t k = 0; k < got.count; k++)
+            assert_true(uuid_equal(got.items[k].id, message_id(next++)));
+        complete_all(c, 1, got);
+    }
+    assert_int_equal(next, PAUSED + 1);
+}
+
 /* A next attempt that comes due during the pause waits, and is the second one afterwards. */
 static void a_next_attempt_waits_too(void **state) {
     struct conf *c = *state;
@@ -165,6 +194,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_claim_passes_over_a_paused_topic),
     CONF_TEST(a_claim_passes_over_a_paused_stream_and_type),
     CONF_TEST(what_is_paused_does_not_count),
+    CONF_TEST(what_is_paused_in_great_numbers_hides_nothing),
     CONF_TEST(a_next_attempt_waits_too),
     CONF_TEST(a_cancelled_message_does_not_wait),
     CONF_TEST(what_is_given_back_for_a_handler_waits_for_its_resume),
