@@ -123,6 +123,45 @@ static void more_late_commits_beside_a_held_stream_all_come_in_order(void **stat
     late_commits(*state, true);
 }
 
+/* An id is granted once per token: the claim ends below the cursor, and what it left is found by the next. */
+static void late_twins(struct scene *s, bool apart, bool paused) {
+    join(s, 1);
+    if (paused)
+        run(s, s->observer, "SELECT pawl.pause_set(2::smallint, 'w', NULL, 'anna')");
+    run(s, s->a, "BEGIN");
+    run(s, s->a, sql_send(s, 1, paused ? "w" : "z"));
+    run(s, s->a, sql_send(s, 1, "x"));
+    run(s, s->a, sql_send(s, 2, "x"));
+    run(s, s->a, sql_send(s, 1, "v"));
+    send_now(s, 3, "y");
+    const char *grant = run(s, s->b, sql_claim(s, 1, 10));
+    assert_string_equal(numbers(s, grant), "3");
+    run(s, s->b, apart ? sql_fail(s, 1, grant, 3, true, BLOCK) : sql_complete(s, 1, grant, 3));
+    run(s, s->a, "COMMIT");
+    static const char *const turns[] = {"1", "1 2", "1", ""};
+    for (int i = paused ? 1 : 0; i < 4; i++) {
+        grant = run(s, s->b, sql_claim(s, 1, 10));
+        assert_string_equal(numbers(s, grant), turns[i]);
+        if (turns[i][0] == '1')
+            assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 1)), APPLIED);
+        if (strchr(turns[i], '2') != NULL)
+            assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, 2)), APPLIED);
+    }
+    refused(s, 1, "1@1", 1);
+}
+
+static void late_commits_with_one_id_come_one_after_the_other(void **state) {
+    late_twins(*state, false, false);
+}
+
+static void late_commits_with_one_id_beside_a_held_stream_do_too(void **state) {
+    late_twins(*state, true, false);
+}
+
+static void late_commits_with_one_id_behind_a_paused_one_do_too(void **state) {
+    late_twins(*state, false, true);
+}
+
 static void a_late_commit_into_a_stream_in_flight_waits_aside(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -272,6 +311,9 @@ static const struct CMUnitTest tests[] = {
     SCENE_TEST(transactions_that_follow_one_another_keep_their_order),
     SCENE_TEST(more_late_commits_than_one_claim_takes_all_come_in_order),
     SCENE_TEST(more_late_commits_beside_a_held_stream_all_come_in_order),
+    SCENE_TEST(late_commits_with_one_id_come_one_after_the_other),
+    SCENE_TEST(late_commits_with_one_id_beside_a_held_stream_do_too),
+    SCENE_TEST(late_commits_with_one_id_behind_a_paused_one_do_too),
     SCENE_TEST(a_late_commit_into_a_stream_in_flight_waits_aside),
     SCENE_TEST(a_late_commit_out_of_a_savepoint_is_found_too),
     SCENE_TEST(many_cursors_later_the_oldest_commit_is_still_found),

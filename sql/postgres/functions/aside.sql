@@ -16,6 +16,7 @@ AS $$
 DECLARE
     v_seqs bigint[];
     v_keys text[];
+    v_ids uuid[];
     v_grant bigint[];
     v_behind bigint[];
     v_behind_keys text[];
@@ -30,9 +31,9 @@ BEGIN
         SELECT s.seqs, s.keys, s.high, s.xid, s.more INTO v_seqs, v_keys, v_high, v_xid, v_more
           FROM pawl.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
     ELSE
-        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}')
-          INTO v_seqs, v_keys
-          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key FROM pawl.message m
+        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}'), array_agg(r.id ORDER BY r.seq)
+          INTO v_seqs, v_keys, v_ids
+          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id FROM pawl.message m
                  WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
                  ORDER BY m.seq LIMIT p_left) r;
     END IF;
@@ -47,17 +48,22 @@ BEGIN
         -- The holds after the messages: one that is made between the two must be seen.
         WITH locked AS MATERIALIZED (
             SELECT h.key, h.state, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
-        sorted AS (
-            SELECT r.seq, r.key,
+        sorted AS MATERIALIZED (
+            SELECT r.seq, r.key, r.id,
                    CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN r.key = ANY (p_flight_keys) THEN 2
                         WHEN p_paused AND k.due_ms = pawl.until_resumed() THEN 1 -- for what comes after it: claim_sweep
                         WHEN k.state IS NOT NULL THEN 2 ELSE 1 END AS fate
-              FROM unnest(v_seqs, v_keys) AS r(seq, key) LEFT JOIN locked k ON k.key = r.key)
+              FROM unnest(v_seqs, v_keys, v_ids) AS r(seq, key, id) LEFT JOIN locked k ON k.key = r.key),
+        -- From the first on whose id is granted already they stay unread: reports name the token and the id.
+        cut AS MATERIALIZED (
+            SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
+              FROM (SELECT s.seq, lag(s.id) OVER (ORDER BY s.id, s.seq) = s.id AS twin FROM sorted s WHERE s.fate = 1) t WHERE t.twin)
         SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
                coalesce(array_agg(DISTINCT s.key) FILTER (WHERE s.fate = 2), '{}'),
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
-          INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s;
+          INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s WHERE s.seq < (SELECT k.seq FROM cut k);
+        used := cardinality(v_grant) + cardinality(v_behind) + cardinality(v_parked);
         IF cardinality(v_behind) > 0 THEN
             v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
             PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
@@ -83,8 +89,8 @@ BEGIN
     EXCEPTION WHEN unique_violation THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_token);
     END;
-    IF v_more OR (used = p_left AND v_seqs[used] < p_lane.high) THEN
-        -- Late commits filled the batch: there may be more of them below the cursor, so it is not moved.
+    IF v_more OR v_seqs[used + 1] <= p_lane.high OR (used = p_left AND v_seqs[used] < p_lane.high) THEN
+        -- Late commits filled the batch, or one of them ended it: there may be more of them below the cursor, so it is not moved.
         IF cardinality(tokens) > 0 THEN
             UPDATE pawl.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
         END IF;
@@ -98,9 +104,10 @@ $$;
 -- Sets aside what is paused at the front of a lane, and says what else is to be read there.
 -- params: p_lane pawl.lane: locked by the caller, which keeps a resume away; p_left: how many are wanted; p_start: where to
 --   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
--- returns: seqs, keys: at most p_left messages that are not paused, nor behind one that is; high, xid: up to where
---   everything was read, and a transaction that is newer than every number up to there; NULL: nothing was set aside;
---   more: it stopped below the cursor, where there may be more
+-- returns: seqs, keys: at most p_left messages that are not paused, nor behind one that is; of those that may run no two
+--   have one id. What comes after them is left as it is: set aside, it could overtake what its stream has before it.
+--   high, xid: up to where everything was read, and a transaction that is newer than every number up to there; NULL:
+--   nothing was set aside; more: it stopped below the cursor, where there may be more
 -- tables: message, aside, hold, tally (written), pause (read)
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl.claim_sweep(
@@ -116,7 +123,11 @@ DECLARE
     v_read integer := 0;
     v_seqs bigint[];
     v_keys text[];
+    v_ids uuid[];
     v_paused boolean[];
+    v_cut bigint;
+    v_grant_ids uuid[] := '{}';
+    v_more_ids uuid[];
     v_open bigint[];
     v_open_keys text[];
     v_stopped bigint[];
@@ -127,9 +138,10 @@ BEGIN
     keys := '{}';
     more := false;
     LOOP
-        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), array_agg(r.key ORDER BY r.seq), array_agg(r.paused ORDER BY r.seq)
-          INTO v_seqs, v_keys, v_paused
-          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key,
+        SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), array_agg(r.key ORDER BY r.seq), array_agg(r.id ORDER BY r.seq),
+               array_agg(r.paused ORDER BY r.seq)
+          INTO v_seqs, v_keys, v_ids, v_paused
+          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id,
                        (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(m.topic, m.type))
                         OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = m.stream))
                        AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = m.id::text) AS paused
@@ -144,21 +156,35 @@ BEGIN
         WITH locked AS MATERIALIZED (
             SELECT h.key, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         met AS (
-            SELECT r.seq, r.key, r.paused AND k.key IS NULL AND r.key <> ALL (p_flight_keys) AS stops,
+            SELECT r.seq, r.key, r.id, r.paused, k.key IS NULL AND r.key <> ALL (p_flight_keys) AS free,
                    coalesce(k.due_ms = pawl.until_resumed(), false) AS held
-              FROM unnest(v_seqs, v_keys, v_paused) AS r(seq, key, paused) LEFT JOIN locked k ON k.key = r.key),
+              FROM unnest(v_seqs, v_keys, v_ids, v_paused) AS r(seq, key, id, paused) LEFT JOIN locked k ON k.key = r.key),
         sorted AS (
-            SELECT m.seq, m.key, m.held, min(m.seq) FILTER (WHERE m.stops) OVER (PARTITION BY m.key) AS first FROM met m)
-        SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE NOT s.held AND (s.seq < s.first) IS NOT FALSE), '{}'),
-               coalesce(array_agg(s.key ORDER BY s.seq) FILTER (WHERE NOT s.held AND (s.seq < s.first) IS NOT FALSE), '{}'),
-               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.seq = s.first), '{}'),
-               array_agg(DISTINCT s.key) FILTER (WHERE s.held OR s.seq >= s.first),
-               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.held OR s.seq > s.first), '{}')
-          INTO v_open, v_open_keys, v_stopped, v_swept_keys, v_behind FROM sorted s;
-        seqs := seqs || v_open[:p_left - cardinality(seqs)];
-        keys := keys || v_open_keys[:p_left - cardinality(keys)];
+            SELECT m.*, min(m.seq) FILTER (WHERE m.paused AND m.free) OVER (PARTITION BY m.key) AS first FROM met m),
+        fates AS MATERIALIZED (
+            SELECT s.seq, s.key, s.id, s.free,
+                   CASE WHEN s.held OR s.seq > s.first THEN 3 WHEN s.seq = s.first THEN 2 ELSE 1 END AS fate FROM sorted s),
+        -- The first that is one too many, or whose id is granted already: reports name the token and the id.
+        cut AS MATERIALIZED (
+            SELECT min(t.seq) AS seq
+              FROM (SELECT f.seq, row_number() OVER (ORDER BY f.seq) > p_left - cardinality(seqs)
+                                  OR f.free AND (f.id = ANY (v_grant_ids)
+                                                 OR row_number() OVER (PARTITION BY f.free, f.id ORDER BY f.seq) > 1) AS ends
+                      FROM fates f WHERE f.fate = 1) t WHERE t.ends)
+        SELECT (SELECT k.seq FROM cut k),
+               coalesce(array_agg(f.seq ORDER BY f.seq) FILTER (WHERE f.fate = 1), '{}'),
+               coalesce(array_agg(f.key ORDER BY f.seq) FILTER (WHERE f.fate = 1), '{}'),
+               coalesce(array_agg(f.id) FILTER (WHERE f.fate = 1 AND f.free), '{}'),
+               coalesce(array_agg(f.seq ORDER BY f.seq) FILTER (WHERE f.fate = 2), '{}'),
+               array_agg(DISTINCT f.key) FILTER (WHERE f.fate > 1),
+               coalesce(array_agg(f.seq ORDER BY f.seq) FILTER (WHERE f.fate = 3), '{}')
+          INTO v_cut, v_open, v_open_keys, v_more_ids, v_stopped, v_swept_keys, v_behind
+          FROM fates f WHERE (f.seq < (SELECT k.seq FROM cut k)) IS NOT FALSE;
+        seqs := seqs || v_open;
+        keys := keys || v_open_keys;
+        v_grant_ids := v_grant_ids || v_more_ids;
         IF cardinality(v_stopped) + cardinality(v_behind) > 0 THEN
-            high := v_from;
+            high := coalesce(v_cut - 1, v_from);
             BEGIN -- for its id, which is newer than every seq that was read
                 PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, 4::smallint, pawl.until_resumed());
                 PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
@@ -169,6 +195,10 @@ BEGIN
             EXCEPTION WHEN unique_violation THEN
                 RAISE;
             END;
+        END IF;
+        IF v_cut IS NOT NULL THEN
+            more := v_cut <= p_lane.high;
+            EXIT;
         END IF;
         EXIT WHEN cardinality(seqs) = p_left OR cardinality(v_seqs) < v_limit;
         more := v_read >= c_read_max AND v_from < p_lane.high;
@@ -274,6 +304,7 @@ DECLARE
     v_other boolean; -- of another kind
     v_alone boolean;
     v_lost_left bigint;
+    v_ids uuid[] := '{}';
     v_first boolean;
     v_hold record;
     v_row record;
@@ -298,7 +329,7 @@ BEGIN
          ORDER BY h.due_ms, f.seq LOOP
         EXIT WHEN v_left = 0;
         v_first := true;
-        FOR v_row IN SELECT a.seq, a.losses, a.scheduled_ms,
+        FOR v_row IN SELECT a.seq, a.id, a.losses, a.scheduled_ms,
                             p_paused
                             AND (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(a.topic, a.type))
                                  OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = a.stream))
@@ -325,12 +356,14 @@ BEGIN
                 END IF;
                 EXIT;
             END IF;
+            EXIT WHEN v_row.id = ANY (v_ids); -- once per token: reports name the token and the id
             IF v_row.losses > 0 THEN
                 EXIT WHEN v_lost_left <= 0;
                 v_lost_left := v_lost_left - 1;
                 lost := lost + 1;
             END IF;
             seqs := seqs || v_row.seq;
+            v_ids := v_ids || v_row.id;
             v_left := v_left - 1;
             v_first := false;
         END LOOP;

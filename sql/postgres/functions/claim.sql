@@ -178,7 +178,8 @@ BEGIN
         END IF;
 
         -- The usual lane: nothing in flight, nothing aside, nothing paused. One statement reads it and writes the claim; a hold that
-        -- came meanwhile makes it read nothing. The subtransaction's id is newer than every seq it read.
+        -- came meanwhile makes it read nothing. It ends before a message whose id is granted already: reports name the token
+        -- and the id. The subtransaction's id is newer than every seq it read.
         BEGIN
             RETURN QUERY
             WITH batch AS MATERIALIZED (
@@ -186,14 +187,17 @@ BEGIN
                  WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start
                    AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane))
                  ORDER BY m.seq LIMIT v_left),
+            cut AS MATERIALIZED (
+                SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
+                  FROM (SELECT b.seq, lag(b.id) OVER (ORDER BY b.id, b.seq) = b.id AS twin FROM batch b) t WHERE t.twin),
             granted AS (
                 INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
                                         began_ms, request, seqs)
                 SELECT v_token, 1, p_kind, v_lane.lane, p_instance, 1, v_policy, v_attempts, v_lease, v_now, p_request,
                        array_agg(b.seq)
-                  FROM batch b HAVING count(*) > 0)
+                  FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k) HAVING count(*) > 0)
             SELECT v_token, v_lease, b.seq, {{b.message}}, 1, 0, false, false
-              FROM batch b;
+              FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k);
             GET DIAGNOSTICS v_count = ROW_COUNT;
         EXCEPTION WHEN unique_violation THEN
             RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
@@ -208,7 +212,9 @@ BEGIN
         SELECT c.seqs[v_count], pawl.xid_widen(c.xmin) INTO v_high, v_xid
           FROM pawl.claim c WHERE c.token = v_token AND c.part = 1;
         v_subs := v_subs + 1;
-        IF v_count = v_left AND v_high < v_lane.high THEN
+        IF v_high < v_lane.high
+           AND (v_count = v_left OR EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = v_lane.lane
+                                               AND m.seq > v_high AND m.seq <= v_lane.high)) THEN
             -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
             UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = v_lane.lane;
         ELSE
@@ -303,7 +309,8 @@ BEGIN
                 v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
             END IF;
             v_token := (v_found.epoch << 40) | nextval('pawl.token_seq'); -- token_next, on the timeline it knows
-            -- The subtransaction's id is newer than every seq it reads.
+            -- It ends before a message whose id is granted already, as in claim. The subtransaction's id is newer than every
+            -- seq it reads.
             BEGIN
                 RETURN QUERY
                 WITH batch AS MATERIALIZED (
@@ -314,15 +321,18 @@ BEGIN
                                AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = p_lane
                                                   AND c.state = :CLAIM_ACTIVE AND c.token >= v_lane.low_token))
                      ORDER BY m.seq LIMIT p_max),
+                cut AS MATERIALIZED (
+                    SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
+                      FROM (SELECT b.seq, lag(b.id) OVER (ORDER BY b.id, b.seq) = b.id AS twin FROM batch b) t WHERE t.twin),
                 granted AS (
                     INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
                                             began_ms, request, seqs)
                     SELECT v_token, 1, p_kind, p_lane, p_instance, 1, v_found.policy, v_found.attempts,
                            v_found.now_ms + p_lease_ms, v_found.now_ms, p_request, array_agg(b.seq)
-                      FROM batch b HAVING count(*) > 0)
+                      FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k) HAVING count(*) > 0)
                 SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, {{b.message}},
                        1, 0, false, false
-                  FROM batch b;
+                  FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k);
                 GET DIAGNOSTICS v_count = ROW_COUNT;
             EXCEPTION WHEN unique_violation THEN
                 RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
@@ -336,7 +346,9 @@ BEGIN
     END IF;
     SELECT c.seqs[v_count], pawl.xid_widen(c.xmin) INTO v_high, v_xid
       FROM pawl.claim c WHERE c.token = v_token AND c.part = 1;
-    IF v_count = p_max AND v_high < v_lane.high THEN
+    IF v_high < v_lane.high
+       AND (v_count = p_max OR EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = p_lane
+                                          AND m.seq > v_high AND m.seq <= v_lane.high)) THEN
         -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
         UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = p_lane;
     ELSE

@@ -131,8 +131,6 @@ $$;
 -- locks: those of epoch_follow, release and jobs_report, the checkpoints; nothing when the two agree. It goes with a heartbeat,
 --   which does not wait: when a transaction holds one of them for longer, what is lost (messages: of this kind) is left to
 --   the next call
--- Items are released by their id, which the outbox takes twice: one whose twin under the same token is held is left until the
--- twin has ended.
 CREATE OR REPLACE FUNCTION pawl.grants_settle(
     p_instance uuid, p_side smallint, p_tokens bigint[], p_numbers bigint[], p_settled bigint, p_seen bigint,
     OUT released bigint, OUT newest bigint, OUT epoch bigint)
@@ -166,13 +164,6 @@ BEGIN
                AND NOT EXISTS (SELECT 1 FROM unnest(p_tokens, p_numbers) AS h(token, seq)
                                 WHERE h.token = c.token AND h.seq = s.seq)
              GROUP BY c.kind ORDER BY c.kind LOOP
-            SELECT array_agg(l.token ORDER BY l.n), array_agg(l.id ORDER BY l.n) INTO v_lost.tokens, v_lost.ids
-              FROM unnest(v_lost.tokens, v_lost.ids) WITH ORDINALITY AS l(token, id, n)
-             WHERE NOT EXISTS (SELECT 1 FROM (SELECT m.seq FROM pawl.message m WHERE m.kind = v_lost.kind AND m.id = l.id
-                                               UNION ALL
-                                              SELECT a.seq FROM pawl.aside a WHERE a.kind = v_lost.kind AND a.id = l.id) AS twin
-                                 JOIN unnest(p_tokens, p_numbers) AS h(token, seq) ON h.seq = twin.seq
-                                WHERE h.token = l.token);
             BEGIN
                 v_answers := pawl.release(p_instance, v_lost.kind, v_lost.tokens, v_lost.ids, NULL);
                 released := released + (SELECT count(*) FROM unnest(v_answers) AS r(answer) WHERE r.answer = 1);

@@ -293,7 +293,7 @@ BEGIN
                                            ELSE pawl.ended_answer(p_instance, p_kind, p_token, m.id) END)::smallint),
            coalesce(array_agg(h.seq) FILTER (WHERE h.seq IS NOT NULL), '{}')
       INTO v_n, v_answer, v_seqs
-      FROM named m LEFT JOIN held h ON h.id = m.id AND h.nth = m.nth
+      FROM named m LEFT JOIN held h ON h.id = m.id AND m.nth = 1
       LEFT JOIN (SELECT DISTINCT d.id FROM held d) f ON f.id = m.id;
 
     FOR v_part IN SELECT c.* FROM pawl.claim c
@@ -331,13 +331,13 @@ $$;
 -- name: token_items
 -- The unfinished items of all active parts of a token.
 -- params: p_instance, p_kind, p_token
--- returns: part, source, lane, seq, id, key, nth: 1 for the first of those with the same id, by seq
+-- returns: part, source, lane, seq, id, key; an id is there once
 -- tables: claim, message, aside (read)
 -- locks: none
 -- The range and the hashed list make each part one short index scan, whatever the planner believes about the table
 -- (IS TRUE keeps the list from becoming a join).
 CREATE OR REPLACE FUNCTION pawl.token_items(p_instance uuid, p_kind smallint, p_token bigint)
-    RETURNS TABLE (part integer, source smallint, lane integer, seq bigint, id uuid, key text, nth bigint)
+    RETURNS TABLE (part integer, source smallint, lane integer, seq bigint, id uuid, key text)
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -376,7 +376,7 @@ BEGIN
         v_ids := v_ids || v_more.ids;
         v_keys := v_keys || v_more.keys;
     END LOOP;
-    RETURN QUERY SELECT u.part, u.source, u.lane, u.seq, u.id, u.key, row_number() OVER (PARTITION BY u.id ORDER BY u.seq)
+    RETURN QUERY SELECT u.part, u.source, u.lane, u.seq, u.id, u.key
                    FROM unnest(v_parts, v_sources, v_lanes, v_seqs, v_ids, v_keys) AS u(part, source, lane, seq, id, key);
 END
 $$;

@@ -116,9 +116,9 @@ BEGIN
     held AS MATERIALIZED (SELECT t.* FROM pawl.token_items(p_instance, p_kind, p_token) t),
     -- A stream's items end up to the first one that is not named.
     fate AS MATERIALIZED (
-        SELECT h.seq, h.id, h.source, h.key, h.lane, m.n, h.nth,
+        SELECT h.seq, h.id, h.source, h.key, h.lane, m.n,
                bool_and(m.n IS NOT NULL) OVER (PARTITION BY h.key ORDER BY h.seq) AS ends
-          FROM held h LEFT JOIN named m ON m.id = h.id AND m.nth = h.nth),
+          FROM held h LEFT JOIN named m ON m.id = h.id AND m.nth = 1),
     answers AS (
         SELECT f.n, CASE WHEN f.ends THEN 1 ELSE 4 END AS answer, f.seq, f.id, f.source, f.key, f.lane
           FROM fate f WHERE f.n IS NOT NULL
@@ -373,7 +373,7 @@ END
 $$;
 
 -- name: item_find
--- The first unfinished item with an id under a token.
+-- The unfinished item with an id under a token.
 -- params: p_instance, p_kind, p_token, p_id
 -- returns: no row when no active part lists it; else seq, source, lane, key, attempts, deaths, and of its part policy and
 --   max_attempts

@@ -67,27 +67,6 @@ static void of_a_claim_only_what_is_missing_goes_back(void **state) {
     complete_all(c, 1, again);
 }
 
-/* The outbox takes an id twice, and reports name the id: to give back the one could hit the other. */
-static void one_of_two_with_the_same_id_is_not_taken_for_the_other(void **state) {
-    struct conf *c = *state;
-    join(c, 1, OUTBOX_BIT);
-    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 0));
-    put(c, KIND_OUTBOX, 1, stream_on(c, 0, 1));
-    struct item_list list = claim(c, 1, KIND_OUTBOX, 10);
-    assert_int_equal(list.count, 2);
-    assert_int_equal(list.items[0].token, list.items[1].token);
-    int first = list.items[0].seq < list.items[1].seq ? 0 : 1;
-    struct grant_held known = held_of(&list.items[first]); /* runs; of the second nobody knows */
-    assert_int_equal(
-        settle(c, .side = GRANTS_MESSAGES, .held = &known, .count = 1, .settled = known.token).released, 0);
-    assert_int_equal(complete(c, 1, &list.items[first]), ANSWER_APPLIED);
-    assert_int_equal(settle(c, .side = GRANTS_MESSAGES, .settled = known.token).released, 1);
-    struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
-    assert_int_equal(again.count, 1);
-    assert_int_equal(again.items[0].seq, list.items[1 - first].seq);
-    complete_all(c, 1, again);
-}
-
 static void what_others_were_granted_is_left_alone(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -187,7 +166,6 @@ static void a_checkpoint_that_its_holder_does_not_know_is_due_at_once(void **sta
 static const struct CMUnitTest tests[] = {
     CONF_TEST(what_its_holder_does_not_know_goes_back_without_an_attempt),
     CONF_TEST(of_a_claim_only_what_is_missing_goes_back),
-    CONF_TEST(one_of_two_with_the_same_id_is_not_taken_for_the_other),
     CONF_TEST(what_others_were_granted_is_left_alone),
     CONF_TEST(a_job_that_its_holder_does_not_know_goes_back_without_an_attempt),
     CONF_TEST(a_token_that_was_never_given_raises_the_epoch),

@@ -307,6 +307,27 @@ static void many_are_redriven_in_order_and_each_is_answered(void **state) {
     assert_int_equal(row_of(c, 2).state, STATE_DEAD);
 }
 
+/* Reports name the token and the id, so they are not under one token. */
+static void two_with_one_id_that_are_redriven_come_one_after_the_other(void **state) {
+    struct conf *c = *state;
+    struct dead_ref refs[2];
+    struct answer_list answers;
+    join(c, 1, OUTBOX_BIT);
+    for (int n = 0; n < 2; n++) {
+        put(c, KIND_OUTBOX, 1, stream_on(c, 0, n));
+        struct item_list one = claim(c, 1, KIND_OUTBOX, 1);
+        refs[n] = (struct dead_ref){KIND_OUTBOX, one.items[0].seq};
+        blocks(c, &one.items[0]);
+    }
+    ok(c, c->core->dead_redrive(c->store, refs, 2, c->arena, &answers, &c->err));
+    for (int n = 0; n < 2; n++) {
+        struct item_list one = claim(c, 1, KIND_OUTBOX, 10);
+        assert_int_equal(one.count, 1);
+        assert_int_equal(one.items[0].seq, refs[n].seq);
+        complete_all(c, 1, one);
+    }
+}
+
 static void a_redrive_joins_a_stream_that_is_held_in_its_place(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -361,6 +382,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(the_policy_of_the_claim_and_of_the_schema_hold_when_the_failure_names_none),
     CONF_TEST(a_message_without_a_stream_blocks_nobody),
     CONF_TEST(many_are_redriven_in_order_and_each_is_answered),
+    CONF_TEST(two_with_one_id_that_are_redriven_come_one_after_the_other),
     CONF_TEST(a_redrive_joins_a_stream_that_is_held_in_its_place),
     CONF_TEST(parked_letters_have_no_life_of_their_own),
     CONF_TEST(a_redriven_message_without_a_stream_is_in_order),

@@ -76,6 +76,7 @@ static void payloads_that_are_too_large_or_too_deep_are_refused(void **state) {
     text[size] = '"';
     message.payload.len = size + 1;
     refuse_put(c, message, "limit");
+    message.id = message_id(2);
     struct messages_put roomy = {
         .kind = KIND_OUTBOX, .messages = &message, .count = 1, .payload_bytes_max = size + 1};
     assert_int_equal(put_with(c, roomy).answers[0], ANSWER_APPLIED);

@@ -190,11 +190,56 @@ static void what_is_given_back_for_a_handler_waits_for_its_resume(void **state) 
     assert_string_equal(claimed(c, 1), "1");
 }
 
+/* Of messages with one id only those count that are not paused: they run one after the other, and what is
+ * paused stays paused. */
+static void of_messages_with_one_id_the_paused_one_waits(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    hold_up(c, PAUSE_TOPIC, STR("slow"));
+    put_to(c, 1, stream_on(c, 0, 0), STR("slow"));
+    put_to(c, 1, stream_on(c, 0, 1), STR("fast"));
+    put_to(c, 1, stream_on(c, 0, 2), STR("fast"));
+    put_to(c, 2, stream_on(c, 0, 2), STR("fast")); /* behind it */
+    put_to(c, 1, stream_on(c, 0, 2), STR("slow"));
+    struct item_list first = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, first), "1");
+    assert_true(str_equal(first.items[0].stream, stream_on(c, 0, 1)));
+    advance(c, 1000); /* a lane is claimed from beside a claim that is a second old */
+    struct item_list second = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, second), "1 2");
+    assert_true(str_equal(second.items[0].stream, stream_on(c, 0, 2)));
+    complete_all(c, 1, second);
+    complete_all(c, 1, first);
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    resume(c, PAUSE_TOPIC, STR("slow"));
+    assert_string_equal(claimed(c, 10), "1");
+    assert_string_equal(claimed(c, 10), "1");
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+}
+
+/* Nor when the one that is next waits for its turn unread. */
+static void what_is_paused_does_not_overtake_its_stream(void **state) {
+    struct conf *c = *state;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    hold_up(c, PAUSE_TOPIC, STR("slow"));
+    put_to(c, 1, stream_on(c, 0, 0), STR("slow"));
+    for (int n = 2; n <= 4; n++)
+        put_to(c, n, stream_on(c, 0, 1), STR("fast"));
+    put_to(c, 5, stream_on(c, 0, 1), STR("slow"));
+    assert_string_equal(claimed(c, 2), "2 3");
+    resume(c, PAUSE_TOPIC, STR("slow"));
+    assert_string_equal(claimed(c, 1), "1");
+    assert_string_equal(claimed(c, 1), "4");
+    assert_string_equal(claimed(c, 1), "5");
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_claim_passes_over_a_paused_topic),
     CONF_TEST(a_claim_passes_over_a_paused_stream_and_type),
     CONF_TEST(what_is_paused_does_not_count),
     CONF_TEST(what_is_paused_in_great_numbers_hides_nothing),
+    CONF_TEST(of_messages_with_one_id_the_paused_one_waits),
+    CONF_TEST(what_is_paused_does_not_overtake_its_stream),
     CONF_TEST(a_next_attempt_waits_too),
     CONF_TEST(a_cancelled_message_does_not_wait),
     CONF_TEST(what_is_given_back_for_a_handler_waits_for_its_resume),

@@ -67,14 +67,14 @@ static void OutboxNoDuplication_TransactionalBoundary(void **state) {
     assert_int_equal(put(c, KIND_OUTBOX, 1, STR("a")), ANSWER_APPLIED);
     assert_int_equal(put(c, KIND_OUTBOX, 1, STR("a")), ANSWER_APPLIED);
     assert_int_equal(rows_with_id(c, 1), 2);
-    struct item_list list = claim(c, 1, KIND_OUTBOX, 10);
-    assert_string_equal(numbers(c, list), "1 1"); /* sent twice: the outbox does not deduplicate */
-    /* Published first, marked after: until then the row is there, and a crash in between sends again. */
-    assert_int_equal(counted(c, KIND_OUTBOX).done, 0);
-    assert_int_equal(complete(c, 1, &list.items[0]), ANSWER_APPLIED);
-    assert_int_equal(rows_with_id(c, 1), 1);
-    assert_int_equal(complete(c, 1, &list.items[1]), ANSWER_APPLIED);
-    assert_int_equal(rows_with_id(c, 1), 0);
+    for (int n = 0; n < 2; n++) { /* sent twice: the outbox does not deduplicate */
+        struct item_list list = claim(c, 1, KIND_OUTBOX, 10);
+        assert_string_equal(numbers(c, list), "1");
+        /* Published first, marked after: until then the row is there, and a crash in between sends again. */
+        assert_int_equal(counted(c, KIND_OUTBOX).done, n);
+        assert_int_equal(complete(c, 1, &list.items[0]), ANSWER_APPLIED);
+        assert_int_equal(rows_with_id(c, 1), 1 - n);
+    }
 }
 
 /* covers: W31 */

@@ -144,7 +144,8 @@ struct held {
     struct item suspect;
     bool has_suspect;
     size_t picked;
-    int lost; /* of the picked */
+    int lost;          /* of the picked */
+    struct keyset ids; /* of the picked */
     struct stopped {
         pawl_str key;
         int64_t seq;
@@ -200,12 +201,22 @@ static pawl_status keep_stopped(struct claiming *c, int lane, const struct stopp
     return status;
 }
 
-/* The rows of one held stream, up to the first that is not due, is paused or is a suspect. */
+/* Whether an item is in the set already, which it then is; reports name the token and the id, so an id is
+ * granted once per token. */
+static pawl_status is_twin(struct claiming *c, struct keyset *ids, const struct item *item, bool *twin) {
+    pawl_str id = {(const char *)item->id.b, sizeof item->id.b};
+    *twin = keyset_has(ids, id);
+    return *twin || keyset_add(ids, c->op->scratch, id) ? PAWL_OK : no_memory(c);
+}
+
+/* The rows of one held stream, up to the first that is not due, is paused, is a suspect or has an id that is
+ * granted. */
 static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struct held *held) {
     struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_READ);
     bind_int(&s, c->in->kind);
     bind_text(&s, key);
     bind_int(&s, (int64_t)c->wanted);
+    bool twin = false;
     pawl_status status = PAWL_OK;
     for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
         int64_t scheduled_ms = column_int(&s, 1 + ITEM_COLUMNS + 3);
@@ -222,7 +233,11 @@ static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struc
         if (losses >= PAWL_SUSPECT_LOSSES || scheduled_ms > c->op->now_ms ||
             (losses > 0 && c->instance.lost_left <= 0))
             break;
-        read_item(&s, c, lane, true, &c->items[c->count + held->picked]);
+        struct item *item = &c->items[c->count + held->picked];
+        read_item(&s, c, lane, true, item);
+        status = is_twin(c, &held->ids, item, &twin);
+        if (status != PAWL_OK || twin)
+            break;
         held->picked++;
         held->lost += losses > 0;
         c->instance.lost_left -= losses > 0;
@@ -328,9 +343,17 @@ static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool
     return status;
 }
 
-/* Keeps the messages that may run, in order; the others are put off. *passed counts those that are paused, or
- * behind one that is: they take up nothing of what is wanted. */
-static pawl_status sift(struct claiming *c, int lane, size_t read, size_t *passed) {
+/* The new messages of one lane while they are read. */
+struct sifting {
+    struct keyset ids; /* of those that are kept */
+    int64_t high;      /* up to where everything is kept or put off */
+    size_t passed;     /* that are paused, or behind one that is: they take up nothing of what is wanted */
+    bool twin;         /* the next one has an id that is kept: from there on they stay unread */
+};
+
+/* Keeps the messages that may run, in order, up to the first whose id is kept already; the others are put
+ * off. */
+static pawl_status sift(struct claiming *c, int lane, size_t read, struct sifting *sifting) {
     struct operation *op = c->op;
     struct statement s = statement_begin(op, SQLITE_Q_HOLD_ANY);
     int64_t one = 0;
@@ -338,8 +361,8 @@ static pawl_status sift(struct claiming *c, int lane, size_t read, size_t *passe
     bind_int(&s, c->in->kind);
     bind_int(&s, lane);
     pawl_status status = statement_number(&s, &one, &lane_holds);
-    size_t kept = c->count;
-    for (size_t i = c->count; i < c->count + read && status == PAWL_OK; i++) {
+    size_t kept = c->count, end = c->count + read;
+    for (size_t i = c->count; i < end && status == PAWL_OK; i++) {
         struct item *item = &c->items[i];
         struct obstacle found;
         status = obstacle_of(c, item, lane_holds, &found);
@@ -348,12 +371,19 @@ static pawl_status sift(struct claiming *c, int lane, size_t read, size_t *passe
         if (!found.held && !found.flies && !found.paused) {
             if (kept != i)
                 c->items[kept] = *item;
+            status = is_twin(c, &sifting->ids, &c->items[kept], &sifting->twin);
+            if (sifting->twin) {
+                c->wanted += end - i;
+                break;
+            }
+            sifting->high = item->seq;
             kept++;
             continue;
         }
         status = found.paused ? put_by(c, item) : put_off(c, item, found.held ? &found.hold : NULL);
-        *passed += found.paused || (found.held && found.hold.due_ms == PAWL_UNTIL_RESUMED_MS);
+        sifting->passed += found.paused || (found.held && found.hold.due_ms == PAWL_UNTIL_RESUMED_MS);
         lane_holds = true;
+        sifting->high = item->seq;
     }
     if (status == PAWL_OK)
         c->count = kept;
@@ -368,37 +398,35 @@ static pawl_status move_cursor(struct claiming *c, int lane, int64_t high) {
     return statement_run(&s);
 }
 
-/* The next messages after *high; they are put after c->items[c->count]. */
-static pawl_status read_messages(struct claiming *c, int lane, int64_t *high, size_t *read) {
+/* The next messages after high; they are put after c->items[c->count]. */
+static pawl_status read_messages(struct claiming *c, int lane, int64_t high, size_t *read) {
     struct statement s = statement_begin(c->op, SQLITE_Q_MESSAGE_READ);
     bind_int(&s, c->in->kind);
     bind_int(&s, lane);
-    bind_int(&s, *high);
+    bind_int(&s, high);
     bind_int(&s, (int64_t)c->wanted);
-    for (*read = 0; !is_full(c) && statement_next(&s); c->wanted--) {
-        struct item *item = &c->items[c->count + (*read)++];
-        read_item(&s, c, lane, false, item);
-        *high = item->seq;
-    }
+    for (*read = 0; !is_full(c) && statement_next(&s); c->wanted--)
+        read_item(&s, c, lane, false, &c->items[c->count + (*read)++]);
     return statement_end(&s);
 }
 
 static pawl_status claim_new_messages(struct claiming *c, const struct visit *visit) {
     size_t first = c->count, seen = 0;
-    int64_t high = visit->high;
+    struct sifting sifting = {.high = visit->high};
     bool more = true;
     pawl_status status = PAWL_OK;
     while (status == PAWL_OK && more) {
-        size_t read = 0, passed = 0, wanted = c->wanted;
-        status = read_messages(c, visit->lane, &high, &read);
+        size_t read = 0, wanted = c->wanted;
+        sifting.passed = 0;
+        status = read_messages(c, visit->lane, sifting.high, &read);
         if (status == PAWL_OK && read > 0)
-            status = sift(c, visit->lane, read, &passed);
-        c->wanted += passed;
+            status = sift(c, visit->lane, read, &sifting);
+        c->wanted += sifting.passed;
         seen += read;
-        more = passed > 0 && read == wanted && seen < PAWL_SWEEP_MAX;
+        more = sifting.passed > 0 && !sifting.twin && read == wanted && seen < PAWL_SWEEP_MAX;
     }
     if (status == PAWL_OK && seen > 0)
-        status = move_cursor(c, visit->lane, high);
+        status = move_cursor(c, visit->lane, sifting.high);
     if (status == PAWL_OK && c->count > first)
         status = grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE});
     return status;

@@ -81,7 +81,7 @@ static size_t slot_of(const struct token_group *g, pawl_uuid id) {
     return (size_t)(low * 0x9e3779b97f4a7c15u >> 20) & (g->slot_count - 1);
 }
 
-/* Open items by id; of two with one id the lower seq is found first. */
+/* Open items by id, which a token grants once. */
 static pawl_status index_open(struct token_group *g) {
     g->slot_count = 64;
     while (g->slot_count < g->open_count * 2)
@@ -99,8 +99,8 @@ static pawl_status index_open(struct token_group *g) {
 }
 
 /*
- * The first open item with that id that no item of the call has matched yet; else *surplus is one that is
- * taken, or NULL. Whole claims are mostly reported in the order of the grant: then no index is needed.
+ * The open item with that id, as *surplus when an item of the call has matched it already; NULL when there is
+ * none. Whole claims are mostly reported in the order of the grant: then no index is needed.
  */
 static pawl_status find_open(struct token_group *g, pawl_uuid id, struct open_item **found,
                              struct open_item **surplus) {
@@ -117,11 +117,8 @@ static pawl_status find_open(struct token_group *g, pawl_uuid id, struct open_it
     for (size_t at = slot_of(g, id); g->slots[at] != NULL; at = (at + 1) & (g->slot_count - 1)) {
         if (!uuid_equal(g->slots[at]->item->id, id))
             continue;
-        if (g->slots[at]->named_by == 0) {
-            *found = g->slots[at];
-            return PAWL_OK;
-        }
-        *surplus = g->slots[at];
+        *(g->slots[at]->named_by == 0 ? found : surplus) = g->slots[at];
+        break;
     }
     return PAWL_OK;
 }

@@ -34,20 +34,6 @@ static pawl_status newest(struct settling *s, enum sqlite_query query) {
     return status;
 }
 
-/* The outbox takes an id twice, and what is released is named by its id: while the twin under the same token
- * is held, that could be the twin. It ends first. */
-static bool twin_is_held(const struct settling *s, const struct part *of, const struct part_item *lost) {
-    for (const struct part *part = s->op->parts; part != NULL; part = part->next) {
-        if (part->token != of->token || part->kind != of->kind)
-            continue;
-        for (size_t i = 0; i < part->count; i++)
-            if (part->items[i].mark == MARK_OPEN && uuid_equal(part->items[i].id, lost->id) &&
-                !is_lost(s, part->token, part->items[i].seq))
-                return true;
-    }
-    return false;
-}
-
 /* What is lost of one kind, of the parts that are loaded. */
 static pawl_status release_kind(struct settling *s, enum store_kind kind) {
     struct release_item *items = NULL;
@@ -59,7 +45,7 @@ static pawl_status release_kind(struct settling *s, enum store_kind kind) {
             continue;
         for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
             const struct part_item *item = &part->items[i];
-            if (item->mark != MARK_OPEN || !is_lost(s, part->token, item->seq) || twin_is_held(s, part, item))
+            if (item->mark != MARK_OPEN || !is_lost(s, part->token, item->seq))
                 continue;
             status = list_grow(s->op, s->op->scratch, (void **)&items, &cap, count, sizeof(*items));
             if (status == PAWL_OK)
