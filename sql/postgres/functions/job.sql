@@ -461,7 +461,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         WHEN octet_length(p_key) NOT BETWEEN 1 AND 128 THEN format('the %s has %s bytes; it must have 1 … 128', p_what, octet_length(p_key))
-        WHEN p_key ~ '^(run|schedule):' OR p_key LIKE 'run-plan:%' AND p_type IS DISTINCT FROM 'pawl.plan' THEN
+        WHEN p_key ~ '^(run|schedule):' OR p_key LIKE 'run-plan:%' AND p_type IS DISTINCT FROM 'pawl' || '.plan' THEN -- in one word it would be renamed with the schema
             format('the %s begins with ''%s:'', which pawl keeps for its own jobs; choose another prefix', p_what, split_part(p_key, ':', 1)) END
 $$;
 

@@ -78,7 +78,7 @@ pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err
         const struct pipeline_step *step = &pipeline->steps[i];
         const char *fault = str_equal_cstr(step->uses, PIPELINE_WAIT_TOOL) ? wait_fault(step) : NULL;
         if (step->foreach != NULL && nested_waits(step, step->with))
-            fault = "pawl.run waits, so it has no foreach (or wait: false)";
+            fault = "a pawl.run that waits cannot have foreach (or set wait: false)";
         if (fault != NULL)
             return error_set(err, PAWL_INVALID, "pipeline", "line %u, column %u: step '%.*s': %s", step->line,
                              step->column, STR_ARG(step->id), fault);
