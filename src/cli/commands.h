@@ -1,4 +1,4 @@
-/* The rows of the command table, each defined in its own cmd_ file. */
+/* The rows of the command table, each defined in the file of its command. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 

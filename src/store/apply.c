@@ -12,7 +12,7 @@
 #include "domain/workstatus.h"
 
 /* These say nothing about the events: the batch is tried again later as it is. */
-static bool nobodys_fault(pawl_status status) {
+static bool is_transient(pawl_status status) {
     return status == PAWL_BUSY || status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN ||
            status == PAWL_STALE || status == PAWL_NO_MEMORY;
 }
@@ -31,7 +31,7 @@ static pawl_status try_events(const struct apply_job *job, const struct stored_e
     status = job->function(&call, job->self, fault);
     if (status == PAWL_OK)
         return job->marks.keep(job->marks.store, fault);
-    if (nobodys_fault(status))
+    if (is_transient(status))
         return status;
     *failed = true;
     pawl_error ignored;

@@ -375,7 +375,7 @@ pawl_status check_schedule_fire(const struct schedule_fire *in, pawl_error *err)
         status = place_range(&at, "due_ms", in->due_ms[i], 1, INT64_MAX / 4);
     }
     if (status == PAWL_OK && in->next_ms != 0 && in->next_ms <= in->through_ms)
-        return place_wrong(&at, "next_ms %" PRId64 " is not behind through_ms %" PRId64, in->next_ms,
+        return place_wrong(&at, "next_ms %" PRId64 " is not after through_ms %" PRId64, in->next_ms,
                            in->through_ms);
     return status;
 }

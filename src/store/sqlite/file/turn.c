@@ -26,7 +26,7 @@ static bool ready(struct sqlite_store *store) {
     return store->turn_fd >= 0;
 }
 
-static bool somebody_waits(const struct sqlite_store *store) {
+static bool has_waiter(const struct sqlite_store *store) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(store->turn_fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
@@ -35,7 +35,7 @@ void turn_give(struct sqlite_store *store) {
     int64_t now_us = clock_boot_us(), until_us = now_us + GIVE_US_MAX;
     if (now_us < store->turn_ignore_until_us || !ready(store))
         return;
-    while (somebody_waits(store)) {
+    while (has_waiter(store)) {
         if (clock_boot_us() >= until_us) {
             /* It does not come: stopped, or waiting behind another long transaction. */
             store->turn_ignore_until_us = until_us + IGNORE_US;
