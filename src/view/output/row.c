@@ -35,8 +35,10 @@ static struct cell member_cell(const struct column *column, const void *row) {
 
 void row_cells(const struct column *columns, size_t count, const void *row, const struct cell *made,
                struct cell *cells) {
-    for (size_t i = 0; i < count; i++)
-        cells[i] = columns[i].member.type == MEMBER_NONE ? *made++ : member_cell(&columns[i], row);
+    for (size_t i = 0; i < count; i++) {
+        bool computed = columns[i].member.type == MEMBER_NONE && made != NULL;
+        cells[i] = computed ? *made++ : member_cell(&columns[i], row);
+    }
 }
 
 void output_rows(struct output *output, const void *rows, size_t size, size_t count) {
