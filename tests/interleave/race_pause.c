@@ -9,17 +9,70 @@ static void expect_claim(struct scene *s, const char *wanted) {
     assert_string_equal(numbers(s, run(s, s->observer, sql_claim(s, 1, 10))), wanted);
 }
 
-static void a_resume_waits_for_the_claim_that_passes_over_what_it_names(void **state) {
+static void a_resume_does_not_wait_for_a_claim_and_misses_nothing_of_it(void **state) {
     struct scene *s = *state;
     join(s, 1);
     run(s, s->observer, PAUSE(2, "x"));
     send_now(s, 1, "x");
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
-    start(s, s->b, RESUME(2, "x"));
-    blocked(s, s->b);
+    run(s, s->b, RESUME(2, "x"));
+    expect_claim(s, "");
     run(s, s->a, "COMMIT");
-    finish(s, s->b);
+    expect_claim(s, "1");
+}
+
+static void nor_does_a_heartbeat_miss_it(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(2, "x"));
+    send_now(s, 1, "x");
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
+    run(s, s->b, RESUME(2, "x"));
+    run(s, s->b, sql_beat(s, 1)); /* the claim is still at the lane */
+    run(s, s->a, "COMMIT");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.resumed"), "1");
+    run(s, s->b, sql_beat(s, 1));
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.resumed"), "0");
+    expect_claim(s, "1");
+}
+
+/* How many messages a claim gives. */
+static const char *counted(struct scene *s, struct session *session, int max) {
+    return run(s, session, text(s, "SELECT cardinality(string_to_array((%s), ' '))", sql_claim(s, 1, max)));
+}
+
+/* With eight lanes: a transaction that has locked one of them. */
+static void a_resume_stops_no_lane_because_one_is_locked(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(1, "T"));
+    for (int n = 1; n <= 32; n++)
+        send_now(s, n, text(s, "s%d", n));
+    expect_claim(s, "");
+    assert_string_equal(run(s, s->observer, "SELECT count(DISTINCT lane) FROM pawl.aside"), "8");
+    run(s, s->c, "BEGIN; SELECT 1 FROM pawl.lane WHERE kind = 1 AND lane = 3 FOR UPDATE");
+    run(s, s->b, RESUME(1, "T"));
+    const char *others = run(s, s->observer, "SELECT count(*) FROM pawl.aside WHERE lane <> 3");
+    assert_string_equal(counted(s, s->a, 100), others);
+    run(s, s->c, "COMMIT");
+    assert_string_equal(counted(s, s->a, 100),
+                        run(s, s->observer, "SELECT count(*) FROM pawl.aside WHERE lane = 3"));
+}
+
+static void a_resume_does_not_wait_for_a_hold_and_does_not_miss_it(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    run(s, s->observer, PAUSE(1, "T"));
+    send_now(s, 1, "x");
+    send_now(s, 2, "y");
+    expect_claim(s, "");
+    run(s, s->c, "BEGIN; SELECT 1 FROM pawl.hold WHERE key = 'x' FOR UPDATE");
+    run(s, s->b, RESUME(1, "T"));
+    expect_claim(s, "2");
+    run(s, s->c, "COMMIT");
+    move_clock(s, 1000); /* the lane has a claim: it is visited again when that takes long */
     expect_claim(s, "1");
 }
 
@@ -82,6 +135,23 @@ static void what_is_given_back_beside_the_resume_of_its_handler_does_not_wait(vo
     expect_claim(s, "1");
 }
 
+static void a_message_that_is_cancelled_while_it_is_given_back_does_not_wait(void **state) {
+    struct scene *s = *state;
+    join(s, 1);
+    send_now(s, 1, "x");
+    run(s, s->observer, PAUSE(3, "T*"));
+    const char *grant = run(s, s->a, sql_claim(s, 1, 10));
+    const char *cancel = text(s, "SELECT pawl.pause_set(4::smallint, '%s', NULL, 'anna')",
+                              run(s, s->observer, "SELECT id FROM pawl.message"));
+    run(s, s->a, "BEGIN");
+    assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED);
+    start(s, s->b, cancel);
+    blocked(s, s->b);
+    run(s, s->a, "COMMIT");
+    finish(s, s->b);
+    expect_claim(s, "1");
+}
+
 static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_it(void **state) {
     struct scene *s = *state;
     join(s, 1);
@@ -123,9 +193,7 @@ static void late_and_paused(struct scene *s, int open, int distance) {
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 500)), "");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.message"), "0");
     run(s, s->observer, RESUME(1, "T"));
-    const char *asked = sql_claim(s, 1, 5000);
-    assert_string_equal(run(s, s->b, text(s, "SELECT cardinality(string_to_array((%s), ' '))", asked)),
-                        "5000");
+    assert_string_equal(counted(s, s->b, 5000), "5000");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.aside"), text(s, "%d", 9000 - open));
 }
 
@@ -138,11 +206,15 @@ static void nor_are_they_when_they_are_very_far_back(void **state) { late_and_pa
 static void nor_are_they_when_some_are_granted(void **state) { late_and_paused(*state, 3, 0); }
 
 static const struct CMUnitTest tests[] = {
-    SCENE_TEST(a_resume_waits_for_the_claim_that_passes_over_what_it_names),
+    SCENE_TEST(a_resume_does_not_wait_for_a_claim_and_misses_nothing_of_it),
+    SCENE_TEST(nor_does_a_heartbeat_miss_it),
+    SCENE_TEST_LANES(a_resume_stops_no_lane_because_one_is_locked),
+    SCENE_TEST(a_resume_does_not_wait_for_a_hold_and_does_not_miss_it),
     SCENE_TEST(a_claim_beside_a_resume_lets_nothing_wait),
     SCENE_TEST(a_pause_that_comes_back_lets_the_next_claim_pass_over_it),
     SCENE_TEST(a_resume_waits_for_what_is_given_back_for_its_handler),
     SCENE_TEST(what_is_given_back_beside_the_resume_of_its_handler_does_not_wait),
+    SCENE_TEST(a_message_that_is_cancelled_while_it_is_given_back_does_not_wait),
     SCENE_TEST(a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_it),
     SCENE_TEST(more_late_commits_than_a_claim_passes_over_are_not_lost),
     SCENE_TEST(nor_are_they_when_they_are_very_far_back),

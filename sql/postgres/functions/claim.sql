@@ -7,7 +7,7 @@
 --   back, and when another instance owns it nothing is written
 -- returns: one row per item: lanes as visited, claims by token, items by seq
 -- raises: PW004 the instance is not active or its lease has expired
--- tables: lane, claim, message, aside, hold, dead, tally, request, pause
+-- tables: lane, claim, message, aside, hold, dead, tally, request, pause, resumed
 -- locks: lanes (skip locked), then claims, holds, messages. Nothing is locked or written when there is nothing to do.
 CREATE OR REPLACE FUNCTION pawl.claim(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
@@ -107,6 +107,9 @@ BEGIN
     END LOOP;
     IF v_drained AND p_lane IS NULL THEN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
+    END IF;
+    IF EXISTS (SELECT 1 FROM pawl.resumed) THEN
+        PERFORM pawl.pauses_settle(v_now);
     END IF;
 
     -- A worker without slots gets nothing while it runs a suspect.

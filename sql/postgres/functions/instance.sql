@@ -208,8 +208,8 @@ $$;
 -- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), pause (read), those of epoch_follow, evict_silent and rebalance
--- locks: its instance row, then those of epoch_follow, evict_silent and rebalance
+-- tables: instance (updated), pause (read), those of epoch_follow, evict_silent, rebalance and pauses_settle
+-- locks: its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
 CREATE OR REPLACE FUNCTION pawl.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
@@ -246,6 +246,7 @@ BEGIN
     SELECT count(*) FILTER (WHERE l.kind = :KIND_OUTBOX), count(*) FILTER (WHERE l.kind = :KIND_INBOX), count(*) FILTER (WHERE l.kind = :KIND_PERSPECTIVE)
       INTO lanes_outbox, lanes_inbox, lanes_perspective
       FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
+    PERFORM pawl.pauses_settle(v_now);
     SELECT count(*) INTO pauses FROM pawl.pause;
 END
 $$;

@@ -5,34 +5,28 @@
 -- params: p_scope smallint, p_name text
 -- returns: nothing
 -- raises: PW002 it is not paused
--- tables: pause (deleted), aside, hold (updated)
--- locks: its row, which a release for a handler shares; then all lanes, so that no claim sets anything aside for a pause that
---   it has read before; then the holds
+-- tables: pause (deleted), resumed (inserted), those of pause_settle
+-- locks: its row, which a release for a handler shares; then the lanes and the holds that are not locked: it never waits for
+--   another one while it keeps claims away. A claim that is at one of the other lanes may have read of the pause before; what it
+--   sets aside is made due by the next claim or heartbeat (pauses_settle)
 CREATE OR REPLACE FUNCTION pawl.pause_clear(p_scope smallint, p_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    v_now bigint := pawl.now_ms();
-    v_lane record;
 BEGIN
     DELETE FROM pawl.pause p WHERE p.scope = p_scope AND p.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'it is not paused';
     END IF;
-    IF p_scope < 4 THEN
-        PERFORM 1 FROM pawl.lane l ORDER BY l.kind, l.lane FOR UPDATE;
+    IF p_scope IN (:PAUSE_TOPIC, :PAUSE_STREAM) THEN
+        WITH locked AS MATERIALIZED (SELECT l.kind, l.lane FROM pawl.lane l FOR UPDATE SKIP LOCKED)
+        INSERT INTO pawl.resumed (scope, name, kind, lane)
+        SELECT p_scope, p_name, l.kind, l.lane FROM pawl.lane l
+         WHERE NOT EXISTS (SELECT 1 FROM locked k WHERE k.kind = l.kind AND k.lane = l.lane);
     END IF;
-    FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
-                   WHERE a.reason = :ASIDE_RELEASED AND a.scheduled_ms > v_now
-                     AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name))
-                   GROUP BY a.kind, a.lane ORDER BY a.kind, a.lane LOOP
-        PERFORM 1 FROM pawl.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys) ORDER BY h.key FOR UPDATE;
-        UPDATE pawl.aside a SET scheduled_ms = v_now
-         WHERE a.kind = v_lane.kind AND a.key = ANY (v_lane.keys) AND a.reason = :ASIDE_RELEASED AND a.scheduled_ms > v_now
-           AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name));
-        PERFORM pawl.hold_settle(v_lane.kind, v_lane.lane, v_lane.keys);
-    END LOOP;
+    IF p_scope <> :PAUSE_MESSAGE THEN
+        PERFORM pawl.pause_settle(p_scope, p_name, NULL, NULL, pawl.now_ms());
+    END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
 END
 $$;
@@ -42,7 +36,7 @@ $$;
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- returns: nothing
 -- tables: pause (inserted), aside, hold (updated)
--- locks: the lane and the hold of a message that is cancelled
+-- locks: the lane, the claim (shared: a release that has begun is waited for) and the hold of a message that is cancelled
 CREATE OR REPLACE FUNCTION pawl.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -62,6 +56,11 @@ BEGIN
           WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl.message m WHERE m.id = p_name::uuid
                                      UNION SELECT a.kind, a.lane FROM pawl.aside a WHERE a.id = p_name::uuid)
           ORDER BY l.kind, l.lane FOR UPDATE;
+        PERFORM 1 FROM pawl.claim c
+          JOIN (SELECT m.kind, m.lane, m.seq FROM pawl.message m WHERE m.id = p_name::uuid
+                UNION SELECT a.kind, a.lane, a.seq FROM pawl.aside a WHERE a.id = p_name::uuid) s
+            ON s.kind = c.kind AND s.lane = c.lane AND s.seq = ANY (c.seqs)
+         WHERE c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR SHARE OF c;
         FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl.aside a
                       WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl.until_resumed() ORDER BY a.kind, a.key LOOP
             PERFORM 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
@@ -71,6 +70,66 @@ BEGIN
         END LOOP;
     END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
+END
+$$;
+
+-- name: pause_settle
+-- What waits for a resume that has come is due.
+-- params: p_scope smallint, p_name text, p_kind smallint, p_lane integer (NULL: all lanes), p_now bigint
+-- returns: nothing
+-- tables: aside, hold (updated), resumed (inserted: the holds that a transaction is at)
+-- locks: the holds (skip locked)
+CREATE OR REPLACE FUNCTION pawl.pause_settle(
+    p_scope smallint, p_name text, p_kind smallint, p_lane integer, p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_lane record;
+    v_keys text[];
+BEGIN
+    FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
+                   WHERE a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
+                     AND (p_kind IS NULL OR (a.kind = p_kind AND a.lane = p_lane))
+                     AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name))
+                   GROUP BY a.kind, a.lane ORDER BY a.kind, a.lane LOOP
+        v_keys := ARRAY(SELECT h.key FROM pawl.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys)
+                         ORDER BY h.key FOR UPDATE SKIP LOCKED);
+        UPDATE pawl.aside a SET scheduled_ms = p_now
+         WHERE a.kind = v_lane.kind AND a.key = ANY (v_keys) AND a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
+           AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name));
+        PERFORM pawl.hold_settle(v_lane.kind, v_lane.lane, v_keys);
+        INSERT INTO pawl.resumed (scope, name, kind, lane, key)
+        SELECT p_scope, p_name, v_lane.kind, v_lane.lane, k.key FROM unnest(v_lane.keys) AS k(key) WHERE k.key <> ALL (v_keys);
+    END LOOP;
+END
+$$;
+
+-- name: pauses_settle
+-- Resumes that could not see to a lane because a transaction was at it do so now.
+-- params: p_now bigint
+-- returns: nothing
+-- tables: resumed (deleted), lane (read), those of pause_settle
+-- locks: those rows and their lanes (skip locked): the transaction that was there is over, and a claim that came later has
+--   not read of the pause; then the holds (skip locked)
+CREATE OR REPLACE FUNCTION pawl.pauses_settle(p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    v_rows pawl.resumed[] := ARRAY(SELECT r FROM pawl.resumed r JOIN pawl.lane l ON l.kind = r.kind AND l.lane = r.lane
+                                    ORDER BY r.number FOR UPDATE SKIP LOCKED);
+    v_row pawl.resumed;
+BEGIN
+    FOREACH v_row IN ARRAY v_rows LOOP
+        IF v_row.key IS NOT NULL THEN
+            PERFORM 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND AND EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key);
+        END IF;
+        DELETE FROM pawl.resumed r WHERE r.number = v_row.number;
+        PERFORM pawl.pause_settle(v_row.scope, v_row.name, v_row.kind, v_row.lane, p_now);
+        PERFORM pg_notify('pawl.wake', 'pause');
+    END LOOP;
 END
 $$;
 

@@ -436,7 +436,7 @@ $$;
 -- name: release
 -- Items that a claim granted go back without an attempt.
 -- params: p_instance, p_kind, and one array member per item: p_tokens, p_ids, p_delays (ms), p_handlers text[]: a
---   member that is not NULL names a pause of a handler: until it is resumed; the delay is for when it has been by now
+--   member that is not NULL names a pause of a handler: until it is resumed; the delay is for when it has been by now, and for a message that is cancelled
 -- returns: one answer per item: 1 applied, 2 duplicate, 3 stale
 -- tables: claim, message, aside, hold, tally, pause (read)
 -- locks: the pauses, shared, so that a resume sees what was given back for them; the claim parts in the order (token, part), the holds, never the lane
@@ -478,8 +478,11 @@ BEGIN
         IF v_item.source = :SOURCE_MESSAGE THEN
             v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, 4::smallint, v_now);
         END IF;
-        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = CASE WHEN p_handlers[v_n] = ANY (v_paused) THEN pawl.until_resumed()
-                                                           ELSE v_now + greatest(coalesce(p_delays[v_n], 0), 0) END
+        UPDATE pawl.aside a
+           SET reason = :ASIDE_RELEASED,
+               scheduled_ms = CASE WHEN p_handlers[v_n] = ANY (v_paused)
+                                    AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = p_ids[v_n]::text)
+                                   THEN pawl.until_resumed() ELSE v_now + greatest(coalesce(p_delays[v_n], 0), 0) END
          WHERE a.kind = p_kind AND a.seq = v_item.seq;
         PERFORM pawl.claim_leave(p_tokens[v_n], ARRAY[v_item.seq], ARRAY[v_item.seq], ARRAY[p_ids[v_n]]);
         IF NOT starts_with(v_item.key, chr(1)) THEN

@@ -122,3 +122,13 @@ CREATE TABLE pawl.pause (
     since_ms bigint NOT NULL,
     PRIMARY KEY (scope, name)
 );
+
+-- A pause that ended while a transaction was at a lane, or at a hold there: a claim may yet set messages aside because of it.
+CREATE TABLE pawl.resumed (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    scope smallint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind smallint NOT NULL,
+    lane integer NOT NULL,
+    key text COLLATE "C" -- a transaction was at this hold; NULL: at the lane
+);

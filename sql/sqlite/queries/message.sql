@@ -81,6 +81,12 @@ SELECT 1 WHERE (EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 1 AND name = ?1)
                 OR EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 2 AND name = ?2))
            AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 4 AND name = ?3)
 
+-- name: pause_handler
+-- Whether a message waits for the resume of its handler; one that is cancelled does not.
+-- params: handler, id as text
+SELECT 1 WHERE EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 3 AND name = ?1)
+           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 4 AND name = ?2)
+
 -- name: pause_insert
 -- Pause a topic, a stream or a handler.
 -- params: scope, name, reason, actor, now_ms

@@ -233,6 +233,19 @@ static void what_is_paused_does_not_overtake_its_stream(void **state) {
     assert_string_equal(claimed(c, 1), "5");
 }
 
+/* The worker that gives it back for a paused handler has not heard of it. */
+static void a_cancelled_message_does_not_wait_for_its_handler(void **state) {
+    struct conf *c = *state;
+    char id[UUID_TEXT_BYTES];
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    put_to(c, 1, STR("s"), STR("a"));
+    hold_up(c, PAUSE_HANDLER, STR("t*"));
+    struct item_list got = claim(c, 1, KIND_OUTBOX, 1);
+    hold_up(c, PAUSE_MESSAGE, str_from(uuid_format(message_id(1), id)));
+    assert_int_equal(give_back(c, &got.items[0], STR("t*")), ANSWER_APPLIED);
+    assert_string_equal(claimed(c, 1), "1");
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_claim_passes_over_a_paused_topic),
     CONF_TEST(a_claim_passes_over_a_paused_stream_and_type),
@@ -243,6 +256,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_next_attempt_waits_too),
     CONF_TEST(a_cancelled_message_does_not_wait),
     CONF_TEST(what_is_given_back_for_a_handler_waits_for_its_resume),
+    CONF_TEST(a_cancelled_message_does_not_wait_for_its_handler),
 };
 
 CONF_GROUP(pause, tests);

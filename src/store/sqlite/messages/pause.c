@@ -28,12 +28,16 @@ pawl_status pause_until(struct operation *op, const struct release_item *item, i
     *until_ms = op->now_ms + item->delay_ms;
     if (str_absent(item->handler))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FIND);
-    bind_int(&s, PAUSE_HANDLER);
+    char id[UUID_TEXT_BYTES];
+    int64_t one = 0;
+    bool waits = false;
+    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_HANDLER);
     bind_text(&s, item->handler);
-    if (statement_next(&s))
+    bind_text(&s, str_from(uuid_format(item->ref.id, id)));
+    pawl_status status = statement_number(&s, &one, &waits);
+    if (waits)
         *until_ms = PAWL_UNTIL_RESUMED_MS;
-    return statement_end(&s);
+    return status;
 }
 
 static pawl_status settle_holds(struct operation *op) {
