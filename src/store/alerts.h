@@ -106,36 +106,9 @@ struct alert_notice_end {
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
 struct store_alerts_ops {
-    /* name absent: all of them. */
-    pawl_status (*rules)(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
-                         pawl_error *err);
-    /* Makes or changes a rule; its state stays. PAWL_CONFLICT: another version, or too many rules. */
-    pawl_status (*rule_put)(struct store *store, const struct alert_rule *in, int64_t *version,
-                            pawl_error *err);
-    /* Its history stays. PAWL_NOT_FOUND. */
-    pawl_status (*rule_remove)(struct store *store, pawl_str name, pawl_error *err);
-    pawl_status (*silence)(struct store *store, const struct alert_silence *in, pawl_error *err);
-
-    pawl_status (*turn_take)(struct store *store, int64_t interval_ms, struct arena *arena,
-                             struct alert_turn *out, pawl_error *err);
-    /* PAWL_STALE: another turn was given meanwhile. PAWL_CONFLICT: a rule was changed meanwhile. Either way
-     * nothing is written. Also forgets history that is too old. */
-    pawl_status (*turn_end)(struct store *store, const struct alert_turn_end *in, pawl_error *err);
-    /* News outside of a turn: a test. */
-    pawl_status (*tell)(struct store *store, const struct alert_news *in, pawl_error *err);
-
-    /* rule absent: of all. before: keyset cursor, 0 = from the latest. */
-    pawl_status (*changes)(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
-                           struct alert_changes *out, pawl_error *err);
-
-    /* Deliveries to this target that are due and not leased. */
-    pawl_status (*notices_take)(struct store *store, pawl_str target, int64_t lease_ms, int limit,
-                                struct arena *arena, struct alert_notices *out, pawl_error *err);
-    /* PAWL_STALE: its lease ended and another caller has it. */
-    pawl_status (*notice_end)(struct store *store, const struct alert_notice_end *in, pawl_error *err);
-
-    /* How much of its tightest limit the database uses, in percent: connections, or the disk of the file. */
-    pawl_status (*pressure)(struct store *store, int64_t *percent, pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/alerts.h"
+#undef OPERATION
 };
 
 PAWL_MUSTCHECK pawl_status check_alert_silence(const struct alert_silence *in, pawl_error *err);

@@ -322,77 +322,9 @@ struct snapshot {
 
 /* Every slot is filled by every store; rules as for store_core_ops. */
 struct store_events_ops {
-    pawl_status (*events_append)(struct store *store, const struct events_append *in, struct arena *arena,
-                                 struct append_result *out, pawl_error *err);
-    /* PAWL_NOT_FOUND: as_of_event is not in the stream. A stream that is not there is empty. */
-    pawl_status (*events_read)(struct store *store, const struct events_query *in, struct arena *arena,
-                               struct event_list *out, pawl_error *err);
-    /* Gives positions to events that were committed since; limit: the most appends to take. */
-    pawl_status (*events_stamp)(struct store *store, int limit, struct stamp_result *out, pawl_error *err);
-
-    pawl_status (*snapshot_put)(struct store *store, const struct snapshot *in, enum store_answer *answer,
-                                pawl_error *err);
-    /* The newest with version <= version_max (0 = any); PAWL_NOT_FOUND. */
-    pawl_status (*snapshot_get)(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
-                                struct arena *arena, struct snapshot *out, pawl_error *err);
-
-    pawl_status (*perspective_register)(struct store *store, const struct perspective_new *in,
-                                        struct perspective_registered *out, pawl_error *err);
-    /* Makes the checkpoints of streams that were there before, at most streams_max streams per call. */
-    pawl_status (*perspective_backfill)(struct store *store, pawl_str perspective, int streams_max,
-                                        bool *done, pawl_error *err);
-    pawl_status (*perspective_change)(struct store *store, pawl_str perspective,
-                                      enum perspective_action action, enum store_answer *answer,
-                                      pawl_error *err);
-    pawl_status (*perspective_reset)(struct store *store, const struct perspective_reset *in, int64_t *count,
-                                     pawl_error *err);
-    pawl_status (*perspective_switch)(struct store *store, const struct perspective_switch *in,
-                                      struct arena *arena, struct switch_result *out, pawl_error *err);
-    /* Whether the database could run a user's SQL: nothing is executed. PAWL_INVALID: what it says. writes: a
-     * statement that writes nothing is wrong as well. A store without SQL finds nothing. */
-    pawl_status (*sql_check)(struct store *store, pawl_str sql, bool writes, pawl_error *err);
-    /* name absent: all of them, removed ones left out; else every version of that name. */
-    pawl_status (*perspective_list)(struct store *store, pawl_str name, struct arena *arena,
-                                    struct perspective_rows *out, pawl_error *err);
-    /* The same of all that are not removed, without counts, lag and position: what a worker asks every
-     * second. */
-    pawl_status (*perspective_defined)(struct store *store, struct arena *arena, struct perspective_rows *out,
-                                       pawl_error *err);
-    pawl_status (*perspective_reached)(struct store *store, const struct perspective_target *in,
-                                       struct arena *arena, struct perspective_reached *out, pawl_error *err);
-    pawl_status (*perspective_apply)(struct store *store, const struct perspective_apply *in,
-                                     struct arena *arena, struct apply_result *out, pawl_error *err);
-    /* PAWL_NOT_FOUND: the perspective is not fed. PAWL_STALE: the instance is not active. */
-    pawl_status (*perspective_advance)(struct store *store, const struct perspective_advance *in,
-                                       struct arena *arena, struct advance_result *out, pawl_error *err);
-
-    /* Progress and failures of handlers outside are reported with checkpoints_report (core.h). */
-    pawl_status (*checkpoints_claim)(struct store *store, const struct checkpoints_claim *in,
-                                     struct arena *arena, struct checkpoint_grants *out, pawl_error *err);
-    pawl_status (*checkpoints_renew)(struct store *store, const struct checkpoints_renew *in,
-                                     struct arena *arena, struct answer_list *out, pawl_error *err);
-    /* PAWL_STALE: the grant has ended. */
-    pawl_status (*checkpoint_events)(struct store *store, const struct checkpoint_ref *ref, int limit,
-                                     struct arena *arena, struct checkpoint_batch *out, pawl_error *err);
-    pawl_status (*checkpoint_skip)(struct store *store, const struct checkpoint_skip *in,
-                                   enum store_answer *answer, pawl_error *err);
-    pawl_status (*checkpoints_list)(struct store *store, const struct checkpoint_filter *filter,
-                                    struct arena *arena, struct checkpoint_views *out, pawl_error *err);
-    /* The most common errors of failed checkpoints; perspective absent = of all. */
-    pawl_status (*checkpoint_errors)(struct store *store, pawl_str perspective, int limit,
-                                     struct arena *arena, struct checkpoint_errors *out, pawl_error *err);
-
-    /* APPLIED; DUPLICATE: the same is there; CONFLICT: it has other patterns. */
-    pawl_status (*receptor_register)(struct store *store, const struct receptor_new *in,
-                                     enum store_answer *answer, pawl_error *err);
-    /* APPLIED or NOT_FOUND. Its messages stay. */
-    pawl_status (*receptor_remove)(struct store *store, pawl_str name, enum store_answer *answer,
-                                   pawl_error *err);
-    pawl_status (*receptor_list)(struct store *store, struct arena *arena, struct event_receptors *out,
-                                 pawl_error *err);
-    /* Puts messages for the events after the receptors' positions, and moves the positions. */
-    pawl_status (*receptors_feed)(struct store *store, const struct receptors_feed *in,
-                                  struct feed_result *out, pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/events.h"
+#undef OPERATION
 };
 
 /* Input checks shared by all stores. */

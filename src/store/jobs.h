@@ -316,85 +316,9 @@ struct jobs_maintain_result {
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
 struct store_jobs_ops {
-    pawl_status (*enqueue)(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
-                           struct enqueue_result *out, pawl_error *err);
-    pawl_status (*claim)(struct store *store, const struct jobs_claim *in, struct arena *arena,
-                         struct job_list *out, pawl_error *err);
-    pawl_status (*finish)(struct store *store, const struct jobs_finish *in, struct arena *arena,
-                          struct finish_result *out, pawl_error *err);
-    pawl_status (*renew)(struct store *store, const struct jobs_renew *in, struct arena *arena,
-                         struct renew_result *out, pawl_error *err);
-    /* applied (gone, or asked to stop), not found. */
-    pawl_status (*cancel)(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
-                          struct job_answers *out, pawl_error *err);
-    /* Dead jobs go back to work, or for good: applied, not found, conflict (its unique key is taken). */
-    pawl_status (*redrive)(struct store *store, const int64_t *ids, size_t count, bool discard,
-                           struct arena *arena, struct job_answers *out, pawl_error *err);
-    pawl_status (*wake)(struct store *store, const struct job_wake *in, struct wake_result *out,
-                        pawl_error *err);
-    /* applied, duplicate (it was done), stale. */
-    pawl_status (*steps_put)(struct store *store, const struct steps_put *in, struct arena *arena,
-                             struct job_answers *out, pawl_error *err);
-    pawl_status (*steps_read)(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
-                              pawl_error *err);
-    /* concurrency 0, rate 0 and weight 1 remove it. */
-    pawl_status (*limit_set)(struct store *store, const struct job_limit *in, pawl_error *err);
-    pawl_status (*limits)(struct store *store, struct arena *arena, struct job_limits *out, pawl_error *err);
-
-    pawl_status (*jobs)(struct store *store, const struct job_filter *filter, struct arena *arena,
-                        struct job_rows *out, pawl_error *err);
-    pawl_status (*why)(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
-                       pawl_error *err);
-    pawl_status (*dead_groups)(struct store *store, int limit, struct arena *arena,
-                               struct job_dead_groups *out, pawl_error *err);
-    pawl_status (*counts)(struct store *store, struct arena *arena, struct job_counts_list *out,
-                          pawl_error *err);
-
-    /* At most look_max (1 … PAWL_BACKLOG_LOOK) jobs that are ready and as many that are later or waiting are
-     * looked at, whatever is dead; which of them is the store's choice. */
-    pawl_status (*backlog)(struct store *store, int look_max, struct arena *arena, struct job_backlog *out,
-                           pawl_error *err);
-
-    pawl_status (*task_put)(struct store *store, const struct task *in, struct arena *arena,
-                            struct put_answer *out, pawl_error *err);
-    /* not found, or conflict while a schedule names it. Its jobs and runs stay. */
-    pawl_status (*task_remove)(struct store *store, pawl_str name, pawl_error *err);
-    /* name absent: by name after after_name. */
-    pawl_status (*tasks)(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                         struct arena *arena, struct task_list *out, pawl_error *err);
-    pawl_status (*schedule_put)(struct store *store, const struct job_schedule *in, struct put_answer *out,
-                                pawl_error *err);
-    pawl_status (*schedule_remove)(struct store *store, pawl_str name, pawl_error *err);
-    pawl_status (*schedules)(struct store *store, const struct schedule_filter *filter, struct arena *arena,
-                             struct job_schedule_list *out, pawl_error *err);
-    pawl_status (*schedule_fire)(struct store *store, const struct schedule_fire *in, struct arena *arena,
-                                 struct fire_result *out, pawl_error *err);
-    pawl_status (*agent_put)(struct store *store, const struct agent *in, pawl_error *err);
-    pawl_status (*agents)(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err);
-    pawl_status (*refusals)(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
-                            pawl_error *err);
-
-    pawl_status (*runs)(struct store *store, const struct run_filter *filter, struct arena *arena,
-                        struct task_run_list *out, pawl_error *err);
-    /* Of all that finished since then, by that instance (nil = any). */
-    pawl_status (*run_sums)(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
-                            pawl_error *err);
-    /* expect: the hash of an anchor in hex, which must be there; absent = none. */
-    pawl_status (*audit_verify)(struct store *store, pawl_str expect, struct arena *arena,
-                                struct audit_report *out, pawl_error *err);
-    /* Makes an anchor when a chain has moved and the last one is at least older_ms old; *out is the last one.
-     */
-    pawl_status (*audit_anchor)(struct store *store, int64_t older_ms, struct audit_head *out,
-                                pawl_error *err);
-    pawl_status (*audit_head)(struct store *store, struct audit_head *out, pawl_error *err);
-    /* The oldest events, by id; removing what was passed on is what moves a reader forward, so that an event
-     * whose transaction commits late is never skipped. */
-    pawl_status (*spine_read)(struct store *store, int limit, struct arena *arena, struct spine_events *out,
-                              pawl_error *err);
-    pawl_status (*spine_remove)(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
-                                pawl_error *err);
-    pawl_status (*maintain)(struct store *store, int rows_max, struct jobs_maintain_result *out,
-                            pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/jobs.h"
+#undef OPERATION
 };
 
 #endif

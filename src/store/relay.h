@@ -102,32 +102,9 @@ struct audit_rows {
 };
 
 struct store_relay_ops {
-    /* Free, or expired, or its holder is no longer active: a new token. The caller's own: renewed, same
-     * token.
-     */
-    pawl_status (*duty_take)(struct store *store, const struct duty_take *in, struct duty_grant *out,
-                             pawl_error *err);
-    /* PAWL_STALE when the token is no longer valid, which does as well. */
-    pawl_status (*duty_leave)(struct store *store, pawl_str name, int64_t token, pawl_error *err);
-    pawl_status (*duties)(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err);
-
-    /* One answer per message: applied, duplicate or conflict; conflicts and malformed ones are kept. */
-    pawl_status (*messages_receive)(struct store *store, const struct messages_receive *in,
-                                    struct arena *arena, struct put_result *out, pawl_error *err);
-    /* By number, those after `after`. */
-    pawl_status (*refused)(struct store *store, int64_t after, int limit, struct arena *arena,
-                           struct refused_rows *out, pawl_error *err);
-    pawl_status (*refused_remove)(struct store *store, int64_t number, pawl_error *err);
-
-    /* Pausing what is paused keeps the first. */
-    pawl_status (*pause_set)(struct store *store, const struct pause_row *in, pawl_error *err);
-    pawl_status (*pause_clear)(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err);
-    pawl_status (*pauses)(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err);
-
-    pawl_status (*audit_add)(struct store *store, const struct audit_row *in, pawl_error *err);
-    /* The latest first, those before `before` (0 = all). */
-    pawl_status (*audits)(struct store *store, int64_t before, int limit, struct arena *arena,
-                          struct audit_rows *out, pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/relay.h"
+#undef OPERATION
 };
 
 /* Input checks, the same for every store. */

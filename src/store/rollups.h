@@ -13,14 +13,4 @@ struct rollup_cells {
 /* Every cell is one there can be, none comes twice, no count and no sum is below 0. */
 PAWL_MUSTCHECK pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_error *err);
 
-struct store;
-pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
-                               pawl_error *err);
-pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
-                           pawl_error *err);
-pawl_status postgres_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
-                                 pawl_error *err);
-pawl_status postgres_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
-                             pawl_error *err);
-
 #endif

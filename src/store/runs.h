@@ -281,47 +281,9 @@ struct runs_maintain_result {
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */
 struct store_runs_ops {
-    pawl_status (*start)(struct store *store, const struct run_start *in, struct run_started *out,
-                         pawl_error *err);
-    /* Before a page is fetched: what to fetch, or that there is nothing to do (then its job is completed). */
-    pawl_status (*page_begin)(struct store *store, const struct page_ref *in, struct arena *arena,
-                              struct page *out, pawl_error *err);
-    pawl_status (*page_commit)(struct store *store, const struct page_commit *in, struct arena *arena,
-                               struct page_result *out, pawl_error *err);
-
-    pawl_status (*runs)(struct store *store, const struct runs_filter *filter, struct arena *arena,
-                        struct run_list *out, pawl_error *err);
-    pawl_status (*partitions)(struct store *store, const struct partitions_filter *filter,
-                              struct arena *arena, struct partition_list *out, pawl_error *err);
-    pawl_status (*items)(struct store *store, const struct items_filter *filter, struct arena *arena,
-                         struct stored_items *out, pawl_error *err);
-
-    /* applied; not found; conflict: the run is consolidating, completed or cancelled. */
-    pawl_status (*reset)(struct store *store, const struct partition_reset *in, enum store_answer *out,
-                         pawl_error *err);
-    /* A partition that is named and active gets a new page job: an operator's re-enqueue. */
-    pawl_status (*retry)(struct store *store, const struct run_retry *in, struct run_retried *out,
-                         pawl_error *err);
-    /* applied; duplicate (it was so); not found; conflict (it has ended). */
-    pawl_status (*pause)(struct store *store, int64_t run, bool paused, enum store_answer *out,
-                         pawl_error *err);
-    pawl_status (*cancel)(struct store *store, int64_t run, enum store_answer *out, pawl_error *err);
-    /* applied; not found; conflict: its pages have no key (start it paced, or with a limit). */
-    pawl_status (*pace)(struct store *store, const struct run_pace *in, enum store_answer *out,
-                        pawl_error *err);
-
-    pawl_status (*target_put)(struct store *store, const struct run_target *in, pawl_error *err);
-    /* PAWL_NOT_FOUND, or PAWL_CONFLICT while a run that has not ended names it. */
-    pawl_status (*target_remove)(struct store *store, pawl_str name, pawl_error *err);
-    pawl_status (*targets)(struct store *store, struct arena *arena, struct run_targets *out,
-                           pawl_error *err);
-    /* The items of a page that a statement of that name selects: it is given JSON, gives (key, payload) and
-     * writes nothing. PAWL_NOT_FOUND; PAWL_INVALID: what the database says; PAWL_CONFLICT: a store without
-     * SQL. */
-    pawl_status (*page_select)(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
-                               struct stored_items *out, pawl_error *err);
-    pawl_status (*maintain)(struct store *store, int rows_max, struct runs_maintain_result *out,
-                            pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/runs.h"
+#undef OPERATION
 };
 
 #endif

@@ -189,44 +189,9 @@ struct receptor_row {
 };
 
 struct store_view_ops {
-    pawl_status (*counts)(struct store *store, struct counts *out, pawl_error *err);
-    pawl_status (*instances)(struct store *store, struct arena *arena, struct instance_rows *out,
-                             pawl_error *err);
-    pawl_status (*lanes)(struct store *store, enum store_kind kind, struct arena *arena,
-                         struct lane_rows *out, pawl_error *err);
-    pawl_status (*messages)(struct store *store, const struct message_filter *filter, struct arena *arena,
-                            struct message_rows *out, pawl_error *err);
-    /* Every message with that id (an outbox may hold an id twice), any state. */
-    pawl_status (*message_find)(struct store *store, pawl_uuid id, struct arena *arena,
-                                struct message_rows *out, pawl_error *err);
-    /* Ids of messages from low to high, both included, each once, ascending, at most limit: for ids given
-     * by their beginning. */
-    pawl_status (*message_ids)(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
-                               struct arena *arena, struct uuid_list *out, pawl_error *err);
-    pawl_status (*dead_groups)(struct store *store, enum store_kind kind, int limit, struct arena *arena,
-                               struct dead_groups *out, pawl_error *err);
-    /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is
-     * none. */
-    pawl_status (*why)(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
-                       pawl_error *err);
-    pawl_status (*checkpoint_get)(struct store *store, pawl_str stream, pawl_str perspective,
-                                  struct arena *arena, struct checkpoint_row *out, pawl_error *err);
-    pawl_status (*receptors)(struct store *store, pawl_uuid event_id, struct arena *arena,
-                             struct receptor_row **rows, size_t *count, pawl_error *err);
-    /* Runs every invariant; no rows = sound. */
-    pawl_status (*check)(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
-    /* What the server or the file behind the store is set to that endangers the work, by the names of
-     * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
-    pawl_status (*durability)(struct store *store, struct arena *arena, struct durability *out,
-                              pawl_error *err);
-    pawl_status (*problems)(struct store *store, struct arena *arena, struct violations *out,
-                            pawl_error *err);
-    /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
-     * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
-    pawl_status (*dump)(struct store *store, struct buf *out, pawl_error *err);
-    /* What all workers have counted; only cells of which there is something. */
-    pawl_status (*rollups)(struct store *store, struct arena *arena, struct rollup_cells *out,
-                           pawl_error *err);
+#define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
+#include "store/operations/view.h"
+#undef OPERATION
 };
 
 #endif

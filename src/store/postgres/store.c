@@ -4,9 +4,6 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/events/event_calls.h"
-#include "store/postgres/jobs/jobs.h"
-#include "store/postgres/runs/runs.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
@@ -23,92 +20,47 @@ static void postgres_close(struct store *store) {
     free(store);
 }
 
+#define OPERATION(name, ...) .name = postgres_##name,
+static const struct store_relay_ops postgres_relay_ops = {
+#include "store/operations/relay.h"
+};
+#undef OPERATION
+#define OPERATION(name, ...) .name = postgres_jobs_##name,
+static const struct store_jobs_ops postgres_jobs_ops = {
+#include "store/operations/jobs.h"
+};
+#undef OPERATION
+#define OPERATION(name, ...) .name = postgres_runs_##name,
+static const struct store_runs_ops postgres_runs_ops = {
+#include "store/operations/runs.h"
+};
+#undef OPERATION
+#define OPERATION(name, ...) .name = postgres_alert_##name,
+static const struct store_alerts_ops postgres_alerts_ops = {
+#include "store/operations/alerts.h"
+};
+#undef OPERATION
+#define OPERATION(name, ...) .name = postgres_##name,
 static const struct store_ops postgres_ops = {
     .core =
         {
-            .clock_read = postgres_clock_read,
-            .instance_register = postgres_instance_register,
-            .heartbeat = postgres_heartbeat,
-            .grants_settle = postgres_grants_settle,
-            .instance_deregister = postgres_instance_deregister,
-            .instance_evict = postgres_instance_evict,
-            .liveness_hold = postgres_liveness_hold,
-            .peers_look = postgres_peers_look,
-            .wait_begin = postgres_wait_begin,
-            .wait_end = postgres_wait_end,
-            .wake = postgres_wake,
-            .lanes_rebalance = postgres_lanes_rebalance,
-            .messages_put = postgres_messages_put,
-            .messages_claim = postgres_messages_claim,
-            .messages_complete = postgres_messages_complete,
-            .messages_fail = postgres_messages_fail,
-            .messages_release = postgres_messages_release,
-            .messages_renew = postgres_messages_renew,
-            .batch_process = postgres_batch_process,
-            .receptors_report = postgres_receptors_report,
-            .checkpoints_report = postgres_checkpoints_report,
-            .dead_redrive = postgres_dead_redrive,
-            .dead_discard = postgres_dead_discard,
-            .maintain = postgres_maintain,
-            .history_remove = postgres_history_remove,
-            .settings_change = postgres_settings_change,
-            .settings_read = postgres_settings_read,
-            .epoch_raise = postgres_epoch_raise,
-            .rollups_add = postgres_rollups_add,
+#include "store/operations/core.h"
         },
     .view =
         {
-            .counts = postgres_counts,
-            .instances = postgres_instances,
-            .lanes = postgres_lanes,
-            .messages = postgres_messages,
-            .message_find = postgres_message_find,
-            .message_ids = postgres_message_ids,
-            .dead_groups = postgres_dead_groups,
-            .why = postgres_why,
-            .checkpoint_get = postgres_checkpoint_get,
-            .receptors = postgres_receptors,
-            .check = postgres_check,
-            .durability = postgres_durability,
-            .problems = postgres_problems,
-            .dump = postgres_dump,
-            .rollups = postgres_rollups,
+#include "store/operations/view.h"
         },
-    .relay = &postgres_relay_ops,
-    .alerts = &postgres_alerts_ops,
     .events =
         {
-            .events_append = postgres_events_append,
-            .events_read = postgres_events_read,
-            .events_stamp = postgres_events_stamp,
-            .snapshot_put = postgres_snapshot_put,
-            .snapshot_get = postgres_snapshot_get,
-            .perspective_register = postgres_perspective_register,
-            .perspective_backfill = postgres_perspective_backfill,
-            .perspective_change = postgres_perspective_change,
-            .perspective_reset = postgres_perspective_reset,
-            .perspective_switch = postgres_perspective_switch,
-            .sql_check = postgres_sql_check,
-            .perspective_list = postgres_perspective_list,
-            .perspective_defined = postgres_perspective_defined,
-            .perspective_reached = postgres_perspective_reached,
-            .perspective_apply = postgres_perspective_apply,
-            .perspective_advance = postgres_perspective_advance,
-            .checkpoints_claim = postgres_checkpoints_claim,
-            .checkpoints_renew = postgres_checkpoints_renew,
-            .checkpoint_events = postgres_checkpoint_events,
-            .checkpoint_skip = postgres_checkpoint_skip,
-            .checkpoints_list = postgres_checkpoints_list,
-            .checkpoint_errors = postgres_checkpoint_errors,
-            .receptor_register = postgres_receptor_register,
-            .receptor_remove = postgres_receptor_remove,
-            .receptor_list = postgres_receptor_list,
-            .receptors_feed = postgres_receptors_feed,
+#include "store/operations/events.h"
         },
+    .relay = &postgres_relay_ops,
     .jobs = &postgres_jobs_ops,
     .runs = &postgres_runs_ops,
+    .alerts = &postgres_alerts_ops,
     .close = postgres_close,
 };
+#undef OPERATION
 
 /* The schema must be of the version that this program was built with. */
 static pawl_status version_check(struct postgres *self, pawl_error *err) {

@@ -10,8 +10,8 @@ enum { NEWS_STATEMENTS = 3 };
 
 /* ---- Rules */
 
-static pawl_status rules(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
-                         pawl_error *err) {
+pawl_status postgres_alert_rules(struct store *store, pawl_str name, struct arena *arena,
+                                 struct alert_rows *out, pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_ALERT_RULES, arena);
     pg_params_text(&statement.params, name);
@@ -24,8 +24,8 @@ static pawl_status rules(struct store *store, pawl_str name, struct arena *arena
     return status;
 }
 
-static pawl_status rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
-                            pawl_error *err) {
+pawl_status postgres_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
+                                    pawl_error *err) {
     pawl_status status = alert_rule_check(in, err);
     if (status != PAWL_OK)
         return status;
@@ -57,7 +57,7 @@ static pawl_status rule_put(struct store *store, const struct alert_rule *in, in
     return status;
 }
 
-static pawl_status rule_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status postgres_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pg_answer_no_memory("alert_rule_remove", err);
@@ -66,7 +66,7 @@ static pawl_status rule_remove(struct store *store, pawl_str name, pawl_error *e
     return pg_void_run(store, "alert_rule_remove", &statement, arena, err);
 }
 
-static pawl_status silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
+pawl_status postgres_alert_silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
     pawl_status status = check_alert_silence(in, err);
     if (status != PAWL_OK)
         return status;
@@ -83,8 +83,8 @@ static pawl_status silence(struct store *store, const struct alert_silence *in, 
 
 /* ---- Turns */
 
-static pawl_status turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
-                             struct alert_turn *out, pawl_error *err) {
+pawl_status postgres_alert_turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
+                                     struct alert_turn *out, pawl_error *err) {
     pawl_status status = check_alert_interval(interval_ms, err);
     if (status != PAWL_OK)
         return status;
@@ -108,7 +108,7 @@ static pawl_status turn_take(struct store *store, int64_t interval_ms, struct ar
     pg_statement_clear(&statement);
     /* Rules that are changed after this are noticed at the end of the turn. */
     if (status == PAWL_OK && turn.taken)
-        status = rules(store, (pawl_str){NULL, 0}, arena, &turn.rules, err);
+        status = postgres_alert_rules(store, (pawl_str){NULL, 0}, arena, &turn.rules, err);
     if (status == PAWL_OK)
         *out = turn;
     return status;
@@ -171,7 +171,7 @@ static pawl_status run_all(struct store *store, const char *op, struct statement
     return status;
 }
 
-static pawl_status turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
+pawl_status postgres_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
     struct statement statements[NEWS_STATEMENTS] = {{.result = NULL}, {.result = NULL}, {.result = NULL}};
     size_t used = 0;
     pawl_status status = check_alert_news(&in->news, err);
@@ -191,7 +191,7 @@ static pawl_status turn_end(struct store *store, const struct alert_turn_end *in
     return status;
 }
 
-static pawl_status tell(struct store *store, const struct alert_news *in, pawl_error *err) {
+pawl_status postgres_alert_tell(struct store *store, const struct alert_news *in, pawl_error *err) {
     struct statement statements[NEWS_STATEMENTS] = {{.result = NULL}, {.result = NULL}, {.result = NULL}};
     size_t used = 0;
     pawl_status status = check_alert_news(in, err);
@@ -209,8 +209,8 @@ static pawl_status tell(struct store *store, const struct alert_news *in, pawl_e
 
 /* ---- History */
 
-static pawl_status changes(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
-                           struct alert_changes *out, pawl_error *err) {
+pawl_status postgres_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
+                                   struct arena *arena, struct alert_changes *out, pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_ALERT_CHANGES, arena);
     pg_params_text(&statement.params, rule);
@@ -225,8 +225,8 @@ static pawl_status changes(struct store *store, pawl_str rule, int64_t before, i
 
 /* ---- Deliveries */
 
-static pawl_status notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
-                                struct arena *arena, struct alert_notices *out, pawl_error *err) {
+pawl_status postgres_alert_notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
+                                        struct arena *arena, struct alert_notices *out, pawl_error *err) {
     pawl_status status = check_alert_take(target, lease_ms, limit, err);
     if (status != PAWL_OK)
         return status;
@@ -254,7 +254,8 @@ static pawl_status notices_take(struct store *store, pawl_str target, int64_t le
     return status;
 }
 
-static pawl_status notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
+pawl_status postgres_alert_notice_end(struct store *store, const struct alert_notice_end *in,
+                                      pawl_error *err) {
     pawl_status status = check_alert_notice_end(in, err);
     if (status != PAWL_OK)
         return status;
@@ -273,7 +274,7 @@ static pawl_status notice_end(struct store *store, const struct alert_notice_end
     return pg_void_run(store, "alert_notice_end", &statement, arena, err);
 }
 
-static pawl_status pressure(struct store *store, int64_t *percent, pawl_error *err) {
+pawl_status postgres_alert_pressure(struct store *store, int64_t *percent, pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pg_answer_no_memory("alert_pressure", err);
@@ -287,17 +288,3 @@ static pawl_status pressure(struct store *store, int64_t *percent, pawl_error *e
     arena_free(arena);
     return status;
 }
-
-const struct store_alerts_ops postgres_alerts_ops = {
-    .rules = rules,
-    .rule_put = rule_put,
-    .rule_remove = rule_remove,
-    .silence = silence,
-    .turn_take = turn_take,
-    .turn_end = turn_end,
-    .tell = tell,
-    .changes = changes,
-    .notices_take = notices_take,
-    .notice_end = notice_end,
-    .pressure = pressure,
-};

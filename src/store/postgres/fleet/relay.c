@@ -14,8 +14,8 @@ pawl_status pg_void_run(struct store *store, const char *op, struct statement *s
     return status;
 }
 
-static pawl_status duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
-                             pawl_error *err) {
+pawl_status postgres_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
+                               pawl_error *err) {
     pawl_status status = check_duty(in, err);
     if (status != PAWL_OK)
         return status;
@@ -42,7 +42,7 @@ static pawl_status duty_take(struct store *store, const struct duty_take *in, st
     return status;
 }
 
-static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
+pawl_status postgres_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pg_answer_no_memory("duty_leave", err);
@@ -52,7 +52,8 @@ static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token,
     return pg_void_run(store, "duty_leave", &statement, arena, err);
 }
 
-static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
+pawl_status postgres_duties(struct store *store, struct arena *arena, struct duty_rows *out,
+                            pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_DUTIES, arena);
     pawl_status status = pg_rows_run(store, &statement, "duties", &duty_shape, &list, err);
@@ -114,8 +115,8 @@ static pawl_status refuse_prepare(const struct messages_receive *in, struct aren
     return PAWL_OK;
 }
 
-static pawl_status messages_receive(struct store *store, const struct messages_receive *in,
-                                    struct arena *arena, struct put_result *out, pawl_error *err) {
+pawl_status postgres_messages_receive(struct store *store, const struct messages_receive *in,
+                                      struct arena *arena, struct put_result *out, pawl_error *err) {
     struct statement statements[2] = {{.result = NULL}, {.result = NULL}};
     struct put_result result = {0};
     size_t used = 1;
@@ -139,8 +140,8 @@ static pawl_status messages_receive(struct store *store, const struct messages_r
     return status;
 }
 
-static pawl_status refused(struct store *store, int64_t after, int limit, struct arena *arena,
-                           struct refused_rows *out, pawl_error *err) {
+pawl_status postgres_refused(struct store *store, int64_t after, int limit, struct arena *arena,
+                             struct refused_rows *out, pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_REFUSED, arena);
     pg_params_big(&statement.params, after);
@@ -152,7 +153,7 @@ static pawl_status refused(struct store *store, int64_t after, int limit, struct
     return status;
 }
 
-static pawl_status refused_remove(struct store *store, int64_t number, pawl_error *err) {
+pawl_status postgres_refused_remove(struct store *store, int64_t number, pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pg_answer_no_memory("refused_remove", err);
@@ -161,7 +162,7 @@ static pawl_status refused_remove(struct store *store, int64_t number, pawl_erro
     return pg_void_run(store, "refused_remove", &statement, arena, err);
 }
 
-static pawl_status pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
+pawl_status postgres_pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
     pawl_status status = check_pause(in, err);
     if (status != PAWL_OK)
         return status;
@@ -176,7 +177,8 @@ static pawl_status pause_set(struct store *store, const struct pause_row *in, pa
     return pg_void_run(store, "pause_set", &statement, arena, err);
 }
 
-static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
+pawl_status postgres_pause_clear(struct store *store, enum pause_scope scope, pawl_str name,
+                                 pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return pg_answer_no_memory("pause_clear", err);
@@ -186,7 +188,8 @@ static pawl_status pause_clear(struct store *store, enum pause_scope scope, pawl
     return pg_void_run(store, "pause_clear", &statement, arena, err);
 }
 
-static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
+pawl_status postgres_pauses(struct store *store, struct arena *arena, struct pause_rows *out,
+                            pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_PAUSES, arena);
     pawl_status status = pg_rows_run(store, &statement, "pauses", &pause_shape, &list, err);
@@ -196,7 +199,7 @@ static pawl_status pauses(struct store *store, struct arena *arena, struct pause
     return status;
 }
 
-static pawl_status audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
+pawl_status postgres_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
     pawl_status status = check_audit(in, err);
     if (status != PAWL_OK)
         return status;
@@ -210,8 +213,8 @@ static pawl_status audit_add(struct store *store, const struct audit_row *in, pa
     return pg_void_run(store, "audit_add", &statement, arena, err);
 }
 
-static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,
-                          struct audit_rows *out, pawl_error *err) {
+pawl_status postgres_audits(struct store *store, int64_t before, int limit, struct arena *arena,
+                            struct audit_rows *out, pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_AUDITS, arena);
     pg_params_big(&statement.params, before);
@@ -222,17 +225,3 @@ static pawl_status audits(struct store *store, int64_t before, int limit, struct
     pg_statement_clear(&statement);
     return status;
 }
-
-const struct store_relay_ops postgres_relay_ops = {
-    .duty_take = duty_take,
-    .duty_leave = duty_leave,
-    .duties = duties,
-    .messages_receive = messages_receive,
-    .refused = refused,
-    .refused_remove = refused_remove,
-    .pause_set = pause_set,
-    .pause_clear = pause_clear,
-    .pauses = pauses,
-    .audit_add = audit_add,
-    .audits = audits,
-};

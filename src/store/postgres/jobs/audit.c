@@ -9,7 +9,7 @@
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
 
-pawl_status postgres_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
+pawl_status postgres_jobs_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                                struct task_run_list *out, pawl_error *err) {
     pawl_status status = check_list_limit("task_runs", filter->limit, err);
     if (status != PAWL_OK)
@@ -41,8 +41,8 @@ pawl_status postgres_task_runs(struct store *store, const struct run_filter *fil
     return status;
 }
 
-pawl_status postgres_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
-                              pawl_error *err) {
+pawl_status postgres_jobs_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance,
+                                   struct run_sums *out, pawl_error *err) {
     struct brief brief;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_RUN_SUMS, "run_sums", err);
     if (status != PAWL_OK)
@@ -69,8 +69,8 @@ static struct audit_head head_read(const PGresult *r) {
     return head;
 }
 
-pawl_status postgres_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
-                                  pawl_error *err) {
+pawl_status postgres_jobs_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
+                                       pawl_error *err) {
     struct brief brief;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_AUDIT_ANCHOR, "audit_anchor", err);
     if (status != PAWL_OK)
@@ -83,7 +83,7 @@ pawl_status postgres_audit_anchor(struct store *store, int64_t older_ms, struct 
     return status;
 }
 
-pawl_status postgres_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+pawl_status postgres_jobs_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
     struct brief brief;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_AUDIT_HEAD, "audit_head", err);
     if (status != PAWL_OK)
@@ -95,8 +95,8 @@ pawl_status postgres_audit_head(struct store *store, struct audit_head *out, paw
     return status;
 }
 
-pawl_status postgres_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
-                                  struct audit_report *out, pawl_error *err) {
+pawl_status postgres_jobs_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                       struct audit_report *out, pawl_error *err) {
     pawl_status status = check_audit_expect(expect, err);
     if (status != PAWL_OK)
         return status;
@@ -123,8 +123,8 @@ pawl_status postgres_audit_verify(struct store *store, pawl_str expect, struct a
     return status;
 }
 
-pawl_status postgres_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
-                                pawl_error *err) {
+pawl_status postgres_jobs_spine_read(struct store *store, int limit, struct arena *arena,
+                                     struct spine_events *out, pawl_error *err) {
     pawl_status status = check_list_limit("spine_read", limit, err);
     if (status != PAWL_OK)
         return status;
@@ -156,8 +156,8 @@ pawl_status postgres_spine_read(struct store *store, int limit, struct arena *ar
     return status;
 }
 
-pawl_status postgres_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
-                                  pawl_error *err) {
+pawl_status postgres_jobs_spine_remove(struct store *store, const int64_t *ids, size_t count,
+                                       int64_t *removed, pawl_error *err) {
     struct brief brief;
     pawl_status status = check_job_ids("spine_remove", ids, count, err);
     if (status == PAWL_OK)

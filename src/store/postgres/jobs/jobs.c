@@ -66,8 +66,8 @@ pawl_status pg_enqueue_take(const struct jobs_enqueue *in, const PGresult *rows,
     return PAWL_OK;
 }
 
-static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
-                                struct enqueue_result *out, pawl_error *err) {
+pawl_status postgres_jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+                                  struct enqueue_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
@@ -114,8 +114,8 @@ static void claim_params(const struct jobs_claim *in, struct params *p) {
     pg_params_uuid(p, in->request);
 }
 
-static pawl_status jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
-                              struct job_list *out, pawl_error *err) {
+pawl_status postgres_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
+                                struct job_list *out, pawl_error *err) {
     pawl_status status = check_jobs_claim(in, err);
     if (status != PAWL_OK)
         return status;
@@ -156,8 +156,8 @@ static void finish_params(const struct jobs_finish *in, int *classes, struct par
     claim_params(&in->claim, p);
 }
 
-static pawl_status jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
-                               struct finish_result *out, pawl_error *err) {
+pawl_status postgres_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
+                                 struct finish_result *out, pawl_error *err) {
     struct finish_result result = {.count = in->count};
     pawl_status status = check_jobs_finish(in, err);
     if (status != PAWL_OK)
@@ -183,8 +183,8 @@ static pawl_status jobs_finish(struct store *store, const struct jobs_finish *in
     return status;
 }
 
-static pawl_status jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
-                              struct renew_result *out, pawl_error *err) {
+pawl_status postgres_jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
+                                struct renew_result *out, pawl_error *err) {
     struct renew_result result = {.count = in->count};
     pawl_status status = check_jobs_renew(in, err);
     if (status != PAWL_OK)
@@ -215,8 +215,8 @@ static pawl_status jobs_renew(struct store *store, const struct jobs_renew *in, 
     return status;
 }
 
-static pawl_status jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
-                               struct job_answers *out, pawl_error *err) {
+pawl_status postgres_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
+                                 struct job_answers *out, pawl_error *err) {
     pawl_status status = check_job_ids("jobs_cancel", ids, count, err);
     if (status != PAWL_OK)
         return status;
@@ -225,8 +225,8 @@ static pawl_status jobs_cancel(struct store *store, const int64_t *ids, size_t c
     return pg_job_answers_run(store, &statement, "jobs_cancel", count, arena, out, err);
 }
 
-static pawl_status jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
-                                struct arena *arena, struct job_answers *out, pawl_error *err) {
+pawl_status postgres_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
+                                  struct arena *arena, struct job_answers *out, pawl_error *err) {
     pawl_status status = check_job_ids("jobs_redrive", ids, count, err);
     if (status != PAWL_OK)
         return status;
@@ -236,8 +236,8 @@ static pawl_status jobs_redrive(struct store *store, const int64_t *ids, size_t 
     return pg_job_answers_run(store, &statement, "jobs_redrive", count, arena, out, err);
 }
 
-static pawl_status jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
-                             pawl_error *err) {
+pawl_status postgres_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
+                               pawl_error *err) {
     struct brief brief;
     pawl_status status = check_job_wake(in, err);
     if (status == PAWL_OK)
@@ -255,8 +255,8 @@ static pawl_status jobs_wake(struct store *store, const struct job_wake *in, str
     return status;
 }
 
-static pawl_status steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
-                             struct job_answers *out, pawl_error *err) {
+pawl_status postgres_jobs_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
+                                    struct job_answers *out, pawl_error *err) {
     pawl_status status = check_steps_put(in, err);
     if (status != PAWL_OK)
         return status;
@@ -277,7 +277,7 @@ static pawl_status steps_put(struct store *store, const struct steps_put *in, st
     return pg_job_answers_run(store, &statement, "steps_put", in->count, arena, out, err);
 }
 
-static pawl_status limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
+pawl_status postgres_jobs_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
     struct brief brief;
     pawl_status status = check_job_limit(in, err);
     if (status == PAWL_OK)
@@ -294,40 +294,3 @@ static pawl_status limit_set(struct store *store, const struct job_limit *in, pa
     pg_brief_end(&brief);
     return status;
 }
-
-const struct store_jobs_ops postgres_jobs_ops = {
-    .enqueue = jobs_enqueue,
-    .claim = jobs_claim,
-    .finish = jobs_finish,
-    .renew = jobs_renew,
-    .cancel = jobs_cancel,
-    .redrive = jobs_redrive,
-    .wake = jobs_wake,
-    .steps_put = steps_put,
-    .steps_read = postgres_steps_read,
-    .limit_set = limit_set,
-    .limits = postgres_job_limits,
-    .jobs = postgres_jobs,
-    .why = postgres_job_why,
-    .dead_groups = postgres_job_dead_groups,
-    .counts = postgres_job_counts,
-    .backlog = postgres_job_backlog,
-    .task_put = postgres_task_put,
-    .task_remove = postgres_task_remove,
-    .tasks = postgres_tasks,
-    .schedule_put = postgres_schedule_put,
-    .schedule_remove = postgres_schedule_remove,
-    .schedules = postgres_schedules,
-    .schedule_fire = postgres_schedule_fire,
-    .agent_put = postgres_agent_put,
-    .agents = postgres_agents,
-    .refusals = postgres_refusals,
-    .runs = postgres_task_runs,
-    .run_sums = postgres_run_sums,
-    .audit_verify = postgres_audit_verify,
-    .audit_anchor = postgres_audit_anchor,
-    .audit_head = postgres_audit_head,
-    .spine_read = postgres_spine_read,
-    .spine_remove = postgres_spine_remove,
-    .maintain = postgres_jobs_maintain,
-};

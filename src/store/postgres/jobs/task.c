@@ -6,8 +6,8 @@
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
 
-pawl_status postgres_task_put(struct store *store, const struct task *in, struct arena *arena,
-                              struct put_answer *out, pawl_error *err) {
+pawl_status postgres_jobs_task_put(struct store *store, const struct task *in, struct arena *arena,
+                                   struct put_answer *out, pawl_error *err) {
     pawl_status status = check_task(in, err);
     if (status != PAWL_OK)
         return status;
@@ -61,16 +61,16 @@ static pawl_status remove_named(struct store *store, enum postgres_query query, 
     return error_set(err, PAWL_NOT_FOUND, op, "there is no '%.*s'", STR_ARG(name));
 }
 
-pawl_status postgres_task_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status postgres_jobs_task_remove(struct store *store, pawl_str name, pawl_error *err) {
     return remove_named(store, POSTGRES_Q_TASK_REMOVE, "task_remove", name, err);
 }
 
-pawl_status postgres_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status postgres_jobs_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
     return remove_named(store, POSTGRES_Q_SCHEDULE_REMOVE, "schedule_remove", name, err);
 }
 
-pawl_status postgres_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                           struct arena *arena, struct task_list *out, pawl_error *err) {
+pawl_status postgres_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
+                                struct arena *arena, struct task_list *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_list_limit("tasks", limit, err);
     if (status != PAWL_OK)
@@ -86,8 +86,8 @@ pawl_status postgres_tasks(struct store *store, pawl_str name, pawl_str after_na
     return status;
 }
 
-pawl_status postgres_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
-                                  pawl_error *err) {
+pawl_status postgres_jobs_schedule_put(struct store *store, const struct job_schedule *in,
+                                       struct put_answer *out, pawl_error *err) {
     struct brief brief;
     pawl_status status = check_schedule(in, err);
     if (status == PAWL_OK)
@@ -119,8 +119,8 @@ pawl_status postgres_schedule_put(struct store *store, const struct job_schedule
     return status;
 }
 
-pawl_status postgres_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
-                               struct job_schedule_list *out, pawl_error *err) {
+pawl_status postgres_jobs_schedules(struct store *store, const struct schedule_filter *filter,
+                                    struct arena *arena, struct job_schedule_list *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_list_limit("schedules", filter->limit, err);
     if (status != PAWL_OK)
@@ -138,8 +138,8 @@ pawl_status postgres_schedules(struct store *store, const struct schedule_filter
     return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
-pawl_status postgres_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
-                                   struct fire_result *out, pawl_error *err) {
+pawl_status postgres_jobs_schedule_fire(struct store *store, const struct schedule_fire *in,
+                                        struct arena *arena, struct fire_result *out, pawl_error *err) {
     struct fire_result result = {0};
     pawl_status status = check_schedule_fire(in, err);
     if (status != PAWL_OK)
@@ -169,7 +169,7 @@ pawl_status postgres_schedule_fire(struct store *store, const struct schedule_fi
     return status;
 }
 
-pawl_status postgres_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
+pawl_status postgres_jobs_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
     struct brief brief;
     pawl_status status = check_agent(in, err);
     if (status == PAWL_OK)
@@ -184,8 +184,8 @@ pawl_status postgres_agent_put(struct store *store, const struct agent *in, pawl
     return status;
 }
 
-pawl_status postgres_agents(struct store *store, struct arena *arena, struct agent_list *out,
-                            pawl_error *err) {
+pawl_status postgres_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
+                                 pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_AGENTS, arena);
     pawl_status status = pg_rows_run(store, &statement, "agents", &agent_shape, &list, err);
@@ -195,8 +195,8 @@ pawl_status postgres_agents(struct store *store, struct arena *arena, struct age
     return status;
 }
 
-pawl_status postgres_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
-                              pawl_error *err) {
+pawl_status postgres_jobs_refusals(struct store *store, int limit, struct arena *arena,
+                                   struct refusal_list *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_list_limit("refusals", limit, err);
     if (status != PAWL_OK)

@@ -23,8 +23,8 @@ static const struct member job_view_members[] = {M(state),     M(instance),    M
 /* What a view adds to a job. */
 static const struct row_shape job_view = ROW_SHAPE(struct job_row, job_view_members);
 
-pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
-                          struct job_rows *out, pawl_error *err) {
+pawl_status postgres_jobs_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
+                               struct job_rows *out, pawl_error *err) {
     pawl_status status = check_job_filter(filter, err);
     if (status != PAWL_OK)
         return status;
@@ -58,8 +58,8 @@ pawl_status postgres_jobs(struct store *store, const struct job_filter *filter, 
     return status;
 }
 
-pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
-                             pawl_error *err) {
+pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
+                              pawl_error *err) {
     struct job_why why = {0};
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_WHY, arena);
     pg_params_big(&statement.params, id);
@@ -77,7 +77,7 @@ pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *aren
     pg_statement_clear(&statement);
     struct job_rows rows = {.count = 0};
     if (status == PAWL_OK)
-        status = postgres_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
+        status = postgres_jobs_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
     if (status == PAWL_OK && (rows.count == 0 || why.cause == 0))
         status = error_set(err, PAWL_NOT_FOUND, "job_why", "there is no unfinished job %lld", (long long)id);
     if (status != PAWL_OK)
@@ -87,8 +87,8 @@ pawl_status postgres_job_why(struct store *store, int64_t id, struct arena *aren
     return PAWL_OK;
 }
 
-pawl_status postgres_job_dead_groups(struct store *store, int limit, struct arena *arena,
-                                     struct job_dead_groups *out, pawl_error *err) {
+pawl_status postgres_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
+                                      struct job_dead_groups *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_list_limit("job_dead_groups", limit, err);
     if (status != PAWL_OK)
@@ -102,8 +102,8 @@ pawl_status postgres_job_dead_groups(struct store *store, int limit, struct aren
     return status;
 }
 
-pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
-                                pawl_error *err) {
+pawl_status postgres_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
+                                 pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_COUNTS, arena);
     pawl_status status = pg_rows_run(store, &statement, "job_counts", &job_counts_shape, &list, err);
@@ -113,8 +113,8 @@ pawl_status postgres_job_counts(struct store *store, struct arena *arena, struct
     return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
-pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena *arena,
-                                 struct job_backlog *out, pawl_error *err) {
+pawl_status postgres_jobs_backlog(struct store *store, int look_max, struct arena *arena,
+                                  struct job_backlog *out, pawl_error *err) {
     pawl_status status = check_backlog_look(look_max, err);
     if (status != PAWL_OK)
         return status;
@@ -144,8 +144,8 @@ pawl_status postgres_job_backlog(struct store *store, int look_max, struct arena
     return status;
 }
 
-pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
-                                pawl_error *err) {
+pawl_status postgres_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
+                                 pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_JOB_LIMITS, arena);
     pawl_status status = pg_rows_run(store, &statement, "job_limits", &job_limit_shape, &list, err);
@@ -155,8 +155,8 @@ pawl_status postgres_job_limits(struct store *store, struct arena *arena, struct
     return status;
 }
 
-pawl_status postgres_steps_read(struct store *store, int64_t job_id, struct arena *arena,
-                                struct job_steps *out, pawl_error *err) {
+pawl_status postgres_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,
+                                     struct job_steps *out, pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_STEPS_READ, arena);
     pg_params_big(&statement.params, job_id);

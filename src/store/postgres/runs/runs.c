@@ -1,5 +1,6 @@
 /* Runs: what happens to them, each a call of one function. */
-#include "store/postgres/runs/runs.h"
+#include "store/check/runs.h"
+#include "store/postgres/jobs/jobs.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -81,8 +82,8 @@ static void write_partitions(struct json_writer *w, const struct run_start *in) 
     json_end_array(w);
 }
 
-static pawl_status run_start(struct store *store, const struct run_start *in, struct run_started *out,
-                             pawl_error *err) {
+pawl_status postgres_runs_start(struct store *store, const struct run_start *in, struct run_started *out,
+                                pawl_error *err) {
     struct brief brief;
     struct buf options, partitions;
     struct json_writer w;
@@ -131,8 +132,8 @@ static void page_params(const struct page_ref *in, struct params *p) {
 #define CELL(column) ((struct cell){r, 0, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
 
-static pawl_status page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
-                              struct page *out, pawl_error *err) {
+pawl_status postgres_runs_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
+                                     struct page *out, pawl_error *err) {
     pawl_status status = check_page_ref("page_begin", in, err);
     if (status != PAWL_OK)
         return status;
@@ -172,8 +173,8 @@ static pawl_status page_begin(struct store *store, const struct page_ref *in, st
     return status;
 }
 
-static pawl_status page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
-                               struct page_result *out, pawl_error *err) {
+pawl_status postgres_runs_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
+                                      struct page_result *out, pawl_error *err) {
     pawl_status status = check_page_commit(in, err);
     if (status != PAWL_OK)
         return status;
@@ -224,8 +225,8 @@ static pawl_status answer_run(struct store *store, struct brief *brief, const ch
     return status;
 }
 
-static pawl_status partition_reset(struct store *store, const struct partition_reset *in,
-                                   enum store_answer *out, pawl_error *err) {
+pawl_status postgres_runs_reset(struct store *store, const struct partition_reset *in, enum store_answer *out,
+                                pawl_error *err) {
     struct brief brief;
     pawl_status status = check_partition_reset(in, err);
     if (status == PAWL_OK)
@@ -240,8 +241,8 @@ static pawl_status partition_reset(struct store *store, const struct partition_r
     return answer_run(store, &brief, "partition_reset", out, err);
 }
 
-static pawl_status run_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
-                             pawl_error *err) {
+pawl_status postgres_runs_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
+                                pawl_error *err) {
     struct brief brief;
     pawl_status status = check_run_retry(in, err);
     if (status == PAWL_OK)
@@ -259,8 +260,8 @@ static pawl_status run_retry(struct store *store, const struct run_retry *in, st
     return status;
 }
 
-static pawl_status run_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
-                             pawl_error *err) {
+pawl_status postgres_runs_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
+                                pawl_error *err) {
     struct brief brief;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_RUN_PAUSE, "run_pause", err);
     if (status != PAWL_OK)
@@ -270,7 +271,7 @@ static pawl_status run_pause(struct store *store, int64_t run, bool paused, enum
     return answer_run(store, &brief, "run_pause", out, err);
 }
 
-static pawl_status run_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
+pawl_status postgres_runs_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
     struct brief brief;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_RUN_CANCEL, "run_cancel", err);
     if (status != PAWL_OK)
@@ -279,8 +280,8 @@ static pawl_status run_cancel(struct store *store, int64_t run, enum store_answe
     return answer_run(store, &brief, "run_cancel", out, err);
 }
 
-static pawl_status run_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
-                            pawl_error *err) {
+pawl_status postgres_runs_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
+                               pawl_error *err) {
     struct brief brief;
     pawl_status status = check_run_pace(in, err);
     if (status == PAWL_OK)
@@ -296,7 +297,7 @@ static pawl_status run_pace(struct store *store, const struct run_pace *in, enum
     return answer_run(store, &brief, "run_pace", out, err);
 }
 
-static pawl_status target_put(struct store *store, const struct run_target *in, pawl_error *err) {
+pawl_status postgres_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
     struct brief brief;
     int64_t ignored = 0;
     pawl_status status = check_run_target(in, err);
@@ -309,7 +310,7 @@ static pawl_status target_put(struct store *store, const struct run_target *in, 
     return brief_run(store, &brief, "target_put", &ignored, err);
 }
 
-static pawl_status target_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status postgres_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct brief brief;
     int64_t answer = 0;
     pawl_status status = pg_brief_begin(&brief, POSTGRES_Q_RUN_TARGET_REMOVE, "target_remove", err);
@@ -322,8 +323,8 @@ static pawl_status target_remove(struct store *store, pawl_str name, pawl_error 
     return answer == ANSWER_CONFLICT ? run_target_used(name, err) : run_target_missing(name, err);
 }
 
-static pawl_status runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
-                                 pawl_error *err) {
+pawl_status postgres_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
+                                   pawl_error *err) {
     struct brief brief;
     pawl_status status = check_run_rows_max(rows_max, err);
     if (status == PAWL_OK)
@@ -338,22 +339,3 @@ static pawl_status runs_maintain(struct store *store, int rows_max, struct runs_
     pg_brief_end(&brief);
     return status;
 }
-
-const struct store_runs_ops postgres_runs_ops = {
-    .start = run_start,
-    .page_begin = page_begin,
-    .page_commit = page_commit,
-    .runs = postgres_run_rows,
-    .partitions = postgres_partition_rows,
-    .items = postgres_item_rows,
-    .reset = partition_reset,
-    .retry = run_retry,
-    .pause = run_pause,
-    .cancel = run_cancel,
-    .pace = run_pace,
-    .target_put = target_put,
-    .target_remove = target_remove,
-    .targets = postgres_run_targets,
-    .page_select = postgres_page_select,
-    .maintain = runs_maintain,
-};

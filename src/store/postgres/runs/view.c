@@ -1,13 +1,14 @@
 /* Runs, partitions, items and targets as the views show them. */
 #include "base/str.h"
-#include "store/postgres/runs/runs.h"
+#include "store/check/runs.h"
+#include "store/postgres/jobs/jobs.h"
 #include "store/run_words.h"
 
 #define CELL(column) ((struct cell){r, row, (column)})
 #define TEXT(column) pg_cell_text(CELL(column), arena, &failed)
 
-pawl_status postgres_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
-                              struct run_list *out, pawl_error *err) {
+pawl_status postgres_runs_runs(struct store *store, const struct runs_filter *filter, struct arena *arena,
+                               struct run_list *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_runs_filter(filter, err);
     if (status != PAWL_OK)
@@ -37,8 +38,8 @@ pawl_status postgres_run_rows(struct store *store, const struct runs_filter *fil
     return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
-pawl_status postgres_partition_rows(struct store *store, const struct partitions_filter *filter,
-                                    struct arena *arena, struct partition_list *out, pawl_error *err) {
+pawl_status postgres_runs_partitions(struct store *store, const struct partitions_filter *filter,
+                                     struct arena *arena, struct partition_list *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_partitions_filter(filter, err);
     if (status != PAWL_OK)
@@ -59,8 +60,8 @@ pawl_status postgres_partition_rows(struct store *store, const struct partitions
     return status == PAWL_OK && list.count == 0 ? postgres_clock_read(store, &out->now_ms, err) : status;
 }
 
-pawl_status postgres_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
-                               struct stored_items *out, pawl_error *err) {
+pawl_status postgres_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
+                                struct stored_items *out, pawl_error *err) {
     struct row_list list;
     pawl_status status = check_items_filter(filter, err);
     if (status != PAWL_OK)
@@ -77,8 +78,8 @@ pawl_status postgres_item_rows(struct store *store, const struct items_filter *f
     return status;
 }
 
-pawl_status postgres_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
-                                 pawl_error *err) {
+pawl_status postgres_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
+                                  pawl_error *err) {
     struct row_list list;
     struct statement statement = pg_statement_new(POSTGRES_Q_RUN_TARGETS, arena);
     pawl_status status = pg_rows_run(store, &statement, "targets", &run_target_shape, &list, err);
@@ -90,7 +91,7 @@ pawl_status postgres_run_targets(struct store *store, struct arena *arena, struc
 
 static pawl_status has_target(struct store *store, pawl_str name, struct arena *arena, pawl_error *err) {
     struct run_targets targets = {0};
-    pawl_status status = postgres_run_targets(store, arena, &targets, err);
+    pawl_status status = postgres_runs_targets(store, arena, &targets, err);
     for (size_t i = 0; status == PAWL_OK && i < targets.count; i++) {
         if (str_equal(targets.targets[i].name, name))
             return PAWL_OK;
@@ -98,8 +99,8 @@ static pawl_status has_target(struct store *store, pawl_str name, struct arena *
     return status == PAWL_OK ? run_target_missing(name, err) : status;
 }
 
-pawl_status postgres_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
-                                 struct stored_items *out, pawl_error *err) {
+pawl_status postgres_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                                      struct stored_items *out, pawl_error *err) {
     struct statement statement = pg_statement_new(POSTGRES_Q_PAGE_SELECT, arena);
     struct stored_item *rows = NULL;
     pg_params_text(&statement.params, name);

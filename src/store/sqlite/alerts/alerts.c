@@ -1,5 +1,5 @@
 /* Alerts: rules, turns, what changed, and what has to be delivered. */
-#include "store/sqlite/alerts/alerts.h"
+#include "store/alerts.h"
 
 #include <sys/statvfs.h>
 
@@ -23,8 +23,8 @@ static pawl_status read_rules(struct operation *op, pawl_str name, struct arena 
     return status;
 }
 
-static pawl_status rules(struct store *store, pawl_str name, struct arena *arena, struct alert_rows *out,
-                         pawl_error *err) {
+pawl_status sqlite_alert_rules(struct store *store, pawl_str name, struct arena *arena,
+                               struct alert_rows *out, pawl_error *err) {
     struct operation op;
     struct alert_rows found;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_rules", err);
@@ -66,8 +66,8 @@ static pawl_status put_rule(struct operation *op, const struct alert_rule *in, i
     return status == PAWL_OK ? write_rule(op, in, *version) : status;
 }
 
-static pawl_status rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
-                            pawl_error *err) {
+pawl_status sqlite_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
+                                  pawl_error *err) {
     struct operation op;
     int64_t made = 0;
     pawl_status status = alert_rule_check(in, err);
@@ -90,7 +90,7 @@ static pawl_status change_rule(struct operation *op, struct statement *s, pawl_s
     return status;
 }
 
-static pawl_status rule_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status sqlite_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "alert_rule_remove", err);
     if (status != PAWL_OK)
@@ -100,7 +100,7 @@ static pawl_status rule_remove(struct store *store, pawl_str name, pawl_error *e
     return operation_end(&op, change_rule(&op, &s, name));
 }
 
-static pawl_status silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
+pawl_status sqlite_alert_silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_silence(in, err);
     if (status == PAWL_OK)
@@ -151,8 +151,8 @@ static pawl_status take_turn(struct operation *op, int64_t interval_ms, struct a
 }
 
 /* Most callers are early: they read and write nothing. */
-static pawl_status turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
-                             struct alert_turn *out, pawl_error *err) {
+pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
+                                   struct alert_turn *out, pawl_error *err) {
     struct operation op;
     struct alert_turn turn = {.taken = false};
     pawl_status status = check_alert_interval(interval_ms, err);
@@ -247,7 +247,7 @@ static pawl_status end_turn(struct operation *op, const struct alert_turn_end *i
     return status == PAWL_OK ? write_news(op, &in->news) : status;
 }
 
-static pawl_status turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
+pawl_status sqlite_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_news(&in->news, err);
     if (status == PAWL_OK)
@@ -255,7 +255,7 @@ static pawl_status turn_end(struct store *store, const struct alert_turn_end *in
     return status == PAWL_OK ? operation_end(&op, end_turn(&op, in)) : status;
 }
 
-static pawl_status tell(struct store *store, const struct alert_news *in, pawl_error *err) {
+pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_news(in, err);
     if (status == PAWL_OK)
@@ -265,8 +265,8 @@ static pawl_status tell(struct store *store, const struct alert_news *in, pawl_e
 
 /* ---- History */
 
-static pawl_status changes(struct store *store, pawl_str rule, int64_t before, int limit, struct arena *arena,
-                           struct alert_changes *out, pawl_error *err) {
+pawl_status sqlite_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
+                                 struct arena *arena, struct alert_changes *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_changes", err);
@@ -317,8 +317,8 @@ static pawl_status take_notices(struct operation *op, pawl_str target, int64_t l
     return status;
 }
 
-static pawl_status notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
-                                struct arena *arena, struct alert_notices *out, pawl_error *err) {
+pawl_status sqlite_alert_notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
+                                      struct arena *arena, struct alert_notices *out, pawl_error *err) {
     struct operation op;
     struct alert_notices taken = {.count = 0};
     pawl_status status = check_alert_take(target, lease_ms, limit, err);
@@ -332,7 +332,7 @@ static pawl_status notices_take(struct store *store, pawl_str target, int64_t le
     return status;
 }
 
-static pawl_status notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
+pawl_status sqlite_alert_notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
     pawl_status status = check_alert_notice_end(in, err);
@@ -353,7 +353,7 @@ static pawl_status notice_end(struct store *store, const struct alert_notice_end
 }
 
 /* The disk of the file: what root keeps for itself counts as used. */
-static pawl_status pressure(struct store *store, int64_t *percent, pawl_error *err) {
+pawl_status sqlite_alert_pressure(struct store *store, int64_t *percent, pawl_error *err) {
     struct sqlite_store *self = sqlite_store_of(store);
     struct statvfs disk;
     (void)err;
@@ -362,17 +362,3 @@ static pawl_status pressure(struct store *store, int64_t *percent, pawl_error *e
         *percent = 100 - (int64_t)(disk.f_bavail * 100 / disk.f_blocks);
     return PAWL_OK;
 }
-
-const struct store_alerts_ops sqlite_alerts_ops = {
-    .rules = rules,
-    .rule_put = rule_put,
-    .rule_remove = rule_remove,
-    .silence = silence,
-    .turn_take = turn_take,
-    .turn_end = turn_end,
-    .tell = tell,
-    .changes = changes,
-    .notices_take = notices_take,
-    .notice_end = notice_end,
-    .pressure = pressure,
-};

@@ -12,8 +12,4 @@ PAWL_MUSTCHECK pawl_status claim_messages(struct operation *op, const struct mes
 PAWL_MUSTCHECK pawl_status claim_again(struct operation *op, const struct messages_claim *in,
                                        struct arena *arena, struct item_list *out);
 
-/* core.h */
-pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
-                                  struct item_list *out, pawl_error *err);
-
 #endif

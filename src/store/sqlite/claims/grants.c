@@ -1,5 +1,5 @@
 /* What a holder knows of its grants, compared with what was granted to it. */
-#include "store/sqlite/claims/grants.h"
+#include "store/sqlite/operations.h"
 
 #include "base/uuid.h"
 #include "store/sqlite/claims/report.h"

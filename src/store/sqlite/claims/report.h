@@ -36,14 +36,4 @@ PAWL_MUSTCHECK pawl_status items_release(struct operation *op, const struct mess
 PAWL_MUSTCHECK pawl_status items_renew(struct operation *op, const struct messages_renew *in,
                                        struct answer_list *out);
 
-/* core.h */
-pawl_status sqlite_messages_complete(struct store *store, const struct messages_complete *in,
-                                     struct arena *arena, struct answer_list *out, pawl_error *err);
-pawl_status sqlite_messages_fail(struct store *store, const struct messages_fail *in, struct arena *arena,
-                                 struct answer_list *out, pawl_error *err);
-pawl_status sqlite_messages_release(struct store *store, const struct messages_release *in,
-                                    struct arena *arena, struct answer_list *out, pawl_error *err);
-pawl_status sqlite_messages_renew(struct store *store, const struct messages_renew *in, struct arena *arena,
-                                  struct answer_list *out, pawl_error *err);
-
 #endif

@@ -3,8 +3,8 @@
 #define STORE_SQLITE_EVENTS_EVENTS_H
 
 #include "store/apply.h"
-#include "store/sqlite/events/event_calls.h"
 #include "store/sqlite/events/perspective_count.h"
+#include "store/sqlite/file/operation.h"
 #include "store/sqlite/file/row.h"
 
 /* Append: the input is checked already. */

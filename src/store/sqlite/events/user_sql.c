@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "store/sqlite/events/event_calls.h"
+#include "store/sqlite/file/operation.h"
 
 /* What SQLite says of a statement that is not ours. */
 static pawl_status failure(struct operation *op, int rc, pawl_error *err) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "store/sqlite/file/connection.h"
 #include "store/sqlite/file/statement.h"
+#include "store/sqlite/operations.h"
 
 struct part;
 

@@ -9,10 +9,4 @@ void waker_touch(const char *path);
 /* The same, and says that something was paused or cancelled. */
 void waker_write(const char *path);
 
-/* core.h */
-pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
-                              pawl_error *err);
-pawl_status sqlite_wait_end(struct store *store, pawl_uuid instance, pawl_error *err);
-pawl_status sqlite_wake(struct store *store, pawl_error *err);
-
 #endif

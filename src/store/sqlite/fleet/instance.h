@@ -37,12 +37,4 @@ PAWL_MUSTCHECK pawl_status instance_expel_all(struct operation *op);
 /* The row goes, a tombstone stays. */
 PAWL_MUSTCHECK pawl_status instance_remove(struct operation *op, pawl_uuid id);
 
-/* core.h */
-pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,
-                                     struct instance_grant *out, pawl_error *err);
-pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
-                             struct beat_result *out, pawl_error *err);
-pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err);
-pawl_status sqlite_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err);
-
 #endif

@@ -24,8 +24,4 @@ PAWL_MUSTCHECK pawl_status lane_free_drained(struct operation *op, enum store_ki
 PAWL_MUSTCHECK pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uuid owner,
                                            struct arena *arena, int **lanes, size_t *count);
 
-/* core.h */
-pawl_status sqlite_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
-                                   struct beat_result *out, pawl_error *err);
-
 #endif

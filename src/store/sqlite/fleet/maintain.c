@@ -1,5 +1,5 @@
 /* Housekeeping, settings and the clock. */
-#include "store/sqlite/fleet/maintain.h"
+#include "store/sqlite/file/operation.h"
 
 #include "base/limits.h"
 #include "store/sqlite/claims/claim_end.h"

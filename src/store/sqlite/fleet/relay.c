@@ -1,5 +1,5 @@
 /* Duties, what came in and was refused, pauses and the audit. */
-#include "store/sqlite/fleet/relay.h"
+#include "store/relay.h"
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -65,7 +65,7 @@ static pawl_status duty_decide(struct operation *op, const struct duty_take *in,
     return status;
 }
 
-static pawl_status duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
+pawl_status sqlite_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
                              pawl_error *err) {
     struct operation op;
     struct duty_grant grant = {0};
@@ -80,7 +80,7 @@ static pawl_status duty_take(struct store *store, const struct duty_take *in, st
     return status;
 }
 
-static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
+pawl_status sqlite_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
     struct operation op;
     struct duty_row duty;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "duty_leave", err);
@@ -95,7 +95,7 @@ static pawl_status duty_leave(struct store *store, pawl_str name, int64_t token,
     return operation_end(&op, status);
 }
 
-static pawl_status duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
+pawl_status sqlite_duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "duties", err);
@@ -152,7 +152,7 @@ static pawl_status refuse_all(struct operation *op, const struct messages_receiv
     return status;
 }
 
-static pawl_status messages_receive(struct store *store, const struct messages_receive *in,
+pawl_status sqlite_messages_receive(struct store *store, const struct messages_receive *in,
                                     struct arena *arena, struct put_result *out, pawl_error *err) {
     struct operation op;
     struct messages_put put = receive_put(in);
@@ -177,7 +177,7 @@ static pawl_status messages_receive(struct store *store, const struct messages_r
     return status;
 }
 
-static pawl_status refused(struct store *store, int64_t after, int limit, struct arena *arena,
+pawl_status sqlite_refused(struct store *store, int64_t after, int limit, struct arena *arena,
                            struct refused_rows *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
@@ -193,7 +193,7 @@ static pawl_status refused(struct store *store, int64_t after, int limit, struct
     return status;
 }
 
-static pawl_status refused_remove(struct store *store, int64_t number, pawl_error *err) {
+pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "refused_remove", err);
@@ -208,7 +208,7 @@ static pawl_status refused_remove(struct store *store, int64_t number, pawl_erro
     return operation_end(&op, status);
 }
 
-static pawl_status pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
+pawl_status sqlite_pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "pauses", err);
@@ -221,7 +221,7 @@ static pawl_status pauses(struct store *store, struct arena *arena, struct pause
     return status;
 }
 
-static pawl_status audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
+pawl_status sqlite_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_audit(in, err);
     if (status == PAWL_OK)
@@ -236,7 +236,7 @@ static pawl_status audit_add(struct store *store, const struct audit_row *in, pa
     return operation_end(&op, statement_run(&s));
 }
 
-static pawl_status audits(struct store *store, int64_t before, int limit, struct arena *arena,
+pawl_status sqlite_audits(struct store *store, int64_t before, int limit, struct arena *arena,
                           struct audit_rows *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
@@ -251,17 +251,3 @@ static pawl_status audits(struct store *store, int64_t before, int limit, struct
         *out = (struct audit_rows){list.rows, list.count};
     return status;
 }
-
-const struct store_relay_ops sqlite_relay_ops = {
-    .duty_take = duty_take,
-    .duty_leave = duty_leave,
-    .duties = duties,
-    .messages_receive = messages_receive,
-    .refused = refused,
-    .refused_remove = refused_remove,
-    .pause_set = sqlite_pause_set,
-    .pause_clear = sqlite_pause_clear,
-    .pauses = pauses,
-    .audit_add = audit_add,
-    .audits = audits,
-};

@@ -154,7 +154,7 @@ static void run_read(struct statement *s, struct arena *arena, struct task_run *
     run->hash = str_from(hex);
 }
 
-pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
+pawl_status sqlite_jobs_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                              struct task_run_list *out, pawl_error *err) {
     struct operation op;
     pawl_status status = check_list_limit("task_runs", filter->limit, err);
@@ -191,8 +191,8 @@ pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filte
     return status;
 }
 
-pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
-                            pawl_error *err) {
+pawl_status sqlite_jobs_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance,
+                                 struct run_sums *out, pawl_error *err) {
     struct operation op;
     struct run_sums sums = {0};
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "run_sums", err);
@@ -259,8 +259,8 @@ static pawl_status anchor_write(struct operation *op, pawl_str heads, struct aud
     return status;
 }
 
-pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
-                                pawl_error *err) {
+pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
+                                     pawl_error *err) {
     struct operation op;
     struct audit_head head;
     struct buf heads;
@@ -281,7 +281,7 @@ pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct au
     return status;
 }
 
-pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
+pawl_status sqlite_jobs_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
     struct operation op;
     struct audit_head head;
     uint8_t hash[SHA256_BYTES];
@@ -294,8 +294,8 @@ pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_
     return status;
 }
 
-pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
-                              pawl_error *err) {
+pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena *arena,
+                                   struct spine_events *out, pawl_error *err) {
     struct operation op;
     pawl_status status = check_list_limit("spine_read", limit, err);
     if (status == PAWL_OK)
@@ -328,8 +328,8 @@ pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *aren
     return status;
 }
 
-pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
-                                pawl_error *err) {
+pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
+                                     pawl_error *err) {
     struct operation op;
     int64_t sum = 0;
     pawl_status status = check_job_ids("spine_remove", ids, count, err);

@@ -323,7 +323,7 @@ pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in,
     return status;
 }
 
-static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+pawl_status sqlite_jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
                                 struct enqueue_result *out, pawl_error *err) {
     struct operation op;
     struct enqueue_result result = {0};
@@ -337,40 +337,3 @@ static pawl_status jobs_enqueue(struct store *store, const struct jobs_enqueue *
         *out = result;
     return status;
 }
-
-const struct store_jobs_ops sqlite_jobs_ops = {
-    .enqueue = jobs_enqueue,
-    .claim = sqlite_jobs_claim,
-    .finish = sqlite_jobs_finish,
-    .renew = sqlite_jobs_renew,
-    .cancel = sqlite_jobs_cancel,
-    .redrive = sqlite_jobs_redrive,
-    .wake = sqlite_jobs_wake,
-    .steps_put = sqlite_steps_put,
-    .steps_read = sqlite_steps_read,
-    .limit_set = sqlite_job_limit_set,
-    .limits = sqlite_job_limits,
-    .jobs = sqlite_job_rows,
-    .why = sqlite_job_why,
-    .dead_groups = sqlite_job_dead_groups,
-    .counts = sqlite_job_counts,
-    .backlog = sqlite_job_backlog,
-    .task_put = sqlite_task_put,
-    .task_remove = sqlite_task_remove,
-    .tasks = sqlite_tasks,
-    .schedule_put = sqlite_schedule_put,
-    .schedule_remove = sqlite_schedule_remove,
-    .schedules = sqlite_schedules,
-    .schedule_fire = sqlite_schedule_fire,
-    .agent_put = sqlite_agent_put,
-    .agents = sqlite_agents,
-    .refusals = sqlite_refusals,
-    .runs = sqlite_task_runs,
-    .run_sums = sqlite_run_sums,
-    .audit_verify = sqlite_audit_verify,
-    .audit_anchor = sqlite_audit_anchor,
-    .audit_head = sqlite_audit_head,
-    .spine_read = sqlite_spine_read,
-    .spine_remove = sqlite_spine_remove,
-    .maintain = sqlite_jobs_maintain,
-};

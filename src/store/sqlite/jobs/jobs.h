@@ -7,8 +7,6 @@
 #include "store/check/jobs.h"
 #include "store/sqlite/file/row.h"
 
-extern const struct store_jobs_ops sqlite_jobs_ops;
-
 /* What one call adds to the tally of a queue. */
 struct job_sums {
     struct job_sums *next;
@@ -128,82 +126,8 @@ PAWL_MUSTCHECK pawl_status jobs_drop(struct jobs_call *call, int64_t id);
 /* jobs_claim.c */
 PAWL_MUSTCHECK pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in,
                                          struct arena *arena, struct job_list *out);
-pawl_status sqlite_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
-                              struct job_list *out, pawl_error *err);
-
-/* jobs_finish.c */
-pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
-                               struct finish_result *out, pawl_error *err);
-pawl_status sqlite_jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
-                              struct renew_result *out, pawl_error *err);
-
-/* jobs_end.c */
-pawl_status sqlite_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
-                               struct job_answers *out, pawl_error *err);
-pawl_status sqlite_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
-                                struct arena *arena, struct job_answers *out, pawl_error *err);
-
-/* jobs_step.c */
-pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
-                             pawl_error *err);
-pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
-                             struct job_answers *out, pawl_error *err);
-pawl_status sqlite_steps_read(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
-                              pawl_error *err);
-pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in, pawl_error *err);
-pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
-                              pawl_error *err);
-
-/* jobs_view.c */
-pawl_status sqlite_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
-                            struct job_rows *out, pawl_error *err);
-pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
-                           pawl_error *err);
-pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena *arena,
-                                   struct job_dead_groups *out, pawl_error *err);
-pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
-                              pawl_error *err);
-pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
-                               struct job_backlog *out, pawl_error *err);
-
-/* jobs_task.c */
-pawl_status sqlite_task_put(struct store *store, const struct task *in, struct arena *arena,
-                            struct put_answer *out, pawl_error *err);
-pawl_status sqlite_task_remove(struct store *store, pawl_str name, pawl_error *err);
-pawl_status sqlite_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                         struct arena *arena, struct task_list *out, pawl_error *err);
-pawl_status sqlite_agent_put(struct store *store, const struct agent *in, pawl_error *err);
-pawl_status sqlite_agents(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err);
-pawl_status sqlite_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
-                            pawl_error *err);
-
-/* jobs_schedule.c */
-pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
-                                pawl_error *err);
-pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_error *err);
-pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
-                             struct job_schedule_list *out, pawl_error *err);
-pawl_status sqlite_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
-                                 struct fire_result *out, pawl_error *err);
-
-/* jobs_verify.c */
-pawl_status sqlite_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
-                                struct audit_report *out, pawl_error *err);
 
 /* jobs_audit.c */
-pawl_status sqlite_task_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
-                             struct task_run_list *out, pawl_error *err);
-pawl_status sqlite_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance, struct run_sums *out,
-                            pawl_error *err);
 struct audit_run audit_row_read(struct statement *s, struct arena *arena); /* columns 0 to 15 */
-pawl_status sqlite_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
-                                pawl_error *err);
-pawl_status sqlite_audit_head(struct store *store, struct audit_head *out, pawl_error *err);
-pawl_status sqlite_spine_read(struct store *store, int limit, struct arena *arena, struct spine_events *out,
-                              pawl_error *err);
-pawl_status sqlite_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
-                                pawl_error *err);
-pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
-                                 pawl_error *err);
 
 #endif

@@ -49,8 +49,8 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
     return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 
-pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *in, struct put_answer *out,
-                                pawl_error *err) {
+pawl_status sqlite_jobs_schedule_put(struct store *store, const struct job_schedule *in,
+                                     struct put_answer *out, pawl_error *err) {
     struct operation op;
     struct put_answer answer;
     pawl_status status = check_schedule(in, err);
@@ -64,7 +64,7 @@ pawl_status sqlite_schedule_put(struct store *store, const struct job_schedule *
     return status;
 }
 
-pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status sqlite_jobs_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t gone = 0;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "schedule_remove", err);
@@ -83,8 +83,8 @@ pawl_status sqlite_schedule_remove(struct store *store, pawl_str name, pawl_erro
     return operation_end(&op, status);
 }
 
-pawl_status sqlite_schedules(struct store *store, const struct schedule_filter *filter, struct arena *arena,
-                             struct job_schedule_list *out, pawl_error *err) {
+pawl_status sqlite_jobs_schedules(struct store *store, const struct schedule_filter *filter,
+                                  struct arena *arena, struct job_schedule_list *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_list_limit("schedules", filter->limit, err);
@@ -182,8 +182,8 @@ static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *i
     return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 
-pawl_status sqlite_schedule_fire(struct store *store, const struct schedule_fire *in, struct arena *arena,
-                                 struct fire_result *out, pawl_error *err) {
+pawl_status sqlite_jobs_schedule_fire(struct store *store, const struct schedule_fire *in,
+                                      struct arena *arena, struct fire_result *out, pawl_error *err) {
     struct operation op;
     struct jobs_call call;
     struct fire_result result = {0};

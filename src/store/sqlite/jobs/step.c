@@ -58,8 +58,8 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
     return statement_run(&s);
 }
 
-pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
-                             struct job_answers *out, pawl_error *err) {
+pawl_status sqlite_jobs_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
+                                  struct job_answers *out, pawl_error *err) {
     struct operation op;
     struct jobs_call call;
     struct sclaim claim;
@@ -90,8 +90,8 @@ pawl_status sqlite_steps_put(struct store *store, const struct steps_put *in, st
     return status;
 }
 
-pawl_status sqlite_steps_read(struct store *store, int64_t job_id, struct arena *arena, struct job_steps *out,
-                              pawl_error *err) {
+pawl_status sqlite_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,
+                                   struct job_steps *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "steps_read", err);
@@ -182,7 +182,7 @@ pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
     return statement_run(&s);
 }
 
-pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
+pawl_status sqlite_jobs_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_job_limit(in, err);
     if (status == PAWL_OK)
@@ -192,8 +192,8 @@ pawl_status sqlite_job_limit_set(struct store *store, const struct job_limit *in
     return operation_end(&op, jobs_limit_put(&op, in));
 }
 
-pawl_status sqlite_job_limits(struct store *store, struct arena *arena, struct job_limits *out,
-                              pawl_error *err) {
+pawl_status sqlite_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
+                               pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_limits", err);

@@ -107,8 +107,8 @@ static pawl_status task_put_in(struct operation *op, const struct task *in, stru
     return task_write(op, in, ++answer->version);
 }
 
-pawl_status sqlite_task_put(struct store *store, const struct task *in, struct arena *arena,
-                            struct put_answer *out, pawl_error *err) {
+pawl_status sqlite_jobs_task_put(struct store *store, const struct task *in, struct arena *arena,
+                                 struct put_answer *out, pawl_error *err) {
     struct operation op;
     struct put_answer answer;
     pawl_status status = check_task(in, err);
@@ -125,7 +125,7 @@ pawl_status sqlite_task_put(struct store *store, const struct task *in, struct a
     return status;
 }
 
-pawl_status sqlite_task_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t one = 0, gone = 0;
     bool used = false;
@@ -148,8 +148,8 @@ pawl_status sqlite_task_remove(struct store *store, pawl_str name, pawl_error *e
     return operation_end(&op, status);
 }
 
-pawl_status sqlite_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                         struct arena *arena, struct task_list *out, pawl_error *err) {
+pawl_status sqlite_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
+                              struct arena *arena, struct task_list *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_list_limit("tasks", limit, err);
@@ -167,7 +167,7 @@ pawl_status sqlite_tasks(struct store *store, pawl_str name, pawl_str after_name
     return status;
 }
 
-pawl_status sqlite_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
+pawl_status sqlite_jobs_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_agent(in, err);
     if (status == PAWL_OK)
@@ -182,7 +182,8 @@ pawl_status sqlite_agent_put(struct store *store, const struct agent *in, pawl_e
     return operation_end(&op, statement_run(&s));
 }
 
-pawl_status sqlite_agents(struct store *store, struct arena *arena, struct agent_list *out, pawl_error *err) {
+pawl_status sqlite_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
+                               pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "agents", err);
@@ -195,8 +196,8 @@ pawl_status sqlite_agents(struct store *store, struct arena *arena, struct agent
     return status;
 }
 
-pawl_status sqlite_refusals(struct store *store, int limit, struct arena *arena, struct refusal_list *out,
-                            pawl_error *err) {
+pawl_status sqlite_jobs_refusals(struct store *store, int limit, struct arena *arena,
+                                 struct refusal_list *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_list_limit("refusals", limit, err);

@@ -186,8 +186,8 @@ static pawl_status verify_anchors(struct verify *v, pawl_str expect) {
     return statement_end(&lost);
 }
 
-pawl_status sqlite_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
-                                struct audit_report *out, pawl_error *err) {
+pawl_status sqlite_jobs_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
+                                     struct audit_report *out, pawl_error *err) {
     struct operation op;
     struct verify v = {.op = &op, .arena = arena};
     pawl_status status = check_audit_expect(expect, err);

@@ -55,8 +55,8 @@ static pawl_status rows_in(struct operation *op, const struct job_filter *filter
     return status;
 }
 
-pawl_status sqlite_job_rows(struct store *store, const struct job_filter *filter, struct arena *arena,
-                            struct job_rows *out, pawl_error *err) {
+pawl_status sqlite_jobs_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
+                             struct job_rows *out, pawl_error *err) {
     struct operation op;
     struct job_rows list = {NULL, 0, 0};
     pawl_status status = check_job_filter(filter, err);
@@ -148,8 +148,8 @@ static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena,
     return PAWL_OK;
 }
 
-pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
-                           pawl_error *err) {
+pawl_status sqlite_jobs_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
+                            pawl_error *err) {
     struct operation op;
     struct job_why why;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_why", err);
@@ -161,8 +161,8 @@ pawl_status sqlite_job_why(struct store *store, int64_t id, struct arena *arena,
     return status;
 }
 
-pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena *arena,
-                                   struct job_dead_groups *out, pawl_error *err) {
+pawl_status sqlite_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
+                                    struct job_dead_groups *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_list_limit("job_dead_groups", limit, err);
@@ -178,8 +178,8 @@ pawl_status sqlite_job_dead_groups(struct store *store, int limit, struct arena 
     return status;
 }
 
-pawl_status sqlite_job_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
-                              pawl_error *err) {
+pawl_status sqlite_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
+                               pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_counts", err);
@@ -219,8 +219,8 @@ static pawl_status backlog_in(struct operation *op, int look_max, struct arena *
     return statement_number(&s, &out->overdue, &found);
 }
 
-pawl_status sqlite_job_backlog(struct store *store, int look_max, struct arena *arena,
-                               struct job_backlog *out, pawl_error *err) {
+pawl_status sqlite_jobs_backlog(struct store *store, int look_max, struct arena *arena,
+                                struct job_backlog *out, pawl_error *err) {
     struct operation op;
     struct job_backlog backlog = {.count = 0};
     pawl_status status = check_backlog_look(look_max, err);

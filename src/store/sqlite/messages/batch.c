@@ -1,5 +1,5 @@
 /* The whole work of one turn in one transaction: each step is the operation of the same name. */
-#include "store/sqlite/messages/batch.h"
+#include "store/sqlite/file/operation.h"
 
 #include "base/error.h"
 #include "base/str.h"

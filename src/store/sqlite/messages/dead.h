@@ -21,10 +21,4 @@ PAWL_MUSTCHECK pawl_status dead_bury(struct operation *op, const struct death *d
 PAWL_MUSTCHECK pawl_status dead_park_message(struct operation *op, enum store_kind kind, int lane,
                                              int64_t seq);
 
-/* core.h: dead_redrive, dead_discard. */
-pawl_status sqlite_dead_redrive(struct store *store, const struct dead_ref *refs, size_t count,
-                                struct arena *arena, struct answer_list *out, pawl_error *err);
-pawl_status sqlite_dead_discard(struct store *store, const struct dead_ref *refs, size_t count,
-                                struct arena *arena, struct answer_list *out, pawl_error *err);
-
 #endif

@@ -14,8 +14,4 @@ PAWL_MUSTCHECK pawl_status pause_fits(struct operation *op, const struct item *i
 PAWL_MUSTCHECK pawl_status pause_until(struct operation *op, const struct release_item *item,
                                        int64_t *until_ms);
 
-PAWL_MUSTCHECK pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pawl_error *err);
-PAWL_MUSTCHECK pawl_status sqlite_pause_clear(struct store *store, enum pause_scope scope, pawl_str name,
-                                              pawl_error *err);
-
 #endif

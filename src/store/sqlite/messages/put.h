@@ -13,8 +13,4 @@ PAWL_MUSTCHECK pawl_status request_forget(struct operation *op, pawl_uuid key);
 PAWL_MUSTCHECK pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used,
                                         struct arena *arena, struct put_result *out);
 
-/* core.h */
-pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
-                                struct put_result *out, pawl_error *err);
-
 #endif

@@ -49,30 +49,8 @@ PAWL_MUSTCHECK pawl_status view_load(struct operation *op, const struct view_ref
 PAWL_MUSTCHECK pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs,
                                            size_t *count);
 
-/* view.h of the seam */
-pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *err);
-pawl_status sqlite_instances(struct store *store, struct arena *arena, struct instance_rows *out,
-                             pawl_error *err);
-pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena *arena,
-                         struct lane_rows *out, pawl_error *err);
-pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
-                            struct message_rows *out, pawl_error *err);
-pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
-                               struct arena *arena, struct uuid_list *out, pawl_error *err);
-pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena *arena,
-                                struct message_rows *out, pawl_error *err);
-pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,
-                               struct dead_groups *out, pawl_error *err);
-pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
-                       pawl_error *err);
-pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err);
-pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
-                              pawl_error *err);
-pawl_status sqlite_problems(struct store *store, struct arena *arena, struct violations *out,
-                            pawl_error *err);
 /* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
 PAWL_MUSTCHECK pawl_status problems_of_file(struct sqlite_store *store, struct arena *arena,
                                             struct violations *list, pawl_error *err);
-pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err);
 
 #endif

@@ -59,8 +59,8 @@ static pawl_status reset_in(struct change *c, const struct partition_reset *in, 
     return status == PAWL_OK ? renew(c, &part) : status;
 }
 
-pawl_status sqlite_partition_reset(struct store *store, const struct partition_reset *in,
-                                   enum store_answer *out, pawl_error *err) {
+pawl_status sqlite_runs_reset(struct store *store, const struct partition_reset *in, enum store_answer *out,
+                              pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = check_partition_reset(in, err);
@@ -124,8 +124,8 @@ static pawl_status retry_in(struct change *c, const struct run_retry *in, struct
     return status;
 }
 
-pawl_status sqlite_run_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
-                             pawl_error *err) {
+pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
+                              pawl_error *err) {
     struct change c;
     struct run_retried result = {ANSWER_NOT_FOUND, 0};
     pawl_status status = check_run_retry(in, err);
@@ -179,8 +179,8 @@ static pawl_status pause_in(struct change *c, bool paused, enum store_answer *an
     return status == PAWL_OK ? jobs_wake_wanted(&c->op) : status;
 }
 
-pawl_status sqlite_run_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
-                             pawl_error *err) {
+pawl_status sqlite_runs_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
+                              pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = change_begin(&c, store, "run_pause", run, err);
@@ -225,7 +225,7 @@ static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
     return status == PAWL_OK && consolidation != 0 ? jobs_drop(&c->call, consolidation) : status;
 }
 
-pawl_status sqlite_run_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
+pawl_status sqlite_runs_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = change_begin(&c, store, "run_cancel", run, err);
@@ -265,8 +265,8 @@ static pawl_status pace_in(struct change *c, const struct run_pace *in, enum sto
     return status == PAWL_OK && in->hold_ms > 0 ? hold(c, in->hold_ms) : status;
 }
 
-pawl_status sqlite_run_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
-                            pawl_error *err) {
+pawl_status sqlite_runs_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
+                             pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = check_run_pace(in, err);

@@ -94,8 +94,8 @@ static pawl_status page_give(const struct page_call *p, struct arena *arena, str
     return status;
 }
 
-pawl_status sqlite_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
-                              struct page *out, pawl_error *err) {
+pawl_status sqlite_runs_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
+                                   struct page *out, pawl_error *err) {
     struct page_call p = {.ref = in};
     struct page page;
     pawl_status status = check_page_ref("page_begin", in, err);
@@ -208,8 +208,8 @@ static pawl_status commit_in(struct page_call *p, const struct page_commit *in, 
     return advance(p, in, runrule_more(&page), out);
 }
 
-pawl_status sqlite_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
-                               struct page_result *out, pawl_error *err) {
+pawl_status sqlite_runs_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
+                                    struct page_result *out, pawl_error *err) {
     struct page_call p = {.ref = &in->ref};
     struct page_result result = {0};
     pawl_status status = check_page_commit(in, err);

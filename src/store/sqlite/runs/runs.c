@@ -177,8 +177,8 @@ static pawl_status start_in(struct jobs_call *call, const struct run_start *in, 
     return status;
 }
 
-static pawl_status run_start(struct store *store, const struct run_start *in, struct run_started *out,
-                             pawl_error *err) {
+pawl_status sqlite_runs_start(struct store *store, const struct run_start *in, struct run_started *out,
+                              pawl_error *err) {
     struct operation op;
     struct jobs_call call;
     struct run_started result = {0};
@@ -192,22 +192,3 @@ static pawl_status run_start(struct store *store, const struct run_start *in, st
         *out = result;
     return status;
 }
-
-const struct store_runs_ops sqlite_runs_ops = {
-    .start = run_start,
-    .page_begin = sqlite_page_begin,
-    .page_commit = sqlite_page_commit,
-    .runs = sqlite_run_rows,
-    .partitions = sqlite_partition_rows,
-    .items = sqlite_item_rows,
-    .reset = sqlite_partition_reset,
-    .retry = sqlite_run_retry,
-    .pause = sqlite_run_pause,
-    .cancel = sqlite_run_cancel,
-    .pace = sqlite_run_pace,
-    .target_put = sqlite_target_put,
-    .target_remove = sqlite_target_remove,
-    .targets = sqlite_run_targets,
-    .page_select = sqlite_page_select,
-    .maintain = sqlite_runs_maintain,
-};

@@ -6,8 +6,6 @@
 #include "store/run_words.h"
 #include "store/sqlite/jobs/jobs.h"
 
-extern const struct store_runs_ops sqlite_runs_ops;
-
 /* Rows; texts live in the arena. The sums of a run are not loaded. */
 PAWL_MUSTCHECK pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena,
                                      struct run_row *run, bool *found);
@@ -50,38 +48,5 @@ PAWL_MUSTCHECK pawl_status runs_limit(struct operation *op, const struct run_row
 /* A job ended for good without page_commit. */
 PAWL_MUSTCHECK pawl_status runs_job_ended(struct jobs_call *call, const struct job *job, enum run_job_end how,
                                           pawl_str error);
-
-/* runs_page.c */
-pawl_status sqlite_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
-                              struct page *out, pawl_error *err);
-pawl_status sqlite_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
-                               struct page_result *out, pawl_error *err);
-
-/* runs_change.c */
-pawl_status sqlite_partition_reset(struct store *store, const struct partition_reset *in,
-                                   enum store_answer *out, pawl_error *err);
-pawl_status sqlite_run_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
-                             pawl_error *err);
-pawl_status sqlite_run_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
-                             pawl_error *err);
-pawl_status sqlite_run_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err);
-pawl_status sqlite_run_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
-                            pawl_error *err);
-
-/* runs_view.c */
-pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
-                            struct run_list *out, pawl_error *err);
-pawl_status sqlite_partition_rows(struct store *store, const struct partitions_filter *filter,
-                                  struct arena *arena, struct partition_list *out, pawl_error *err);
-pawl_status sqlite_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
-                             struct stored_items *out, pawl_error *err);
-pawl_status sqlite_target_put(struct store *store, const struct run_target *in, pawl_error *err);
-pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error *err);
-pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
-                               struct stored_items *out, pawl_error *err);
-pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
-                               pawl_error *err);
-pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
-                                 pawl_error *err);
 
 #endif

@@ -33,8 +33,8 @@ static pawl_status runs_in(struct operation *op, const struct runs_filter *filte
     return status;
 }
 
-pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filter, struct arena *arena,
-                            struct run_list *out, pawl_error *err) {
+pawl_status sqlite_runs_runs(struct store *store, const struct runs_filter *filter, struct arena *arena,
+                             struct run_list *out, pawl_error *err) {
     struct operation op;
     struct run_list list = {NULL, 0, 0};
     pawl_status status = check_runs_filter(filter, err);
@@ -48,8 +48,8 @@ pawl_status sqlite_run_rows(struct store *store, const struct runs_filter *filte
     return status;
 }
 
-pawl_status sqlite_partition_rows(struct store *store, const struct partitions_filter *filter,
-                                  struct arena *arena, struct partition_list *out, pawl_error *err) {
+pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_filter *filter,
+                                   struct arena *arena, struct partition_list *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_partitions_filter(filter, err);
@@ -72,8 +72,8 @@ pawl_status sqlite_partition_rows(struct store *store, const struct partitions_f
     return status;
 }
 
-pawl_status sqlite_item_rows(struct store *store, const struct items_filter *filter, struct arena *arena,
-                             struct stored_items *out, pawl_error *err) {
+pawl_status sqlite_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
+                              struct stored_items *out, pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = check_items_filter(filter, err);
@@ -92,7 +92,7 @@ pawl_status sqlite_item_rows(struct store *store, const struct items_filter *fil
     return status;
 }
 
-pawl_status sqlite_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
+pawl_status sqlite_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_run_target(in, err);
     if (status == PAWL_OK)
@@ -122,14 +122,14 @@ static pawl_status target_remove_in(struct operation *op, pawl_str name) {
     return status == PAWL_OK && changed == 0 ? run_target_missing(name, op->err) : status;
 }
 
-pawl_status sqlite_target_remove(struct store *store, pawl_str name, pawl_error *err) {
+pawl_status sqlite_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "target_remove", err);
     return status == PAWL_OK ? operation_end(&op, target_remove_in(&op, name)) : status;
 }
 
-pawl_status sqlite_run_targets(struct store *store, struct arena *arena, struct run_targets *out,
-                               pawl_error *err) {
+pawl_status sqlite_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
+                                pawl_error *err) {
     struct operation op;
     struct row_list list;
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "targets", err);
@@ -164,8 +164,8 @@ static pawl_status pick(void *self, pawl_str key, pawl_str payload, pawl_error *
     return status;
 }
 
-pawl_status sqlite_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
-                               struct stored_items *out, pawl_error *err) {
+pawl_status sqlite_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
+                                    struct stored_items *out, pawl_error *err) {
     struct operation op;
     pawl_str sql = {NULL, 0};
     pawl_status status = operation_begin(&op, store, OPERATION_READ, "page_select", err);

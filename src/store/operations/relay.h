@@ -1,0 +1,26 @@
+/* The relay operations: duties, what comes in from brokers, pauses, the audit. Included where OPERATION(name,
+ * parameters after the store) is defined. */
+
+/* Free, or expired, or its holder is no longer active: a new token. The caller's own: renewed, same
+ * token.
+ */
+OPERATION(duty_take, const struct duty_take *in, struct duty_grant *out, pawl_error *err)
+/* PAWL_STALE when the token is no longer valid, which does as well. */
+OPERATION(duty_leave, pawl_str name, int64_t token, pawl_error *err)
+OPERATION(duties, struct arena *arena, struct duty_rows *out, pawl_error *err)
+
+/* One answer per message: applied, duplicate or conflict; conflicts and malformed ones are kept. */
+OPERATION(messages_receive, const struct messages_receive *in, struct arena *arena, struct put_result *out,
+          pawl_error *err)
+/* By number, those after `after`. */
+OPERATION(refused, int64_t after, int limit, struct arena *arena, struct refused_rows *out, pawl_error *err)
+OPERATION(refused_remove, int64_t number, pawl_error *err)
+
+/* Pausing what is paused keeps the first. */
+OPERATION(pause_set, const struct pause_row *in, pawl_error *err)
+OPERATION(pause_clear, enum pause_scope scope, pawl_str name, pawl_error *err)
+OPERATION(pauses, struct arena *arena, struct pause_rows *out, pawl_error *err)
+
+OPERATION(audit_add, const struct audit_row *in, pawl_error *err)
+/* The latest first, those before `before` (0 = all). */
+OPERATION(audits, int64_t before, int limit, struct arena *arena, struct audit_rows *out, pawl_error *err)

@@ -1,0 +1,34 @@
+/* The view operations: read-only questions about the state. Included where OPERATION(name,
+ * parameters after the store) is defined. */
+
+OPERATION(counts, struct counts *out, pawl_error *err)
+OPERATION(instances, struct arena *arena, struct instance_rows *out, pawl_error *err)
+OPERATION(lanes, enum store_kind kind, struct arena *arena, struct lane_rows *out, pawl_error *err)
+OPERATION(messages, const struct message_filter *filter, struct arena *arena, struct message_rows *out,
+          pawl_error *err)
+/* Every message with that id (an outbox may hold an id twice), any state. */
+OPERATION(message_find, pawl_uuid id, struct arena *arena, struct message_rows *out, pawl_error *err)
+/* Ids of messages from low to high, both included, each once, ascending, at most limit: for ids given
+ * by their beginning. */
+OPERATION(message_ids, pawl_uuid low, pawl_uuid high, int limit, struct arena *arena, struct uuid_list *out,
+          pawl_error *err)
+OPERATION(dead_groups, enum store_kind kind, int limit, struct arena *arena, struct dead_groups *out,
+          pawl_error *err)
+/* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is
+ * none. */
+OPERATION(why, pawl_uuid id, struct arena *arena, struct why *out, pawl_error *err)
+OPERATION(checkpoint_get, pawl_str stream, pawl_str perspective, struct arena *arena,
+          struct checkpoint_row *out, pawl_error *err)
+OPERATION(receptors, pawl_uuid event_id, struct arena *arena, struct receptor_row **rows, size_t *count,
+          pawl_error *err)
+/* Runs every invariant; no rows = sound. */
+OPERATION(check, struct arena *arena, struct violations *out, pawl_error *err)
+/* What the server or the file behind the store is set to that endangers the work, by the names of
+ * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
+OPERATION(durability, struct arena *arena, struct durability *out, pawl_error *err)
+OPERATION(problems, struct arena *arena, struct violations *out, pawl_error *err)
+/* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
+ * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
+OPERATION(dump, struct buf *out, pawl_error *err)
+/* What all workers have counted; only cells of which there is something. */
+OPERATION(rollups, struct arena *arena, struct rollup_cells *out, pawl_error *err)
