@@ -7,138 +7,63 @@
 #include "base/error.h"
 #include "cli/commands.h"
 
-const struct command *const commands[] = {
-    &command_up,
-    &command_server,
-    &command_worker,
-    &command_migrate,
-    &command_send,
-    &command_status,
-    &command_why,
-    &command_messages_cancel,
-    &command_messages_list,
-    &command_messages_show,
-    &command_dead_list,
-    &command_dead_show,
-    &command_dead_groups,
-    &command_dead_redrive,
-    &command_dead_discard,
-    &command_outbox_list,
-    &command_outbox_show,
-    &command_outbox_replay,
-    &command_outbox_skip,
-    &command_inbox_list,
-    &command_inbox_show,
-    &command_inbox_replay,
-    &command_inbox_skip,
-    &command_inbox_receptors,
-    &command_inbox_refused,
-    &command_inbox_forget,
-    &command_events_append,
-    &command_events_read,
-    &command_events_all,
-    &command_events_tail,
-    &command_events_snapshot,
-    &command_receptors_status,
-    &command_receptors_register,
-    &command_receptors_remove,
-    &command_perspectives_list,
-    &command_perspectives_register,
-    &command_perspectives_failed,
-    &command_perspectives_errors,
-    &command_perspectives_reset,
-    &command_perspectives_skip,
-    &command_perspectives_pause,
-    &command_perspectives_resume,
-    &command_perspectives_rebuild,
-    &command_perspectives_switch,
-    &command_perspectives_wait,
-    &command_perspectives_remove,
-    &command_instances_list,
-    &command_instances_evict,
-    &command_streams_list,
-    &command_streams_show,
-    &command_partitions,
-    &command_partitions_of,
-    &command_check,
-    &command_doctor,
-    &command_doctor_checks,
-    &command_history_list,
-    &command_history_archive,
-    &command_run_start,
-    &command_run_list,
-    &command_run_show,
-    &command_run_partitions,
-    &command_run_items,
-    &command_run_reset,
-    &command_run_reenqueue,
-    &command_run_retry,
-    &command_run_pause,
-    &command_run_resume,
-    &command_run_cancel,
-    &command_statement_set,
-    &command_statement_list,
-    &command_statement_remove,
-    &command_task_create,
-    &command_task_list,
-    &command_task_show,
-    &command_task_run,
-    &command_task_pause,
-    &command_task_resume,
-    &command_task_delete,
-    &command_schedule_list,
-    &command_schedule_preview,
-    &command_job_enqueue,
-    &command_job_list,
-    &command_job_show,
-    &command_job_steps,
-    &command_job_cancel,
-    &command_job_retry,
-    &command_job_discard,
-    &command_job_wake,
-    &command_limit_list,
-    &command_limit_set,
-    &command_pipeline_check,
-    &command_pipeline_show,
-    &command_agent_set,
-    &command_agent_list,
-    &command_agent_disable,
-    &command_agent_refusals,
-    &command_audit_list,
-    &command_audit_verify,
-    &command_audit_head,
-    &command_tool_list,
-    &command_tool_call,
-    &command_tool_ping,
-    &command_alerts_list,
-    &command_alerts_show,
-    &command_alerts_set,
-    &command_alerts_remove,
-    &command_alerts_enable,
-    &command_alerts_disable,
-    &command_alerts_silence,
-    &command_alerts_unsilence,
-    &command_alerts_test,
-    &command_alerts_history,
-    &command_alerts_metrics,
-    &command_settings_show,
-    &command_settings_set,
-    &command_transport_list,
-    &command_pause,
-    &command_resume,
-    &command_pauses,
-    &command_actions,
-    &command_monitor,
-    &command_workers,
-    &command_queue,
-    &command_cleanup,
-    &command_rebalance,
-    &command_maintain,
-    &command_version,
-    &command_help,
-};
+static const struct command_table *const tables[] = {&up_commands,
+                                                     &server_commands,
+                                                     &worker_commands,
+                                                     &migrate_commands,
+                                                     &send_commands,
+                                                     &status_commands,
+                                                     &why_commands,
+                                                     &cancel_commands,
+                                                     &messages_commands,
+                                                     &dead_commands,
+                                                     &dead_end_commands,
+                                                     &outbox_inbox_commands,
+                                                     &receptors_commands,
+                                                     &refused_commands,
+                                                     &events_commands,
+                                                     &events_snapshot_commands,
+                                                     &event_receptors_commands,
+                                                     &perspectives_commands,
+                                                     &perspectives_change_commands,
+                                                     &instances_commands,
+                                                     &streams_commands,
+                                                     &partitions_commands,
+                                                     &check_commands,
+                                                     &doctor_commands,
+                                                     &history_commands,
+                                                     &run_start_commands,
+                                                     &run_commands,
+                                                     &run_change_commands,
+                                                     &statement_commands,
+                                                     &task_commands,
+                                                     &schedule_commands,
+                                                     &job_commands,
+                                                     &limit_commands,
+                                                     &pipeline_commands,
+                                                     &agent_commands,
+                                                     &audit_commands,
+                                                     &tool_commands,
+                                                     &alerts_commands,
+                                                     &settings_commands,
+                                                     &transport_commands,
+                                                     &pause_commands,
+                                                     &monitor_commands,
+                                                     &fleet_commands,
+                                                     &maintain_commands,
+                                                     &version_commands,
+                                                     &help_commands};
 
-const size_t commands_count = sizeof commands / sizeof commands[0];
+const struct command *command_at(size_t index) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (index < tables[i]->count)
+            return &tables[i]->rows[index];
+        index -= tables[i]->count;
+    }
+    return NULL;
+}
+
+bool command_is_help(const struct command *command) { return command == help_commands.rows; }
 
 /* Whether path is exactly "first" (second NULL) or "first second". */
 static bool path_is(const char *path, const char *first, const char *second) {
@@ -153,16 +78,19 @@ static bool path_is(const char *path, const char *first, const char *second) {
 }
 
 static const struct command *lookup(const char *first, const char *second) {
-    for (size_t i = 0; i < commands_count; i++)
-        if (path_is(commands[i]->path, first, second) || path_is(commands[i]->alias, first, second))
-            return commands[i];
-    return NULL;
+    size_t i = 0;
+    const struct command *command;
+    while ((command = command_at(i++)) != NULL)
+        if (path_is(command->path, first, second) || path_is(command->alias, first, second))
+            break;
+    return command;
 }
 
 bool command_is_group(const char *word) {
     size_t len = strlen(word);
-    for (size_t i = 0; i < commands_count; i++)
-        if (strncmp(commands[i]->path, word, len) == 0 && commands[i]->path[len] == ' ')
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        if (strncmp(command->path, word, len) == 0 && command->path[len] == ' ')
             return true;
     return false;
 }
@@ -170,8 +98,9 @@ bool command_is_group(const char *word) {
 /* Second words of group (or first words when group is NULL) into names; the count of them. */
 static size_t names_of(const char *group, const char **names, char (*scratch)[24]) {
     size_t count = 0;
-    for (size_t i = 0; i < commands_count; i++) {
-        const char *path = commands[i]->path;
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        const char *path = command->path;
         if (group != NULL) {
             size_t len = strlen(group);
             if (strncmp(path, group, len) == 0 && path[len] == ' ')
@@ -230,7 +159,7 @@ struct word_range command_words(const struct command *command) {
 pawl_status command_find(const char *const *words, int count, const struct command **command, int *used,
                          pawl_error *err) {
     if (count == 0) {
-        *command = &command_help;
+        *command = help_commands.rows;
         *used = 0;
         return PAWL_OK;
     }

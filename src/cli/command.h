@@ -43,9 +43,21 @@ struct command {
     pawl_status (*run)(struct cli *cli, pawl_error *err);
 };
 
-/* All commands in the order of the help. */
-extern const struct command *const commands[];
-extern const size_t commands_count;
+/* Each file of commands has one such table; command.c lists them. */
+struct command_table {
+    const struct command *rows;
+    size_t count;
+};
+
+#define COMMAND(words, text) .path = (words), .summary = (text)
+#define COMMAND_TABLE(array)                                                                                 \
+    { (array), sizeof(array) / sizeof *(array) }
+
+/* All commands in the order of the help: NULL after the last. */
+const struct command *command_at(size_t index);
+
+/* The command "help". */
+bool command_is_help(const struct command *command);
 
 /* How many words it takes after its path. */
 struct word_range {

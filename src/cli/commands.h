@@ -1,133 +1,17 @@
-/* The rows of the command table, each defined in the file of its command. */
+/* The tables of commands, one per file; in the order of the help. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
 #include "cli/command.h"
 
-extern const struct command command_actions;
-extern const struct command command_cleanup, command_monitor, command_queue, command_rebalance,
-    command_workers;
-extern const struct command command_alerts_disable;
-extern const struct command command_alerts_enable;
-extern const struct command command_alerts_history;
-extern const struct command command_alerts_list;
-extern const struct command command_alerts_metrics;
-extern const struct command command_alerts_remove;
-extern const struct command command_alerts_set;
-extern const struct command command_alerts_show;
-extern const struct command command_alerts_silence;
-extern const struct command command_alerts_test;
-extern const struct command command_alerts_unsilence;
-extern const struct command command_agent_disable;
-extern const struct command command_agent_list;
-extern const struct command command_agent_refusals;
-extern const struct command command_agent_set;
-extern const struct command command_audit_head;
-extern const struct command command_audit_list;
-extern const struct command command_audit_verify;
-extern const struct command command_check;
-extern const struct command command_dead_discard;
-extern const struct command command_dead_groups;
-extern const struct command command_dead_list;
-extern const struct command command_dead_redrive;
-extern const struct command command_dead_show;
-extern const struct command command_doctor;
-extern const struct command command_doctor_checks;
-extern const struct command command_events_all;
-extern const struct command command_events_append;
-extern const struct command command_events_read;
-extern const struct command command_events_tail;
-extern const struct command command_events_snapshot;
-extern const struct command command_perspectives_errors;
-extern const struct command command_perspectives_failed;
-extern const struct command command_perspectives_list;
-extern const struct command command_perspectives_pause;
-extern const struct command command_perspectives_rebuild;
-extern const struct command command_perspectives_register;
-extern const struct command command_perspectives_remove;
-extern const struct command command_perspectives_reset;
-extern const struct command command_perspectives_resume;
-extern const struct command command_perspectives_skip;
-extern const struct command command_perspectives_switch;
-extern const struct command command_perspectives_wait;
-extern const struct command command_help;
-extern const struct command command_history_archive;
-extern const struct command command_history_list;
-extern const struct command command_inbox_forget;
-extern const struct command command_inbox_list;
-extern const struct command command_inbox_receptors;
-extern const struct command command_receptors_register;
-extern const struct command command_receptors_remove;
-extern const struct command command_receptors_status;
-extern const struct command command_inbox_refused;
-extern const struct command command_inbox_replay;
-extern const struct command command_inbox_show;
-extern const struct command command_inbox_skip;
-extern const struct command command_instances_evict;
-extern const struct command command_instances_list;
-extern const struct command command_job_cancel;
-extern const struct command command_job_discard;
-extern const struct command command_job_enqueue;
-extern const struct command command_job_list;
-extern const struct command command_job_retry;
-extern const struct command command_job_show;
-extern const struct command command_job_steps;
-extern const struct command command_job_wake;
-extern const struct command command_limit_list;
-extern const struct command command_limit_set;
-extern const struct command command_maintain;
-extern const struct command command_messages_cancel;
-extern const struct command command_messages_list;
-extern const struct command command_messages_show;
-extern const struct command command_migrate;
-extern const struct command command_outbox_list;
-extern const struct command command_outbox_replay;
-extern const struct command command_outbox_show;
-extern const struct command command_outbox_skip;
-extern const struct command command_partitions;
-extern const struct command command_partitions_of;
-extern const struct command command_streams_list;
-extern const struct command command_streams_show;
-extern const struct command command_pause;
-extern const struct command command_pauses;
-extern const struct command command_pipeline_check;
-extern const struct command command_pipeline_show;
-extern const struct command command_resume;
-extern const struct command command_run_cancel;
-extern const struct command command_run_items;
-extern const struct command command_run_list;
-extern const struct command command_run_partitions;
-extern const struct command command_run_pause;
-extern const struct command command_run_reenqueue;
-extern const struct command command_run_reset;
-extern const struct command command_run_resume;
-extern const struct command command_run_retry;
-extern const struct command command_run_show;
-extern const struct command command_run_start;
-extern const struct command command_schedule_list;
-extern const struct command command_schedule_preview;
-extern const struct command command_send;
-extern const struct command command_server;
-extern const struct command command_settings_set;
-extern const struct command command_settings_show;
-extern const struct command command_statement_list;
-extern const struct command command_statement_remove;
-extern const struct command command_statement_set;
-extern const struct command command_status;
-extern const struct command command_task_create;
-extern const struct command command_task_delete;
-extern const struct command command_task_list;
-extern const struct command command_task_pause;
-extern const struct command command_task_resume;
-extern const struct command command_task_run;
-extern const struct command command_task_show;
-extern const struct command command_tool_call;
-extern const struct command command_tool_list;
-extern const struct command command_tool_ping;
-extern const struct command command_transport_list;
-extern const struct command command_up;
-extern const struct command command_version;
-extern const struct command command_why;
-extern const struct command command_worker;
+extern const struct command_table up_commands, server_commands, worker_commands, migrate_commands,
+    send_commands, status_commands, why_commands, cancel_commands, messages_commands, dead_commands,
+    dead_end_commands, outbox_inbox_commands, receptors_commands, refused_commands, events_commands,
+    events_snapshot_commands, event_receptors_commands, perspectives_commands, perspectives_change_commands,
+    instances_commands, streams_commands, partitions_commands, check_commands, doctor_commands,
+    history_commands, run_start_commands, run_commands, run_change_commands, statement_commands,
+    task_commands, schedule_commands, job_commands, limit_commands, pipeline_commands, agent_commands,
+    audit_commands, tool_commands, alerts_commands, settings_commands, transport_commands, pause_commands,
+    monitor_commands, fleet_commands, maintain_commands, version_commands, help_commands;
 
 #endif

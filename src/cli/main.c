@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "cli/commands.h"
 #include "cli/database.h"
 #include "cli/fault.h"
 #include "cli/help/help.h"
@@ -30,7 +29,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     const struct options *options = &cli->arguments.options;
     const struct command *command = cli->arguments.command;
     if (options_bool(options, OPTION_HELP))
-        return help_show(cli, command != &command_help ? command : NULL, err);
+        return help_show(cli, !command_is_help(command) ? command : NULL, err);
     if (options_bool(options, OPTION_VERSION)) {
         fprintf(cli->output.file, "pawl %s\n", PAWL_VERSION);
         return PAWL_OK;

@@ -60,40 +60,22 @@ static pawl_status remove_it(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? say_answer(cli, answer, err) : status;
 }
 
-const struct command command_receptors_status = {
-    .path = "receptors status",
-    .alias = "receptors",
-    .summary = "Show the receptors on events: what they get and how far they are",
-    .arguments = "[NAME]",
-    .writes = true,
-    .details = "behind: events not looked at yet. messages: how many were created for it; they are inbox "
-               "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
-               "event:NAME. To see what became of one event: pawl inbox receptors EVENT.",
-    .example = "pawl receptors status",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("receptors status", "Show the receptors on events: what they get and how far they are"),
+     .alias = "receptors", .arguments = "[NAME]", .writes = true,
+     .details = "behind: events not looked at yet. messages: how many were created for it; they are inbox "
+                "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
+                "event:NAME. To see what became of one event: pawl inbox receptors EVENT.",
+     .example = "pawl receptors status", .run = list},
+    {COMMAND("receptors register", "Register a receptor: one message for each event of some types"),
+     .arguments = "NAME PATTERN...", .arguments_max = PAWL_PATTERNS_MAX + 1,
+     .flags = FLAG_BIT(FLAG_FROM_START) | FLAG_BIT(FLAG_REPLACE), .database = DATABASE_MAKE, .writes = true,
+     .details = "A pattern is a glob, or has exact:, suffix:, glob: or regex: in front. A worker with a "
+                "handler NAME@event:PATTERN registers it by itself; one with NAME@event: takes it as it is "
+                "(docs/receptors.md).",
+     .example = "pawl receptors register invoices 'Order*' --from-start", .run = register_it},
+    {COMMAND("receptors remove", "Remove a receptor; its messages stay"), .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_YES), .writes = true, .run = remove_it},
 };
 
-const struct command command_receptors_register = {
-    .path = "receptors register",
-    .summary = "Register a receptor: one message for each event of some types",
-    .arguments = "NAME PATTERN...",
-    .arguments_max = PAWL_PATTERNS_MAX + 1,
-    .flags = FLAG_BIT(FLAG_FROM_START) | FLAG_BIT(FLAG_REPLACE),
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "A pattern is a glob, or has exact:, suffix:, glob: or regex: in front. A worker with a handler "
-        "NAME@event:PATTERN registers it by itself; one with NAME@event: takes it as it is "
-        "(docs/receptors.md).",
-    .example = "pawl receptors register invoices 'Order*' --from-start",
-    .run = register_it,
-};
-
-const struct command command_receptors_remove = {
-    .path = "receptors remove",
-    .summary = "Remove a receptor; its messages stay",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_YES),
-    .writes = true,
-    .run = remove_it,
-};
+const struct command_table event_receptors_commands = COMMAND_TABLE(commands);

@@ -237,53 +237,33 @@ static pawl_status tail(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_events_append = {
-    .path = "events append",
-    .summary = "Append events to a stream",
-    .arguments = "STREAM [TYPE [PAYLOAD]]",
-    .flags = FLAG_BIT(FLAG_EXPECT) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_PUBLISH) |
-             FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
-             FLAG_BIT(FLAG_TRACEPARENT),
-    .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
-    .check = check_append_words,
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
-        "standard input, @FILE a file. With --expect the stream must be at that version, else nothing "
-        "is written. Repeating a call with the same ids answers duplicate. A line of --ndjson has type, "
-        "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
-    .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
-               "pawl events append order-1 --ndjson events.ndjson",
-    .run = append,
+static const struct command commands[] = {
+    {COMMAND("events append", "Append events to a stream"), .arguments = "STREAM [TYPE [PAYLOAD]]",
+     .flags = FLAG_BIT(FLAG_EXPECT) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_PUBLISH) |
+              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
+              FLAG_BIT(FLAG_TRACEPARENT),
+     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT), .check = check_append_words, .database = DATABASE_MAKE,
+     .writes = true,
+     .details =
+         "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
+         "standard input, @FILE a file. With --expect the stream must be at that version, else nothing is "
+         "written. Repeating a call with the same ids answers duplicate. A line of --ndjson has type, "
+         "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
+     .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
+                "pawl events append order-1 --ndjson events.ndjson",
+     .run = append},
+    {COMMAND("events read", "Show the events of a stream"), .arguments = "STREAM",
+     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_AS_OF) | FLAG_BIT(FLAG_LIMIT),
+     .example = "pawl events read order-1 --backward --limit 10", .run = read_stream},
+    {COMMAND("events all", "Show the events of all streams, by position"),
+     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT), .writes = true,
+     .details = "A reader that remembers the last position and continues after it misses nothing, however "
+                "late something commits.",
+     .run = read_all},
+    {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
+     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT), .limit_other = true,
+     .writes = true,
+     .details = "Runs until interrupted, until --limit events were shown, or until --timeout.", .run = tail},
 };
 
-const struct command command_events_read = {
-    .path = "events read",
-    .summary = "Show the events of a stream",
-    .arguments = "STREAM",
-    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_AS_OF) | FLAG_BIT(FLAG_LIMIT),
-    .example = "pawl events read order-1 --backward --limit 10",
-    .run = read_stream,
-};
-
-const struct command command_events_all = {
-    .path = "events all",
-    .summary = "Show the events of all streams, by position",
-    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT),
-    .writes = true,
-    .details = "A reader that remembers the last position and continues after it misses nothing, however "
-               "late something commits.",
-    .run = read_all,
-};
-
-const struct command command_events_tail = {
-    .path = "events tail",
-    .summary = "Follow a stream, or everything, as JSON lines",
-    .arguments = "[STREAM]",
-    .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT),
-    .limit_other = true,
-    .writes = true,
-    .details = "Runs until interrupted, until --limit events were shown, or until --timeout.",
-    .run = tail,
-};
+const struct command_table events_commands = COMMAND_TABLE(commands);

@@ -74,18 +74,17 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-const struct command command_events_snapshot = {
-    .path = "events snapshot",
-    .summary = "Keep or show a state folded from a stream",
-    .arguments = "STREAM NAME [VERSION [STATE]]",
-    .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
-    .check = check_words,
-    .writes = true,
-    .details =
-        "With STATE (JSON; - is standard input, @FILE a file), stores the state of the stream as of VERSION; "
-        "the last two of each name are kept. Without STATE, shows the newest, or with VERSION the newest up "
-        "to it: to load a long stream, start there and read on from the next version.",
-    .example = "pawl events snapshot account-7 balance 1 '{\"balance\":120}'\n"
-               "pawl events snapshot account-7 balance",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("events snapshot", "Keep or show a state folded from a stream"),
+     .arguments = "STREAM NAME [VERSION [STATE]]", .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
+     .check = check_words, .writes = true,
+     .details =
+         "With STATE (JSON; - is standard input, @FILE a file), stores the state of the stream as of "
+         "VERSION; the last two of each name are kept. Without STATE, shows the newest, or with VERSION the "
+         "newest up to it: to load a long stream, start there and read on from the next version.",
+     .example = "pawl events snapshot account-7 balance 1 '{\"balance\":120}'\n"
+                "pawl events snapshot account-7 balance",
+     .run = run},
 };
+
+const struct command_table events_snapshot_commands = COMMAND_TABLE(commands);

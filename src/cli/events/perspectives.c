@@ -106,46 +106,23 @@ static pawl_status errors(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "nothing has failed", err);
 }
 
-const struct command command_perspectives_list = {
-    .path = "perspectives status",
-    .alias = "perspectives",
-    .summary = "Show the perspectives: checkpoints by status, lag, time left",
-    .arguments = "[NAME]",
-    .flags = FLAG_BIT(FLAG_RATES),
-    .writes = true,
-    .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
-               "the time until all is applied, at the speed measured.",
-    .example = "pawl perspectives status --rates 5s",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("perspectives status", "Show the perspectives: checkpoints by status, lag, time left"),
+     .alias = "perspectives", .arguments = "[NAME]", .flags = FLAG_BIT(FLAG_RATES), .writes = true,
+     .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
+                "the time until all is applied, at the speed measured.",
+     .example = "pawl perspectives status --rates 5s", .run = list},
+    {COMMAND("perspectives register", "Register perspectives from files or directories"),
+     .arguments = "FILE...", .arguments_max = 64, .database = DATABASE_MAKE, .writes = true,
+     .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
+                "function; docs/perspectives.md describes it. The first version of a name is live; a later "
+                "one fills beside it until pawl perspectives switch. Registering the same definition again "
+                "changes nothing; a different one under the same version is refused.",
+     .example = "pawl perspectives register perspectives/", .run = register_files},
+    {COMMAND("perspectives failed", "List the streams on which a perspective failed"),
+     .arguments = "[NAME@VERSION]", .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_LIMIT), .run = failed},
+    {COMMAND("perspectives errors", "Count the failures of perspectives by cause"),
+     .arguments = "[NAME@VERSION]", .flags = FLAG_BIT(FLAG_LIMIT), .run = errors},
 };
 
-const struct command command_perspectives_register = {
-    .path = "perspectives register",
-    .summary = "Register perspectives from files or directories",
-    .arguments = "FILE...",
-    .arguments_max = 64,
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
-               "function; docs/perspectives.md describes it. The first version of a name is live; a later "
-               "one fills beside it until pawl perspectives switch. Registering the same definition again "
-               "changes nothing; a different one under the same version is refused.",
-    .example = "pawl perspectives register perspectives/",
-    .run = register_files,
-};
-
-const struct command command_perspectives_failed = {
-    .path = "perspectives failed",
-    .summary = "List the streams on which a perspective failed",
-    .arguments = "[NAME@VERSION]",
-    .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_LIMIT),
-    .run = failed,
-};
-
-const struct command command_perspectives_errors = {
-    .path = "perspectives errors",
-    .summary = "Count the failures of perspectives by cause",
-    .arguments = "[NAME@VERSION]",
-    .flags = FLAG_BIT(FLAG_LIMIT),
-    .run = errors,
-};
+const struct command_table perspectives_commands = COMMAND_TABLE(commands);

@@ -141,81 +141,37 @@ static pawl_status wait_for(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, 2, cells, err);
 }
 
-const struct command command_perspectives_pause = {
-    .path = "perspectives pause",
-    .summary = "Stop applying events to a perspective for now",
-    .arguments = "NAME@VERSION",
-    .writes = true,
-    .run = pause_it,
+static const struct command commands[] = {
+    {COMMAND("perspectives reset", "Retry the failed streams of a perspective now"),
+     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .writes = true, .run = reset},
+    {COMMAND("perspectives skip", "Skip one event in a perspective, with a reason"),
+     .arguments = "NAME@VERSION STREAM VERSION", .flags = FLAG_BIT(FLAG_REASON), .writes = true,
+     .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'", .run = skip},
+    {COMMAND("perspectives pause", "Stop applying events to a perspective for now"),
+     .arguments = "NAME@VERSION", .writes = true, .run = pause_it},
+    {COMMAND("perspectives resume", "Resume a paused perspective"), .arguments = "NAME@VERSION",
+     .writes = true, .run = resume_it},
+    {COMMAND("perspectives rebuild", "Rebuild a perspective from the first event, in place"),
+     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .flags = FLAG_BIT(FLAG_YES),
+     .writes = true,
+     .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
+                "model fill up; to avoid that, register a new version and switch to it.",
+     .run = rebuild},
+    {COMMAND("perspectives switch", "Make a filled version of a perspective the live one"),
+     .arguments = "NAME VERSION",
+     .flags = FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_DIGEST_OLD) | FLAG_BIT(FLAG_DIGEST_NEW), .writes = true,
+     .details = "In one transaction, when the version has applied everything; appends wait meanwhile, at "
+                "most --timeout. With digests both versions are compared first.",
+     .run = switch_to},
+    {COMMAND("perspectives wait", "Wait until a perspective has applied what was written"),
+     .arguments = "NAME[@VERSION]",
+     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_AT_VERSION) | FLAG_BIT(FLAG_POSITION) |
+              FLAG_BIT(FLAG_TIMEOUT),
+     .check = check_wait, .writes = true,
+     .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
+     .run = wait_for},
+    {COMMAND("perspectives remove", "Remove a perspective; its checkpoints and tables stay"),
+     .arguments = "NAME@VERSION", .flags = FLAG_BIT(FLAG_YES), .writes = true, .run = remove_it},
 };
 
-const struct command command_perspectives_resume = {
-    .path = "perspectives resume",
-    .summary = "Resume a paused perspective",
-    .arguments = "NAME@VERSION",
-    .writes = true,
-    .run = resume_it,
-};
-
-const struct command command_perspectives_remove = {
-    .path = "perspectives remove",
-    .summary = "Remove a perspective; its checkpoints and tables stay",
-    .arguments = "NAME@VERSION",
-    .flags = FLAG_BIT(FLAG_YES),
-    .writes = true,
-    .run = remove_it,
-};
-
-const struct command command_perspectives_reset = {
-    .path = "perspectives reset",
-    .summary = "Retry the failed streams of a perspective now",
-    .arguments = "NAME@VERSION [STREAM...]",
-    .arguments_max = 1000,
-    .writes = true,
-    .run = reset,
-};
-
-const struct command command_perspectives_rebuild = {
-    .path = "perspectives rebuild",
-    .summary = "Rebuild a perspective from the first event, in place",
-    .arguments = "NAME@VERSION [STREAM...]",
-    .arguments_max = 1000,
-    .flags = FLAG_BIT(FLAG_YES),
-    .writes = true,
-    .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
-               "model fill up; to avoid that, register a new version and switch to it.",
-    .run = rebuild,
-};
-
-const struct command command_perspectives_skip = {
-    .path = "perspectives skip",
-    .summary = "Skip one event in a perspective, with a reason",
-    .arguments = "NAME@VERSION STREAM VERSION",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'",
-    .run = skip,
-};
-
-const struct command command_perspectives_switch = {
-    .path = "perspectives switch",
-    .summary = "Make a filled version of a perspective the live one",
-    .arguments = "NAME VERSION",
-    .flags = FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_DIGEST_OLD) | FLAG_BIT(FLAG_DIGEST_NEW),
-    .writes = true,
-    .details = "In one transaction, when the version has applied everything; appends wait meanwhile, at most "
-               "--timeout. With digests both versions are compared first.",
-    .run = switch_to,
-};
-
-const struct command command_perspectives_wait = {
-    .path = "perspectives wait",
-    .summary = "Wait until a perspective has applied what was written",
-    .arguments = "NAME[@VERSION]",
-    .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_AT_VERSION) | FLAG_BIT(FLAG_POSITION) |
-             FLAG_BIT(FLAG_TIMEOUT),
-    .check = check_wait,
-    .writes = true,
-    .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
-    .run = wait_for,
-};
+const struct command_table perspectives_change_commands = COMMAND_TABLE(commands);

@@ -225,110 +225,49 @@ static pawl_status metrics(struct cli *cli, pawl_error *err) {
 
 /* ---- The commands */
 
-const struct command command_alerts_list = {
-    .path = "alerts list",
-    .alias = "alerts",
-    .summary = "List the alert rules with their states",
-    .flags = FLAG_BIT(FLAG_FIRING),
-    .details = "ok: the value is fine. pending: it is not, but not for long enough yet. firing. silenced: "
-               "firing, but no alert is sent. off: disabled. Workers and the server evaluate the rules, one "
-               "of them every 60 seconds (docs/alerts.md).",
-    .example = "pawl alerts\npawl alerts list --firing | jq -r '.[].name'",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("alerts list", "List the alert rules with their states"), .alias = "alerts",
+     .flags = FLAG_BIT(FLAG_FIRING),
+     .details = "ok: the value is fine. pending: it is not, but not for long enough yet. firing. silenced: "
+                "firing, but no alert is sent. off: disabled. Workers and the server evaluate the rules, one "
+                "of them every 60 seconds (docs/alerts.md).",
+     .example = "pawl alerts\npawl alerts list --firing | jq -r '.[].name'", .run = list},
+    {COMMAND("alerts show", "Show one alert rule"), .arguments = "NAME", .run = show},
+    {COMMAND("alerts set", "Create or change an alert rule; what is left out stays as it is"),
+     .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_METRIC) | FLAG_BIT(FLAG_ABOVE) | FLAG_BIT(FLAG_BELOW) | FLAG_BIT(FLAG_CLEAR_AT) |
+              FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_CLEAR) | FLAG_BIT(FLAG_SEVERITY) | FLAG_BIT(FLAG_TARGETS) |
+              FLAG_BIT(FLAG_SUMMARY) | FLAG_BIT(FLAG_DRY_RUN),
+     .writes = true,
+     .example =
+         "pawl alerts set outbox-backlog --above 50000 --for 5m\n"
+         "pawl alerts set night-jobs --metric jobs_ready --above 1000 --clear-at 100 --targets log,pager",
+     .run = set},
+    {COMMAND("alerts remove", "Remove an alert rule; its history stays"), .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_DRY_RUN), .writes = true, .run = remove_rule},
+    {COMMAND("alerts enable", "Enable a rule"), .arguments = "NAME", .flags = FLAG_BIT(FLAG_DRY_RUN),
+     .writes = true, .run = enable},
+    {COMMAND("alerts disable", "Disable a rule; a firing alert is resolved"), .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_DRY_RUN), .writes = true, .run = disable},
+    {COMMAND("alerts silence", "Silence a rule for a while"), .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_REASON), .writes = true,
+     .details =
+         "It is still evaluated and shown. If it still fires when the silence ends, the alert is sent then.",
+     .example = "pawl alerts silence worker-lost --for 2h --reason 'kernel update'", .run = silence},
+    {COMMAND("alerts unsilence", "End the silence of a rule"), .arguments = "NAME", .writes = true,
+     .run = unsilence},
+    {COMMAND("alerts test", "Send a test to the targets of a rule"), .arguments = "NAME",
+     .flags = FLAG_BIT(FLAG_DRY_RUN), .writes = true,
+     .details = "It is delivered like an alert, by a process that knows the targets; pawl alerts history "
+                "shows the result.",
+     .run = test},
+    {COMMAND("alerts history", "List fired and resolved alerts, newest first"), .arguments = "[NAME]",
+     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "delivered, waiting and failed count the targets. --after takes the number of the last row "
+                "of the page before.",
+     .run = history},
+    {COMMAND("alerts metrics", "List the metrics for alert rules"), .database = DATABASE_NONE,
+     .run = metrics},
 };
 
-const struct command command_alerts_show = {
-    .path = "alerts show",
-    .summary = "Show one alert rule",
-    .arguments = "NAME",
-    .run = show,
-};
-
-const struct command command_alerts_set = {
-    .path = "alerts set",
-    .summary = "Create or change an alert rule; what is left out stays as it is",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_METRIC) | FLAG_BIT(FLAG_ABOVE) | FLAG_BIT(FLAG_BELOW) | FLAG_BIT(FLAG_CLEAR_AT) |
-             FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_CLEAR) | FLAG_BIT(FLAG_SEVERITY) | FLAG_BIT(FLAG_TARGETS) |
-             FLAG_BIT(FLAG_SUMMARY) | FLAG_BIT(FLAG_DRY_RUN),
-    .writes = true,
-    .example =
-        "pawl alerts set outbox-backlog --above 50000 --for 5m\n"
-        "pawl alerts set night-jobs --metric jobs_ready --above 1000 --clear-at 100 --targets log,pager",
-    .run = set,
-};
-
-const struct command command_alerts_remove = {
-    .path = "alerts remove",
-    .summary = "Remove an alert rule; its history stays",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .writes = true,
-    .run = remove_rule,
-};
-
-const struct command command_alerts_enable = {
-    .path = "alerts enable",
-    .summary = "Enable a rule",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .writes = true,
-    .run = enable,
-};
-
-const struct command command_alerts_disable = {
-    .path = "alerts disable",
-    .summary = "Disable a rule; a firing alert is resolved",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .writes = true,
-    .run = disable,
-};
-
-const struct command command_alerts_silence = {
-    .path = "alerts silence",
-    .summary = "Silence a rule for a while",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_FOR) | FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .details =
-        "It is still evaluated and shown. If it still fires when the silence ends, the alert is sent then.",
-    .example = "pawl alerts silence worker-lost --for 2h --reason 'kernel update'",
-    .run = silence,
-};
-
-const struct command command_alerts_unsilence = {
-    .path = "alerts unsilence",
-    .summary = "End the silence of a rule",
-    .arguments = "NAME",
-    .writes = true,
-    .run = unsilence,
-};
-
-const struct command command_alerts_test = {
-    .path = "alerts test",
-    .summary = "Send a test to the targets of a rule",
-    .arguments = "NAME",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .writes = true,
-    .details = "It is delivered like an alert, by a process that knows the targets; pawl alerts history "
-               "shows the result.",
-    .run = test,
-};
-
-const struct command command_alerts_history = {
-    .path = "alerts history",
-    .summary = "List fired and resolved alerts, newest first",
-    .arguments = "[NAME]",
-    .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "delivered, waiting and failed count the targets. --after takes the number of the last row of "
-               "the page before.",
-    .run = history,
-};
-
-const struct command command_alerts_metrics = {
-    .path = "alerts metrics",
-    .summary = "List the metrics for alert rules",
-    .database = DATABASE_NONE,
-    .run = metrics,
-};
+const struct command_table alerts_commands = COMMAND_TABLE(commands);

@@ -22,10 +22,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "sound: every invariant holds", err);
 }
 
-const struct command command_check = {
-    .path = "check",
-    .summary = "Check every invariant of the stored state",
-    .details = "Exits with 0 when the state is sound, with 1 when it is not and with 72 when the SQLite file "
-               "itself is damaged; JSON is the list of violations, empty when there are none.",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("check", "Check every invariant of the stored state"),
+     .details = "Exits with 0 when the state is sound, with 1 when it is not and with 72 when the SQLite "
+                "file itself is damaged; JSON is the list of violations, empty when there are none.",
+     .run = run},
 };
+
+const struct command_table check_commands = COMMAND_TABLE(commands);

@@ -66,22 +66,16 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_doctor = {
-    .path = "doctor",
-    .summary = "Check for problems: settings, server, file, workers, stuck work",
-    .options = OPTION_BIT(OPTION_JOB_LEASE) | OPTION_BIT(OPTION_DURABILITY),
-    .details =
-        "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing was "
-        "found, with 1 when there are warnings and with 2 when there is a fault; another code says that "
-        "the doctor could not look. It changes nothing. pawl doctor checks lists every check; "
-        "docs/doctor.md explains them.",
-    .example = "pawl doctor\npawl doctor -o json | jq -r '.[].check'",
-    .run = run_doctor,
+static const struct command commands[] = {
+    {COMMAND("doctor", "Check for problems: settings, server, file, workers, stuck work"),
+     .options = OPTION_BIT(OPTION_JOB_LEASE) | OPTION_BIT(OPTION_DURABILITY),
+     .details = "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing "
+                "was found, with 1 when there are warnings and with 2 when there is a fault; another code "
+                "says that the doctor could not look. It changes nothing. pawl doctor checks lists every "
+                "check; docs/doctor.md explains them.",
+     .example = "pawl doctor\npawl doctor -o json | jq -r '.[].check'", .run = run_doctor},
+    {COMMAND("doctor checks", "List the checks of the doctor"), .database = DATABASE_NONE,
+     .run = list_checks},
 };
 
-const struct command command_doctor_checks = {
-    .path = "doctor checks",
-    .summary = "List the checks of the doctor",
-    .database = DATABASE_NONE,
-    .run = list_checks,
-};
+const struct command_table doctor_commands = COMMAND_TABLE(commands);

@@ -30,23 +30,18 @@ static pawl_status evict(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, answer, 2, cells, err);
 }
 
-const struct command command_instances_list = {
-    .path = "instances list",
-    .alias = "instances",
-    .summary = "List the instances: one row per running worker process",
-    .details = "A silent instance has not sent a heartbeat within its lease; its peers evict it when they "
-               "next look.",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("instances list", "List the instances: one row per running worker process"),
+     .alias = "instances",
+     .details = "A silent instance has not sent a heartbeat within its lease; its peers evict it when they "
+                "next look.",
+     .run = list},
+    {COMMAND("instances evict", "Evict an instance: take all its work away"), .arguments = "ID",
+     .check = cli_check_ids, .writes = true,
+     .details = "Its lanes become free and its claims end: what it may have started counts as lost and is "
+                "claimed by other workers. Anything it reports afterwards is stale. Use it for an instance "
+                "that hangs; a live one registers again.",
+     .run = evict},
 };
 
-const struct command command_instances_evict = {
-    .path = "instances evict",
-    .summary = "Evict an instance: take all its work away",
-    .arguments = "ID",
-    .check = cli_check_ids,
-    .writes = true,
-    .details = "Its lanes become free and its claims end: what it may have started counts as lost and is "
-               "claimed by other workers. Anything it reports afterwards is stale. Use it for an instance "
-               "that hangs; a live one registers again.",
-    .run = evict,
-};
+const struct command_table instances_commands = COMMAND_TABLE(commands);

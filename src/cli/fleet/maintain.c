@@ -34,11 +34,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-const struct command command_maintain = {
-    .path = "maintain",
-    .summary = "Remove what is no longer needed, and end expired claims",
-    .writes = true,
-    .details = "Workers do this by themselves; if none is running, or you cannot wait, run it by hand or "
-               "from a timer. It works in short transactions and is safe at any time.",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("maintain", "Remove what is no longer needed, and end expired claims"), .writes = true,
+     .details = "Workers do this by themselves; if none is running, or you cannot wait, run it by hand or "
+                "from a timer. It works in short transactions and is safe at any time.",
+     .run = run},
 };
+
+const struct command_table maintain_commands = COMMAND_TABLE(commands);

@@ -70,32 +70,18 @@ static pawl_status of(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-const struct command command_partitions = {
-    .path = "partitions",
-    .summary = "List the lanes with their owners and what is in flight",
-    .flags = FLAG_BIT(FLAG_KIND),
-    .details =
-        "A lane is a fixed group of partitions that is owned, read and handed over as one. holds counts the "
-        "streams of the lane that have a message set aside.",
-    .example = "pawl partitions --kind outbox",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("streams show", "Show where a stream belongs and who owns it"), .arguments = "STREAM",
+     .details = "The same as pawl partitions of. What waits in it, in its order: pawl messages list "
+                "--stream; what a message waits for: pawl why.",
+     .example = "pawl streams show order-1", .run = of},
+    {COMMAND("partitions", "List the lanes with their owners and what is in flight"),
+     .flags = FLAG_BIT(FLAG_KIND),
+     .details = "A lane is a fixed group of partitions that is owned, read and handed over as one. holds "
+                "counts the streams of the lane that have a message set aside.",
+     .example = "pawl partitions --kind outbox", .run = list},
+    {COMMAND("partitions of", "Show the partition, the lane and the owners of a stream"),
+     .arguments = "STREAM", .example = "pawl partitions of order-1", .run = of},
 };
 
-const struct command command_partitions_of = {
-    .path = "partitions of",
-    .summary = "Show the partition, the lane and the owners of a stream",
-    .arguments = "STREAM",
-    .example = "pawl partitions of order-1",
-    .run = of,
-};
-
-const struct command command_streams_show = {
-    .path = "streams show",
-    .summary = "Show where a stream belongs and who owns it",
-    .arguments = "STREAM",
-    .details =
-        "The same as pawl partitions of. What waits in it, in its order: pawl messages list --stream; what a "
-        "message waits for: pawl why.",
-    .example = "pawl streams show order-1",
-    .run = of,
-};
+const struct command_table partitions_commands = COMMAND_TABLE(commands);

@@ -1,4 +1,6 @@
 /* pawl pause, resume, pauses and actions: what people hold up, and what they did. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/audit.h"
@@ -9,7 +11,7 @@
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
     int found = str_choice(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
     /* A message is cancelled, not paused; only that can be taken back here. */
-    bool pausing = cli->arguments.command != &command_resume;
+    bool pausing = strcmp(cli->arguments.command->path, "resume") != 0;
     if (found >= 0 && !(pausing && found == PAUSE_MESSAGE - PAUSE_TOPIC)) {
         *scope = (enum pause_scope)(PAUSE_TOPIC + found);
         return PAWL_OK;
@@ -78,42 +80,23 @@ static pawl_status list_audit(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "nothing was done yet", err);
 }
 
-const struct command command_pause = {
-    .path = "pause",
-    .summary = "Pause the messages of a topic, of a stream or for a handler",
-    .arguments = "topic|stream|handler NAME",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .check = check,
-    .writes = true,
-    .details = "Workers are woken and notice immediately (behind a pooler: with their next heartbeat). A "
-               "subscription to the topic stops reading. A message without a topic is matched by its type; a "
-               "handler is named by its pattern. What is already running may finish. A resume takes effect "
-               "immediately.",
-    .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'",
-    .run = set_pause,
+static const struct command commands[] = {
+    {COMMAND("pause", "Pause the messages of a topic, of a stream or for a handler"),
+     .arguments = "topic|stream|handler NAME", .flags = FLAG_BIT(FLAG_REASON), .check = check, .writes = true,
+     .details = "Workers are woken and notice immediately (behind a pooler: with their next heartbeat). A "
+                "subscription to the topic stops reading. A message without a topic is matched by its type; "
+                "a handler is named by its pattern. What is already running may finish. A resume takes "
+                "effect immediately.",
+     .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'",
+     .run = set_pause},
+    {COMMAND("resume", "Resume what was paused"), .arguments = "topic|stream|handler|message NAME",
+     .check = check, .writes = true,
+     .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
+     .example = "pawl resume stream order-1", .run = clear_pause},
+    {COMMAND("pauses", "List what is paused"), .run = list_pauses},
+    {COMMAND("actions", "List what people did: redrives, discards, replays, pauses; newest first"),
+     .flags = FLAG_BIT(FLAG_LIMIT), .details = "The actor is PAWL_ACTOR, else the login name.",
+     .run = list_audit},
 };
 
-const struct command command_resume = {
-    .path = "resume",
-    .summary = "Resume what was paused",
-    .arguments = "topic|stream|handler|message NAME",
-    .check = check,
-    .writes = true,
-    .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
-    .example = "pawl resume stream order-1",
-    .run = clear_pause,
-};
-
-const struct command command_pauses = {
-    .path = "pauses",
-    .summary = "List what is paused",
-    .run = list_pauses,
-};
-
-const struct command command_actions = {
-    .path = "actions",
-    .summary = "List what people did: redrives, discards, replays, pauses; newest first",
-    .flags = FLAG_BIT(FLAG_LIMIT),
-    .details = "The actor is PAWL_ACTOR, else the login name.",
-    .run = list_audit,
-};
+const struct command_table pause_commands = COMMAND_TABLE(commands);

@@ -139,25 +139,16 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? show(cli, err) : status;
 }
 
-const struct command command_settings_show = {
-    .path = "settings show",
-    .alias = "settings",
-    .summary = "Show the settings of the schema",
-    .run = show,
+static const struct command commands[] = {
+    {COMMAND("settings show", "Show the settings of the schema"), .alias = "settings", .run = show},
+    {COMMAND("settings set", "Change the settings of the schema"), .arguments = "KEY=VALUE...",
+     .arguments_max = SETTINGS, .check = check_set, .writes = true,
+     .details =
+         "The keys are instance_lease (an instance that is silent for longer loses its work), stale (when "
+         "the row of a silent instance is removed), dedupe (how long an inbox remembers ids), history (how "
+         "long completed messages are kept; 0 keeps none), max_attempts, and dead_policy: block (the stream "
+         "stops), skip (it goes on) or park (its later messages queue behind the dead letter).",
+     .example = "pawl settings set max_attempts=10 history=30d", .run = set},
 };
 
-const struct command command_settings_set = {
-    .path = "settings set",
-    .summary = "Change the settings of the schema",
-    .arguments = "KEY=VALUE...",
-    .arguments_max = SETTINGS,
-    .check = check_set,
-    .writes = true,
-    .details =
-        "The keys are instance_lease (an instance that is silent for longer loses its work), stale (when the "
-        "row of a silent instance is removed), dedupe (how long an inbox remembers ids), history (how long "
-        "completed messages are kept; 0 keeps none), max_attempts, and dead_policy: block (the stream "
-        "stops), skip (it goes on) or park (its later messages queue behind the dead letter).",
-    .example = "pawl settings set max_attempts=10 history=30d",
-    .run = set,
-};
+const struct command_table settings_commands = COMMAND_TABLE(commands);

@@ -241,15 +241,16 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_status = {
-    .path = "status",
-    .summary = "Show the backlog, its age, failures, dead letters, and the workers",
-    .flags = FLAG_BIT(FLAG_RATES),
-    .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
-               "attempt, or behind such a message. dead: given up until redriven. With --rates the numbers "
-               "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms compares "
-               "this machine's clock with the database's, which is the one that counts.",
-    .example = "pawl status\n"
-               "pawl status --rates 2s",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("status", "Show the backlog, its age, failures, dead letters, and the workers"),
+     .flags = FLAG_BIT(FLAG_RATES),
+     .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
+                "attempt, or behind such a message. dead: given up until redriven. With --rates the numbers "
+                "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms "
+                "compares this machine's clock with the database's, which is the one that counts.",
+     .example = "pawl status\n"
+                "pawl status --rates 2s",
+     .run = run},
 };
+
+const struct command_table status_commands = COMMAND_TABLE(commands);

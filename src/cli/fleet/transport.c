@@ -29,14 +29,14 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "no transports", err);
 }
 
-const struct command command_transport_list = {
-    .path = "transport list",
-    .alias = "transport",
-    .summary = "List the brokers that can be used, and why others cannot",
-    .details = "Every transport is a separate, optional module, pawl-transport-NAME.so. Modules are looked "
-               "for in PAWL_TRANSPORT_DIR, next to a program that runs from its build directory, and where "
-               "pawl is installed.",
-    .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
-    .database = DATABASE_NONE,
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("transport list", "List the brokers that can be used, and why others cannot"),
+     .alias = "transport",
+     .details = "Every transport is a separate, optional module, pawl-transport-NAME.so. Modules are looked "
+                "for in PAWL_TRANSPORT_DIR, next to a program that runs from its build directory, and where "
+                "pawl is installed.",
+     .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
+     .database = DATABASE_NONE, .run = list},
 };
+
+const struct command_table transport_commands = COMMAND_TABLE(commands);

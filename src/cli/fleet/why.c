@@ -220,19 +220,19 @@ static pawl_status check(struct cli *cli, pawl_error *err) {
     return error_set(err, PAWL_INVALID, "why", "\"%s\" is not a kind: use %s", kind, WHY_KINDS);
 }
 
-const struct command command_why = {
-    .path = "why",
-    .summary = "Explain what something is waiting for, and what to do",
-    .arguments = "[KIND] ID",
-    .check = check,
-    .details =
-        "ID is the id of a message or an instance, or its beginning; the number of a job; the number or key "
-        "of a run; or the name of a stream, a perspective, a schedule or a task. KIND (message, dead, "
-        "stream, job, run, perspective, schedule, task, instance) is needed when ID matches more than one; a "
-        "whole message id always means that message. A stream without KIND is looked for among the first "
-        "10,000 messages of its lane, with KIND among all. Shows the state and its cause: which worker runs "
-        "it and until when, what is ahead of it and why that waits, when the next attempt is, or that no "
-        "worker serves it. A page of a run is a job. The JSON has the same facts.",
-    .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("why", "Explain what something is waiting for, and what to do"), .arguments = "[KIND] ID",
+     .check = check,
+     .details =
+         "ID is the id of a message or an instance, or its beginning; the number of a job; the number or key "
+         "of a run; or the name of a stream, a perspective, a schedule or a task. KIND (message, dead, "
+         "stream, job, run, perspective, schedule, task, instance) is needed when ID matches more than one; "
+         "a whole message id always means that message. A stream without KIND is looked for among the first "
+         "10,000 messages of its lane, with KIND among all. Shows the state and its cause: which worker runs "
+         "it and until when, what is ahead of it and why that waits, when the next attempt is, or that no "
+         "worker serves it. A page of a run is a job. The JSON has the same facts.",
+     .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1",
+     .run = run},
 };
+
+const struct command_table why_commands = COMMAND_TABLE(commands);

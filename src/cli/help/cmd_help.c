@@ -63,32 +63,30 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     /* A group's name shows all of its commands. */
     size_t len = strlen(words[0]);
     bool first = true;
-    for (size_t i = 0; i < commands_count && status == PAWL_OK; i++) {
-        const char *path = commands[i]->path;
+    const struct command *at;
+    for (size_t i = 0; (at = command_at(i)) != NULL && status == PAWL_OK; i++) {
+        const char *path = at->path;
         bool in_group = count == 1 && strncmp(path, words[0], len) == 0 &&
                         (path[len] == ' ' || path[len] == '\0');
-        if (commands[i] != command && !in_group)
+        if (at != command && !in_group)
             continue;
         if (!first)
             fputc('\n', cli->output.file);
         first = false;
-        status = help_show(cli, commands[i], err);
+        status = help_show(cli, at, err);
     }
     return status;
 }
 
-const struct command command_help = {
-    .path = "help",
-    .summary = "Show the commands, one of them, or a topic",
-    .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
-    .details =
-        "pawl help options lists every option with its environment variable and default. pawl help markdown "
-        "prints the reference of docs/cli.md, pawl help man the manual page in roff, and pawl help "
-        "completion "
-        "bash, zsh or fish what makes that shell complete pawl's words; make install puts these where man "
-        "and "
-        "the shells look for them.",
-    .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
-    .database = DATABASE_NONE,
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("help", "Show the commands, one of them, or a topic"),
+     .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
+     .details = "pawl help options lists every option with its environment variable and default. pawl help "
+                "markdown prints the reference of docs/cli.md, pawl help man the manual page in roff, and "
+                "pawl help completion bash, zsh or fish what makes that shell complete pawl's words; make "
+                "install puts these where man and the shells look for them.",
+     .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
+     .database = DATABASE_NONE, .run = run},
 };
+
+const struct command_table help_commands = COMMAND_TABLE(commands);

@@ -63,11 +63,11 @@ void completion_all(struct buf *buf,
 }
 
 bool completion_first(size_t i) {
-    size_t len = strcspn(commands[i]->path, " ");
-    for (size_t k = 0; k < i; k++)
-        if (strcspn(commands[k]->path, " ") == len && strncmp(commands[k]->path, commands[i]->path, len) == 0)
-            return false;
-    return true;
+    const char *path = command_at(i)->path;
+    size_t len = strcspn(path, " "), k = 0;
+    while (strcspn(command_at(k)->path, " ") != len || strncmp(command_at(k)->path, path, len) != 0)
+        k++;
+    return k == i;
 }
 
 void completion_choices(struct buf *buf, const char *choices) {

@@ -32,7 +32,7 @@ void completion_flags(struct buf *buf, const struct command *command,
 void completion_all(struct buf *buf, void (*each)(struct buf *buf, const struct command *command,
                                                   const struct completion_flag *flag));
 
-/* Whether commands[i] is the first whose path begins with its first word. */
+/* Whether command i is the first whose path begins with its first word. */
 bool completion_first(size_t i);
 
 /* Appends "a b" for "a|b". */

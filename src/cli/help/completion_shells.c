@@ -20,15 +20,16 @@ static bool in_group(const struct command *command, const struct command *group)
 
 /* The second words of every group as branches of a case: "dead) choices=(list show)". */
 static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct command *command)) {
-    for (size_t i = 0; i < commands_count; i++) {
+    const struct command *group, *command;
+    for (size_t i = 0; (group = command_at(i)) != NULL; i++) {
         bool any = false;
-        for (size_t k = 0; k < commands_count && completion_first(i); k++) {
-            if (!in_group(commands[k], commands[i]))
+        for (size_t k = 0; completion_first(i) && (command = command_at(k)) != NULL; k++) {
+            if (!in_group(command, group))
                 continue;
             if (!any)
-                buf_printf(buf, "        %.*s) choices=(", first_len(commands[i]->path), commands[i]->path);
+                buf_printf(buf, "        %.*s) choices=(", first_len(group->path), group->path);
             any = true;
-            each(buf, commands[k]);
+            each(buf, command);
         }
         if (any)
             buf_append_cstr(buf, ") ;;\n");
@@ -84,8 +85,8 @@ static void bash_second(struct buf *buf, const struct command *command) {
 /* A branch for every path and alias with the flags of its command. */
 static void command_flags(struct buf *buf, void (*each)(struct buf *, const struct command *,
                                                         const struct completion_flag *)) {
-    for (size_t i = 0; i < commands_count; i++) {
-        const struct command *command = commands[i];
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (command->flags == 0 && command->options == 0)
             continue;
         buf_printf(buf, "        '%s'", command->path);
@@ -142,9 +143,9 @@ void completion_bash(struct buf *buf) {
                          "    fi\n"
                          "    if [[ -z $first || ($first == help && -z $second) ]]; then\n"
                          "        choices=(");
-    for (size_t i = 0; i < commands_count; i++)
+    for (size_t i = 0; command_at(i) != NULL; i++)
         if (completion_first(i))
-            buf_printf(buf, " %.*s", first_len(commands[i]->path), commands[i]->path);
+            buf_printf(buf, " %.*s", first_len(command_at(i)->path), command_at(i)->path);
     buf_append_cstr(buf, ")\n"
                          "        [[ $first != help ]] || choices+=(" COMPLETION_TOPICS ")\n"
                          "    elif [[ $first == help && $second == completion ]]; then\n"
@@ -199,11 +200,12 @@ static void zsh_second(struct buf *buf, const struct command *command) {
 }
 
 static void zsh_firsts(struct buf *buf) {
-    for (size_t i = 0; i < commands_count; i++) {
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (!completion_first(i))
             continue;
-        buf_printf(buf, "\n            '%.*s:", first_len(commands[i]->path), commands[i]->path);
-        quoted(buf, commands[i]->summary);
+        buf_printf(buf, "\n            '%.*s:", first_len(command->path), command->path);
+        quoted(buf, command->summary);
         buf_append_char(buf, '\'');
     }
 }
@@ -308,12 +310,13 @@ static void fish_word(struct buf *buf, const char *condition, pawl_str word, con
 }
 
 static void fish_words(struct buf *buf) {
-    for (size_t i = 0; i < commands_count; i++) {
-        const char *path = commands[i]->path;
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        const char *path = command->path;
         size_t len = strcspn(path, " ");
         if (completion_first(i)) {
-            fish_word(buf, "test (__pawl_words | count) -eq 0", (pawl_str){path, len}, commands[i]->summary);
-            fish_word(buf, "__pawl_is_only help", (pawl_str){path, len}, commands[i]->summary);
+            fish_word(buf, "test (__pawl_words | count) -eq 0", (pawl_str){path, len}, command->summary);
+            fish_word(buf, "__pawl_is_only help", (pawl_str){path, len}, command->summary);
         }
         if (path[len] == '\0')
             continue;
@@ -321,7 +324,7 @@ static void fish_words(struct buf *buf) {
         buf_init(&condition, 0);
         buf_printf(&condition, "__pawl_is_only %.*s \"help %.*s\"", (int)len, path, (int)len, path);
         const char *word = path + len + 1;
-        fish_word(buf, condition.ptr, (pawl_str){word, strlen(word)}, commands[i]->summary);
+        fish_word(buf, condition.ptr, (pawl_str){word, strlen(word)}, command->summary);
         buf_free(&condition);
     }
 }
@@ -361,6 +364,6 @@ void completion_fish(struct buf *buf) {
     buf_append_cstr(buf, "complete -c pawl -f -n '__pawl_is_only help' -a '" COMPLETION_TOPICS "'\n"
                          "complete -c pawl -f -n '__pawl_is_only \"help completion\"' -a 'bash zsh fish'\n");
     completion_flags(buf, NULL, fish_flag);
-    for (size_t i = 0; i < commands_count; i++)
-        completion_flags(buf, commands[i], fish_flag);
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        completion_flags(buf, command_at(i), fish_flag);
 }

@@ -128,10 +128,11 @@ static void append_overview(struct buf *buf) {
     buf_append_cstr(buf, "pawl coordinates durable work on SQLite and PostgreSQL.\n\n"
                          "Usage: pawl COMMAND [WORD]... [OPTION]...\n\nCommands:\n");
     int width = 0;
-    for (size_t i = 0; i < commands_count; i++)
-        width = (int)strlen(commands[i]->path) > width ? (int)strlen(commands[i]->path) : width;
-    for (size_t i = 0; i < commands_count; i++)
-        buf_printf(buf, "  %-*s  %s\n", width, commands[i]->path, commands[i]->summary);
+    const struct command *command;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        width = (int)strlen(command->path) > width ? (int)strlen(command->path) : width;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        buf_printf(buf, "  %-*s  %s\n", width, command->path, command->summary);
     buf_append_cstr(buf, "\n");
     wrap(buf,
          "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the current "
@@ -221,6 +222,6 @@ void help_markdown(struct buf *buf) {
     buf_append_cstr(buf, "\n## Options of every command\n\n");
     markdown_options(buf, OPTION_BITS_COMMON);
     buf_append_cstr(buf, "\n## Commands\n\n");
-    for (size_t i = 0; i < commands_count; i++)
-        markdown_command(buf, commands[i]);
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        markdown_command(buf, command_at(i));
 }

@@ -209,8 +209,8 @@ void man_page(struct buf *buf) {
     buf_append_cstr(buf, ".SH OPTIONS\nThese belong to every command.\n");
     options(buf, OPTION_BITS_COMMON);
     buf_append_cstr(buf, ".SH COMMANDS\n");
-    for (size_t i = 0; i < commands_count; i++)
-        command(buf, commands[i]);
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        command(buf, command_at(i));
     buf_append_cstr(buf, ".SH EXIT STATUS\n");
     exit_status(buf);
     buf_append_cstr(buf, ".SH ENVIRONMENT\n");

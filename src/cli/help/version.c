@@ -44,11 +44,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_version = {
-    .path = "version",
-    .summary = "Show the versions of the program, its libraries and the schema",
-    .details =
-        "The schema's version is shown when the database can be reached; when it cannot, that is no failure.",
-    .database = DATABASE_NONE,
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("version", "Show the versions of the program, its libraries and the schema"),
+     .details = "The schema's version is shown when the database can be reached; when it cannot, that is no "
+                "failure.",
+     .database = DATABASE_NONE, .run = run},
 };
+
+const struct command_table version_commands = COMMAND_TABLE(commands);

@@ -68,26 +68,18 @@ static pawl_status refusals(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "nothing was refused", err);
 }
 
-const struct command command_agent_list = {
-    .path = "agent list", .alias = "agent", .summary = "List agents with their scopes", .run = list};
-const struct command command_agent_set = {
-    .path = "agent set",
-    .summary = "Create an agent, or change its scopes",
-    .arguments = "NAME [SCOPE...]",
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "A scope may end in *: tool:files.* covers every tool of the server "
-        "files that names no scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that "
-        "type, and statement:NAME lets its runs use that statement.",
-    .example = "pawl agent set reporter 'tool:files.*' mail",
-    .run = set};
-const struct command command_agent_disable = {.path = "agent disable",
-                                              .summary = "Disable an agent: its tasks are refused",
-                                              .arguments = "NAME",
-                                              .writes = true,
-                                              .run = disable};
-const struct command command_agent_refusals = {.path = "agent refusals",
-                                               .summary = "Show what was refused because a scope was missing",
-                                               .flags = FLAG_BIT(FLAG_LIMIT),
-                                               .run = refusals};
+static const struct command commands[] = {
+    {COMMAND("agent set", "Create an agent, or change its scopes"), .arguments = "NAME [SCOPE...]",
+     .database = DATABASE_MAKE, .writes = true,
+     .details = "A scope may end in *: tool:files.* covers every tool of the server files that names no "
+                "scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that type, and "
+                "statement:NAME lets its runs use that statement.",
+     .example = "pawl agent set reporter 'tool:files.*' mail", .run = set},
+    {COMMAND("agent list", "List agents with their scopes"), .alias = "agent", .run = list},
+    {COMMAND("agent disable", "Disable an agent: its tasks are refused"), .arguments = "NAME", .writes = true,
+     .run = disable},
+    {COMMAND("agent refusals", "Show what was refused because a scope was missing"),
+     .flags = FLAG_BIT(FLAG_LIMIT), .run = refusals},
+};
+
+const struct command_table agent_commands = COMMAND_TABLE(commands);

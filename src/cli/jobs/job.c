@@ -256,85 +256,42 @@ static pawl_status wake(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, 2, cells, err);
 }
 
-const struct command command_job_enqueue = {
-    .path = "job enqueue",
-    .summary = "Enqueue a job: of a type, of a task, or a pipeline",
-    .arguments = "[TYPE [PAYLOAD|@FILE]]",
-    .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_QUEUE) |
-             FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_UNIQUE) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_AT) |
-             FLAG_BIT(FLAG_END) | FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_TRACEPARENT),
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV) |
-               OPTION_BIT(OPTION_MAX_ATTEMPTS),
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details = "A type is handled by a worker's --on. A pipeline is checked here, before anything is stored, "
-               "and again when it runs. If an unfinished job holds the unique key, its id is returned "
-               "instead of a new one.",
-    .example = "pawl job enqueue report.make '{\"day\":1}' --unique report-1\n"
-               "pawl job enqueue --pipeline report.yaml --params '{\"day\":1}' --tools tools.json\n"
-               "pawl job enqueue --task nightly",
-    .run = enqueue,
+static const struct command commands[] = {
+    {COMMAND("job enqueue", "Enqueue a job: of a type, of a task, or a pipeline"),
+     .arguments = "[TYPE [PAYLOAD|@FILE]]",
+     .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_QUEUE) |
+              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_UNIQUE) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_AT) |
+              FLAG_BIT(FLAG_END) | FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_TRACEPARENT),
+     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
+                OPTION_BIT(OPTION_PIPELINE_ENV) | OPTION_BIT(OPTION_MAX_ATTEMPTS),
+     .database = DATABASE_MAKE, .writes = true,
+     .details = "A type is handled by a worker's --on. A pipeline is checked here, before anything is "
+                "stored, and again when it runs. If an unfinished job holds the unique key, its id is "
+                "returned instead of a new one.",
+     .example = "pawl job enqueue report.make '{\"day\":1}' --unique report-1\n"
+                "pawl job enqueue --pipeline report.yaml --params '{\"day\":1}' --tools tools.json\n"
+                "pawl job enqueue --task nightly",
+     .run = enqueue},
+    {COMMAND("job list", "List jobs"), .alias = "job",
+     .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
+              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "Completed jobs are not listed; pawl audit list shows what they did.", .run = list},
+    {COMMAND("job show", "Show one job"), .arguments = "ID", .run = show},
+    {COMMAND("job steps", "Show the steps of a job that are recorded"), .arguments = "ID",
+     .details = "A completed step does not run again when the job is retried.", .run = steps},
+    {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...",
+     .flags = FLAG_BIT(FLAG_REASON), .writes = true,
+     .details = "A running job is told within about two seconds; what it has done by then stays done.",
+     .run = cancel},
+    {COMMAND("job retry", "Redrive dead jobs: give them another round of attempts"), .arguments = "ID...",
+     .flags = FLAG_BIT(FLAG_REASON), .writes = true, .run = retry},
+    {COMMAND("job discard", "Discard dead jobs"), .arguments = "ID...", .flags = FLAG_BIT(FLAG_REASON),
+     .writes = true, .run = discard},
+    {COMMAND("job wake", "Signal an event to the jobs that wait for it"), .arguments = "EVENT [PAYLOAD]",
+     .writes = true,
+     .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
+                "kept for a day.",
+     .run = wake},
 };
 
-const struct command command_job_list = {
-    .path = "job list",
-    .alias = "job",
-    .summary = "List jobs",
-    .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
-             FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "Completed jobs are not listed; pawl audit list shows what they did.",
-    .run = list,
-};
-
-const struct command command_job_show = {
-    .path = "job show",
-    .summary = "Show one job",
-    .arguments = "ID",
-    .run = show,
-};
-
-const struct command command_job_steps = {
-    .path = "job steps",
-    .summary = "Show the steps of a job that are recorded",
-    .arguments = "ID",
-    .details = "A completed step does not run again when the job is retried.",
-    .run = steps,
-};
-
-const struct command command_job_cancel = {
-    .path = "job cancel",
-    .summary = "Cancel jobs, also while they run",
-    .arguments = "ID...",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .details = "A running job is told within about two seconds; what it has done by then stays done.",
-    .run = cancel,
-};
-
-const struct command command_job_retry = {
-    .path = "job retry",
-    .summary = "Redrive dead jobs: give them another round of attempts",
-    .arguments = "ID...",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .run = retry,
-};
-
-const struct command command_job_discard = {
-    .path = "job discard",
-    .summary = "Discard dead jobs",
-    .arguments = "ID...",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .run = discard,
-};
-
-const struct command command_job_wake = {
-    .path = "job wake",
-    .summary = "Signal an event to the jobs that wait for it",
-    .arguments = "EVENT [PAYLOAD]",
-    .writes = true,
-    .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
-               "kept for a day.",
-    .run = wake,
-};
+const struct command_table job_commands = COMMAND_TABLE(commands);

@@ -32,16 +32,15 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? output_record(&cli->output, limit_columns, LIMIT_COLUMNS, cells, err) : status;
 }
 
-const struct command command_limit_list = {
-    .path = "limit list", .alias = "limit", .summary = "List the limits of keys", .run = list};
-const struct command command_limit_set = {
-    .path = "limit set",
-    .summary = "Set the limits of a key, replacing all of them",
-    .arguments = "KEY",
-    .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
-    .writes = true,
-    .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
-               "begins with tenant: and has no limits itself. They apply across all workers. Without any "
-               "flag the limits are removed.",
-    .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m",
-    .run = set};
+static const struct command commands[] = {
+    {COMMAND("limit list", "List the limits of keys"), .alias = "limit", .run = list},
+    {COMMAND("limit set", "Set the limits of a key, replacing all of them"), .arguments = "KEY",
+     .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
+     .writes = true,
+     .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
+                "begins with tenant: and has no limits itself. They apply across all workers. Without any "
+                "flag the limits are removed.",
+     .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m", .run = set},
+};
+
+const struct command_table limit_commands = COMMAND_TABLE(commands);

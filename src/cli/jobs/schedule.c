@@ -65,19 +65,15 @@ static pawl_status preview(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "it has no more instants", err);
 }
 
-const struct command command_schedule_list = {.path = "schedule list",
-                                              .alias = "schedule",
-                                              .summary = "List schedules with their last and next runs",
-                                              .run = list};
-
-const struct command command_schedule_preview = {
-    .path = "schedule preview",
-    .summary = "Show the next runs of a schedule, or of an expression",
-    .arguments = "[NAME]",
-    .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT),
-    .limit_other = true,
-    .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
-    .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
-               "Europe/Berlin",
-    .run = preview,
+static const struct command commands[] = {
+    {COMMAND("schedule list", "List schedules with their last and next runs"), .alias = "schedule",
+     .run = list},
+    {COMMAND("schedule preview", "Show the next runs of a schedule, or of an expression"),
+     .arguments = "[NAME]", .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT), .limit_other = true,
+     .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
+     .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
+                "Europe/Berlin",
+     .run = preview},
 };
+
+const struct command_table schedule_commands = COMMAND_TABLE(commands);

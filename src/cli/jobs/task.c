@@ -180,48 +180,30 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
 
 #define NAME_ONLY .arguments = "NAME"
 
-const struct command command_task_create = {
-    .path = "task create",
-    .summary = "Create a task, or a new version of one: a pipeline, and when it runs",
-    NAME_ONLY,
-    .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
-             FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV) |
-               OPTION_BIT(OPTION_MAX_ATTEMPTS),
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details = "With --cron, --every or --at it gets a schedule of the same name. A task of an agent may use "
-               "only tools "
-               "whose scopes the agent has: that is checked here, when a job is enqueued, and when it runs.",
-    .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
-               "--tools tools.json",
-    .run = create,
+static const struct command commands[] = {
+    {COMMAND("task create", "Create a task, or a new version of one: a pipeline, and when it runs"),
+     NAME_ONLY,
+     .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
+              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
+     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
+                OPTION_BIT(OPTION_PIPELINE_ENV) | OPTION_BIT(OPTION_MAX_ATTEMPTS),
+     .database = DATABASE_MAKE, .writes = true,
+     .details =
+         "With --cron, --every or --at it gets a schedule of the same name. A task of an agent may use only "
+         "tools whose scopes the agent has: that is checked here, when a job is enqueued, and when it runs.",
+     .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
+                "--tools tools.json",
+     .run = create},
+    {COMMAND("task list", "List tasks"), .alias = "task", .run = list},
+    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .run = show},
+    {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG_BIT(FLAG_PARAMS),
+     .writes = true, .run = run_now},
+    {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,
+     .details = "Existing jobs continue.", .run = pause_task},
+    {COMMAND("task resume", "Resume the schedules of a task"), NAME_ONLY, .writes = true,
+     .details = "Runs that fell into the pause are not made up for.", .run = resume},
+    {COMMAND("task delete", "Delete a task with its schedules"), NAME_ONLY, .writes = true,
+     .details = "What its jobs did stays in the audit.", .run = delete_task},
 };
-const struct command command_task_list = {
-    .path = "task list", .alias = "task", .summary = "List tasks", .run = list};
-const struct command command_task_show = {
-    .path = "task show", .summary = "Show a task with its pipeline", NAME_ONLY, .run = show};
-const struct command command_task_pause = {.path = "task pause",
-                                           .summary = "Pause the schedules of a task",
-                                           NAME_ONLY,
-                                           .writes = true,
-                                           .details = "Existing jobs continue.",
-                                           .run = pause_task};
-const struct command command_task_resume = {.path = "task resume",
-                                            .summary = "Resume the schedules of a task",
-                                            NAME_ONLY,
-                                            .writes = true,
-                                            .details = "Runs that fell into the pause are not made up for.",
-                                            .run = resume};
-const struct command command_task_run = {.path = "task run",
-                                         .summary = "Enqueue a job of a task now",
-                                         NAME_ONLY,
-                                         .flags = FLAG_BIT(FLAG_PARAMS),
-                                         .writes = true,
-                                         .run = run_now};
-const struct command command_task_delete = {.path = "task delete",
-                                            .summary = "Delete a task with its schedules",
-                                            NAME_ONLY,
-                                            .writes = true,
-                                            .details = "What its jobs did stays in the audit.",
-                                            .run = delete_task};
+
+const struct command_table task_commands = COMMAND_TABLE(commands);

@@ -42,19 +42,17 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_messages_cancel = {
-    .path = "messages cancel",
-    .summary = "Cancel a waiting or running message: it becomes a dead letter",
-    .arguments = "ID",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .check = cli_check_ids,
-    .writes = true,
-    .details =
-        "The worker that runs it is woken and notices immediately (behind a pooler: with its next "
-        "heartbeat): a program gets SIGTERM and two seconds later SIGKILL, a call to an endpoint is aborted, "
-        "and pawl_cancelled returns true to a C function. A waiting message ends when it is claimed, without "
-        "running. It becomes a dead letter, and the policy of its stream applies; a message that completes "
-        "first stays completed. pawl resume message ID undoes it until a worker has acted on it.",
-    .example = "pawl messages cancel 01890a5d-ac96-774b-bcce-b302099a8057 --reason 'wrong address'",
-    .run = cancel,
+static const struct command commands[] = {
+    {COMMAND("messages cancel", "Cancel a waiting or running message: it becomes a dead letter"),
+     .arguments = "ID", .flags = FLAG_BIT(FLAG_REASON), .check = cli_check_ids, .writes = true,
+     .details = "The worker that runs it is woken and notices immediately (behind a pooler: with its next "
+                "heartbeat): a program gets SIGTERM and two seconds later SIGKILL, a call to an endpoint is "
+                "aborted, and pawl_cancelled returns true to a C function. A waiting message ends when it is "
+                "claimed, without running. It becomes a dead letter, and the policy of its stream applies; a "
+                "message that completes first stays completed. pawl resume message ID undoes it until a "
+                "worker has acted on it.",
+     .example = "pawl messages cancel 01890a5d-ac96-774b-bcce-b302099a8057 --reason 'wrong address'",
+     .run = cancel},
 };
+
+const struct command_table cancel_commands = COMMAND_TABLE(commands);

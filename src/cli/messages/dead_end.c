@@ -222,35 +222,21 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
      FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_ALL) | FLAG_BIT(FLAG_YES) |           \
      FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_RATE))
 
-const struct command command_dead_redrive = {
-    .path = "dead redrive",
-    .summary = "Redrive dead letters: give them another round of attempts",
-    .arguments = "[ID]...",
-    .flags = VERB_FLAGS,
-    .limit_other = true,
-    .check = check,
-    .writes = true,
-    .details =
-        "Names dead letters by id, or by filters, or takes --all. Filters show the count and ask; without a "
-        "terminal they need --yes. Parked ones are redriven, in order, with the dead letter they wait "
-        "behind. A "
-        "message whose stream went on without it runs next and is marked out of order.",
-    .example = "pawl dead redrive 01890a5d-ac96-774b-bcce-b302099a8057\n"
-               "pawl dead redrive --fingerprint 9c1f2a --dry-run",
-    .run = redrive,
+static const struct command commands[] = {
+    {COMMAND("dead redrive", "Redrive dead letters: give them another round of attempts"),
+     .arguments = "[ID]...", .flags = VERB_FLAGS, .limit_other = true, .check = check, .writes = true,
+     .details =
+         "Names dead letters by id, or by filters, or takes --all. Filters show the count and ask; without a "
+         "terminal they need --yes. Parked ones are redriven, in order, with the dead letter they wait "
+         "behind. A message whose stream went on without it runs next and is marked out of order.",
+     .example = "pawl dead redrive 01890a5d-ac96-774b-bcce-b302099a8057\n"
+                "pawl dead redrive --fingerprint 9c1f2a --dry-run",
+     .run = redrive},
+    {COMMAND("dead discard", "Discard dead letters: their messages are lost"), .arguments = "[ID]...",
+     .flags = VERB_FLAGS, .limit_other = true, .check = check, .writes = true,
+     .details = "Takes the same ids and filters as pawl dead redrive, and always asks: without a terminal it "
+                "needs --yes. A stream that was blocked or parked by the dead letter goes on.",
+     .example = "pawl dead discard --type order.test --yes", .run = discard},
 };
 
-const struct command command_dead_discard = {
-    .path = "dead discard",
-    .summary = "Discard dead letters: their messages are lost",
-    .arguments = "[ID]...",
-    .flags = VERB_FLAGS,
-    .limit_other = true,
-    .check = check,
-    .writes = true,
-    .details =
-        "Takes the same ids and filters as pawl dead redrive, and always asks: without a terminal it needs "
-        "--yes. A stream that was blocked or parked by the dead letter goes on.",
-    .example = "pawl dead discard --type order.test --yes",
-    .run = discard,
-};
+const struct command_table dead_end_commands = COMMAND_TABLE(commands);

@@ -162,28 +162,19 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-const struct command command_history_list = {
-    .path = "history list",
-    .alias = "history",
-    .summary = "List completed messages, for as long as they are kept",
-    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
-             FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "How long they are kept is the setting history (pawl settings).",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("history list", "List completed messages, for as long as they are kept"), .alias = "history",
+     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
+              FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "How long they are kept is the setting history (pawl settings).", .run = list},
+    {COMMAND("history archive", "Move old completed messages to a file of JSON lines"),
+     .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
+              FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
+     .check = check_archive, .writes = true,
+     .details = "The lines are appended and synced to disk first, then their rows are removed, in steps of "
+                "500. After a crash in between, some lines may be there twice; none is lost. Each line is "
+                "what pawl messages show prints.",
+     .example = "pawl history archive --before 30d --to done-2026.ndjson", .run = run_archive},
 };
 
-const struct command command_history_archive = {
-    .path = "history archive",
-    .summary = "Move old completed messages to a file of JSON lines",
-    .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
-             FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
-    .check = check_archive,
-    .writes = true,
-    .details =
-        "The lines are appended and synced to disk first, then their rows are removed, in steps of 500. "
-        "After a "
-        "crash in between, some lines may be there twice; none is lost. Each line is what pawl messages show "
-        "prints.",
-    .example = "pawl history archive --before 30d --to done-2026.ndjson",
-    .run = run_archive,
-};
+const struct command_table history_commands = COMMAND_TABLE(commands);

@@ -9,24 +9,18 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 
 static pawl_status show(struct cli *cli, pawl_error *err) { return messages_show(cli, 0, "message", err); }
 
-const struct command command_messages_list = {
-    .path = "messages list",
-    .alias = "messages",
-    .summary = "List messages in order of their sequence number",
-    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
-             FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details =
-        "Filters are combined. Without --limit at most 100 are shown; give the last seq to --after for the "
-        "next ones.",
-    .example = "pawl messages list --stream order-1\npawl messages list --state blocked -o ndjson | jq .id",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("messages list", "List messages in order of their sequence number"), .alias = "messages",
+     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
+              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "Filters are combined. Without --limit at most 100 are shown; give the last seq to --after "
+                "for the next ones.",
+     .example = "pawl messages list --stream order-1\npawl messages list --state blocked -o ndjson | jq .id",
+     .run = list},
+    {COMMAND("messages show", "Show one message with its payload, whatever state it is in"),
+     .arguments = "ID", .check = cli_check_ids,
+     .details = "An outbox may hold an id more than once: then each of them is shown, in JSON as an array.",
+     .run = show},
 };
 
-const struct command command_messages_show = {
-    .path = "messages show",
-    .summary = "Show one message with its payload, whatever state it is in",
-    .arguments = "ID",
-    .check = cli_check_ids,
-    .details = "An outbox may hold an id more than once: then each of them is shown, in JSON as an array.",
-    .run = show,
-};
+const struct command_table messages_commands = COMMAND_TABLE(commands);

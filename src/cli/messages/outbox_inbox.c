@@ -147,76 +147,25 @@ static pawl_status skip_inbox(struct cli *cli, pawl_error *err) { return skip(cl
     "as "                                                                                                    \
     "its cause."
 
-const struct command command_outbox_list = {
-    .path = "outbox list",
-    .alias = "outbox",
-    .summary = "List messages that are to be published",
-    .flags = LIST_FLAGS,
-    .run = list_outbox,
+static const struct command commands[] = {
+    {COMMAND("outbox list", "List messages that are to be published"), .alias = "outbox", .flags = LIST_FLAGS,
+     .run = list_outbox},
+    {COMMAND("outbox show", "Show one message with its payload"), .arguments = "ID", .check = cli_check_ids,
+     .run = show},
+    {COMMAND("outbox replay", "Publish completed messages again"), .arguments = "ID...",
+     .flags = FLAG_BIT(FLAG_DRY_RUN), .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS,
+     .run = replay_outbox},
+    {COMMAND("outbox skip", "Skip the dead letter that blocks a stream"), .arguments = "ID",
+     .flags = FLAG_BIT(FLAG_YES), .check = cli_check_ids, .writes = true, .run = skip_outbox},
+    {COMMAND("inbox list", "List messages that were received and are not finished"), .alias = "inbox",
+     .flags = LIST_FLAGS, .run = list_inbox},
+    {COMMAND("inbox show", "Show one message with its payload"), .arguments = "ID", .check = cli_check_ids,
+     .run = show},
+    {COMMAND("inbox replay", "Handle completed messages again"), .arguments = "ID...",
+     .flags = FLAG_BIT(FLAG_DRY_RUN), .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS,
+     .run = replay_inbox},
+    {COMMAND("inbox skip", "Skip the dead letter that blocks a stream"), .arguments = "ID",
+     .flags = FLAG_BIT(FLAG_YES), .check = cli_check_ids, .writes = true, .run = skip_inbox},
 };
 
-const struct command command_outbox_show = {
-    .path = "outbox show",
-    .summary = "Show one message with its payload",
-    .arguments = "ID",
-    .check = cli_check_ids,
-    .run = show,
-};
-
-const struct command command_outbox_replay = {
-    .path = "outbox replay",
-    .summary = "Publish completed messages again",
-    .arguments = "ID...",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .check = cli_check_ids,
-    .writes = true,
-    .details = REPLAY_DETAILS,
-    .run = replay_outbox,
-};
-
-const struct command command_outbox_skip = {
-    .path = "outbox skip",
-    .summary = "Skip the dead letter that blocks a stream",
-    .arguments = "ID",
-    .flags = FLAG_BIT(FLAG_YES),
-    .check = cli_check_ids,
-    .writes = true,
-    .run = skip_outbox,
-};
-
-const struct command command_inbox_list = {
-    .path = "inbox list",
-    .alias = "inbox",
-    .summary = "List messages that were received and are not finished",
-    .flags = LIST_FLAGS,
-    .run = list_inbox,
-};
-
-const struct command command_inbox_show = {
-    .path = "inbox show",
-    .summary = "Show one message with its payload",
-    .arguments = "ID",
-    .check = cli_check_ids,
-    .run = show,
-};
-
-const struct command command_inbox_replay = {
-    .path = "inbox replay",
-    .summary = "Handle completed messages again",
-    .arguments = "ID...",
-    .flags = FLAG_BIT(FLAG_DRY_RUN),
-    .check = cli_check_ids,
-    .writes = true,
-    .details = REPLAY_DETAILS,
-    .run = replay_inbox,
-};
-
-const struct command command_inbox_skip = {
-    .path = "inbox skip",
-    .summary = "Skip the dead letter that blocks a stream",
-    .arguments = "ID",
-    .flags = FLAG_BIT(FLAG_YES),
-    .check = cli_check_ids,
-    .writes = true,
-    .run = skip_inbox,
-};
+const struct command_table outbox_inbox_commands = COMMAND_TABLE(commands);

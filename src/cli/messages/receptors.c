@@ -18,12 +18,12 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "no receptor has ended yet", err);
 }
 
-const struct command command_inbox_receptors = {
-    .path = "inbox receptors",
-    .summary = "Show the receptors of a message or an event, and what each has done",
-    .arguments = "ID",
-    .check = cli_check_ids,
-    .details = "A receptor is recorded when it ends for the first time. The message is done when all of them "
-               "are; a completed receptor does not run again.",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("inbox receptors", "Show the receptors of a message or an event, and what each has done"),
+     .arguments = "ID", .check = cli_check_ids,
+     .details = "A receptor is recorded when it ends for the first time. The message is done when all of "
+                "them are; a completed receptor does not run again.",
+     .run = list},
 };
+
+const struct command_table receptors_commands = COMMAND_TABLE(commands);

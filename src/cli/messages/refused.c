@@ -31,23 +31,16 @@ static pawl_status forget(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_inbox_refused = {
-    .path = "inbox refused",
-    .summary = "List what brokers delivered and the inbox rejected",
-    .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details =
-        "A conflict has the id of a message that was received before with a different payload. A malformed "
-        "one is not a CloudEvent that an inbox can store; its detail says why. Both were acknowledged to the "
-        "broker after they were stored here, once per content; bytes that are not text are shown as base64.",
-    .example = "pawl inbox refused\npawl inbox refused -o json | jq -r '.[].payload'",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("inbox refused", "List what brokers delivered and the inbox rejected"),
+     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "A conflict has the id of a message that was received before with a different payload. A "
+                "malformed one is not a CloudEvent that an inbox can store; its detail says why. Both were "
+                "acknowledged to the broker after they were stored here, once per content; bytes that are "
+                "not text are shown as base64.",
+     .example = "pawl inbox refused\npawl inbox refused -o json | jq -r '.[].payload'", .run = list},
+    {COMMAND("inbox forget", "Delete one rejected message"), .arguments = "NUMBER", .writes = true,
+     .details = "NUMBER is that of pawl inbox refused. The content is lost.", .run = forget},
 };
 
-const struct command command_inbox_forget = {
-    .path = "inbox forget",
-    .summary = "Delete one rejected message",
-    .arguments = "NUMBER",
-    .writes = true,
-    .details = "NUMBER is that of pawl inbox refused. The content is lost.",
-    .run = forget,
-};
+const struct command_table refused_commands = COMMAND_TABLE(commands);

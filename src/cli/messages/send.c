@@ -344,34 +344,31 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_send = {
-    .path = "send",
-    .summary = "Put a message into the outbox or the inbox",
-    .arguments = "TYPE [PAYLOAD|-|@FILE]",
-    .arguments_optional = true,
-    .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_HEADER) |
-             FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_CONSUMER) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_REQUEST) |
-             FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
-             FLAG_BIT(FLAG_TRACEPARENT),
-    .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT) | OPTION_BIT(OPTION_DURABILITY),
-    .check = check_usage,
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "The payload is JSON: a word, - for standard input, or @FILE; without one it is {}. The answer says "
-        "the "
-        "id, and whether the message was applied, is a duplicate (an inbox message that the consumer has, or "
-        "a "
-        "--request that was used), or is in conflict (the consumer has the id with another payload).\n"
-        "\n"
-        "With --count or --ndjson the answer is a list. A file is sent in calls of 500 lines: when a line is "
-        "wrong, the error says how many messages before it were sent; with --request it is all or nothing.\n"
-        "\n"
-        "When the database is an SQLite file that does not exist, it is made.",
-    .example = "pawl send order.created '{\"id\": 1}' --stream order-1\n"
-               "pawl send order.created @order.json --topic orders --header tenant=acme\n"
-               "pawl send mail.received - --kind inbox --consumer mailer --id "
-               "01890a5d-ac96-774b-bcce-b302099a8057 < mail.json\n"
-               "pawl send --ndjson events.ndjson",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("send", "Put a message into the outbox or the inbox"), .arguments = "TYPE [PAYLOAD|-|@FILE]",
+     .arguments_optional = true,
+     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_HEADER) |
+              FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_CONSUMER) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_REQUEST) |
+              FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
+              FLAG_BIT(FLAG_TRACEPARENT),
+     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT) | OPTION_BIT(OPTION_DURABILITY), .check = check_usage,
+     .database = DATABASE_MAKE, .writes = true,
+     .details = "The payload is JSON: a word, - for standard input, or @FILE; without one it is {}. The "
+                "answer says the id, and whether the message was applied, is a duplicate (an inbox message "
+                "that the consumer has, or a --request that was used), or is in conflict (the consumer has "
+                "the id with another payload).\n"
+                "\n"
+                "With --count or --ndjson the answer is a list. A file is sent in calls of 500 lines: when a "
+                "line is wrong, the error says how many messages before it were sent; with --request it is "
+                "all or nothing.\n"
+                "\n"
+                "When the database is an SQLite file that does not exist, it is made.",
+     .example = "pawl send order.created '{\"id\": 1}' --stream order-1\n"
+                "pawl send order.created @order.json --topic orders --header tenant=acme\n"
+                "pawl send mail.received - --kind inbox --consumer mailer --id "
+                "01890a5d-ac96-774b-bcce-b302099a8057 < mail.json\n"
+                "pawl send --ndjson events.ndjson",
+     .run = run},
 };
+
+const struct command_table send_commands = COMMAND_TABLE(commands);

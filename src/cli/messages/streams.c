@@ -27,17 +27,14 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_streams_list = {
-    .path = "streams list",
-    .alias = "streams",
-    .summary = "List the streams with waiting messages, and the first message of each",
-    .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
-    .limit_other = true,
-    .details =
-        "Those in which messages are blocked come first, then those with dead letters. At most --limit "
-        "messages of each state are looked at, 10,000 without it; when there are more, complete is false: "
-        "then "
-        "the counts are those of what was looked at.",
-    .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("streams list", "List the streams with waiting messages, and the first message of each"),
+     .alias = "streams", .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT), .limit_other = true,
+     .details = "Those in which messages are blocked come first, then those with dead letters. At most "
+                "--limit messages of each state are looked at, 10,000 without it; when there are more, "
+                "complete is false: then the counts are those of what was looked at.",
+     .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
+     .run = list},
 };
+
+const struct command_table streams_commands = COMMAND_TABLE(commands);

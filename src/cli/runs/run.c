@@ -133,43 +133,26 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_run_list = {
-    .path = "run list",
-    .alias = "run",
-    .summary = "List runs, newest first",
-    .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-    .details = "--after N continues with the runs older than N.",
-    .example = "pawl run list --open\n"
-               "pawl run list --run-state failed",
-    .run = list,
+static const struct command commands[] = {
+    {COMMAND("run list", "List runs, newest first"), .alias = "run",
+     .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .details = "--after N continues with the runs older than N.",
+     .example = "pawl run list --open\n"
+                "pawl run list --run-state failed",
+     .run = list},
+    {COMMAND("run show", "Show a run: its progress, its rate, and the time left"), .arguments = "RUN",
+     .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
+     .details =
+         "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
+         "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
+     .example = "pawl run show 7 --watch", .run = show},
+    {COMMAND("run partitions", "List the partitions of a run, or of all runs, with progress and timings"),
+     .arguments = "[RUN]", .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
+     .example = "pawl run partitions 7 --part-state active\n"
+                "pawl run partitions --stuck 10m",
+     .run = partitions},
+    {COMMAND("run items", "List the items of a run that has no target of its own, by key"),
+     .arguments = "RUN [AFTER_KEY]", .flags = FLAG_BIT(FLAG_LIMIT), .run = items},
 };
 
-const struct command command_run_show = {
-    .path = "run show",
-    .summary = "Show a run: its progress, its rate, and the time left",
-    .arguments = "RUN",
-    .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
-    .details =
-        "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
-        "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
-    .example = "pawl run show 7 --watch",
-    .run = show,
-};
-
-const struct command command_run_partitions = {
-    .path = "run partitions",
-    .summary = "List the partitions of a run, or of all runs, with progress and timings",
-    .arguments = "[RUN]",
-    .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
-    .example = "pawl run partitions 7 --part-state active\n"
-               "pawl run partitions --stuck 10m",
-    .run = partitions,
-};
-
-const struct command command_run_items = {
-    .path = "run items",
-    .summary = "List the items of a run that has no target of its own, by key",
-    .arguments = "RUN [AFTER_KEY]",
-    .flags = FLAG_BIT(FLAG_LIMIT),
-    .run = items,
-};
+const struct command_table run_commands = COMMAND_TABLE(commands);

@@ -112,64 +112,27 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? say(cli, &run, answer, 1, err) : status;
 }
 
-const struct command command_run_reset = {
-    .path = "run reset",
-    .summary = "Restart a partition, from an offset or a cursor",
-    .arguments = "RUN PARTITION",
-    .flags = FLAG_BIT(FLAG_OFFSET) | FLAG_BIT(FLAG_CURSOR),
-    .check = check_words,
-    .writes = true,
-    .details =
-        "Without --offset and --cursor it begins from the first page. Pages that are on the way are of an "
-        "older generation then, and are skipped. A partition that was done or failed is open again, and "
-        "so is a run that failed.",
-    .example = "pawl run reset 7 0..125 --offset 60",
-    .run = reset,
+static const struct command commands[] = {
+    {COMMAND("run reset", "Restart a partition, from an offset or a cursor"), .arguments = "RUN PARTITION",
+     .flags = FLAG_BIT(FLAG_OFFSET) | FLAG_BIT(FLAG_CURSOR), .check = check_words, .writes = true,
+     .details = "Without --offset and --cursor it begins from the first page. Pages that are on the way are "
+                "of an older generation then, and are skipped. A partition that was done or failed is open "
+                "again, and so is a run that failed.",
+     .example = "pawl run reset 7 0..125 --offset 60", .run = reset},
+    {COMMAND("run reenqueue", "Enqueue the next page of a partition again, in a new generation"),
+     .arguments = "RUN PARTITION", .writes = true,
+     .details = "For a stuck partition. It continues where it is; nothing is fetched twice.",
+     .example = "pawl run reenqueue 7 0..125", .run = retry},
+    {COMMAND("run retry", "Retry failed partitions, or a failed consolidation"),
+     .arguments = "RUN [PARTITION]", .writes = true,
+     .details = "Partitions continue where they stopped. Without PARTITION, every failed one does; if there "
+                "is none, the failed consolidation is retried.",
+     .example = "pawl run retry 7", .run = retry},
+    {COMMAND("run pause", "Pause a run: no new pages start, those in flight finish"), .arguments = "RUN",
+     .flags = FLAG_BIT(FLAG_REASON), .writes = true, .run = pause_run},
+    {COMMAND("run resume", "Resume a paused run"), .arguments = "RUN", .writes = true, .run = resume_run},
+    {COMMAND("run cancel", "Cancel a run for good; what it stored stays"), .arguments = "RUN",
+     .flags = FLAG_BIT(FLAG_YES) | FLAG_BIT(FLAG_REASON), .writes = true, .run = cancel},
 };
 
-const struct command command_run_reenqueue = {
-    .path = "run reenqueue",
-    .summary = "Enqueue the next page of a partition again, in a new generation",
-    .arguments = "RUN PARTITION",
-    .writes = true,
-    .details = "For a stuck partition. It continues where it is; nothing is fetched twice.",
-    .example = "pawl run reenqueue 7 0..125",
-    .run = retry,
-};
-
-const struct command command_run_retry = {
-    .path = "run retry",
-    .summary = "Retry failed partitions, or a failed consolidation",
-    .arguments = "RUN [PARTITION]",
-    .writes = true,
-    .details = "Partitions continue where they stopped. Without PARTITION, every failed one does; if there "
-               "is none, the failed consolidation is retried.",
-    .example = "pawl run retry 7",
-    .run = retry,
-};
-
-const struct command command_run_pause = {
-    .path = "run pause",
-    .summary = "Pause a run: no new pages start, those in flight finish",
-    .arguments = "RUN",
-    .flags = FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .run = pause_run,
-};
-
-const struct command command_run_resume = {
-    .path = "run resume",
-    .summary = "Resume a paused run",
-    .arguments = "RUN",
-    .writes = true,
-    .run = resume_run,
-};
-
-const struct command command_run_cancel = {
-    .path = "run cancel",
-    .summary = "Cancel a run for good; what it stored stays",
-    .arguments = "RUN",
-    .flags = FLAG_BIT(FLAG_YES) | FLAG_BIT(FLAG_REASON),
-    .writes = true,
-    .run = cancel,
-};
+const struct command_table run_change_commands = COMMAND_TABLE(commands);

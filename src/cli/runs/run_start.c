@@ -108,21 +108,19 @@ static pawl_status start(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-const struct command command_run_start = {
-    .path = "run start",
-    .summary = "Start a run from a document",
-    .arguments = "FILE",
-    .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
-             FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
-    .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "The document (docs/running-runs.md) is JSON, or YAML when its name ends in .yaml or .yml. With "
-        "--tools its tools are checked first. --dry-run checks it and shows its partitions. With "
-        "--watch it is followed as pawl run show --watch does. When a tool plans the partitions, a job "
-        "asks it first, and the run is found by its key when that is done.",
-    .example = "pawl run start catalogue.yaml --tools tools.json --watch\n"
-               "pawl run start catalogue.yaml --run-key catalogue-2026-01-02",
-    .run = start,
+static const struct command commands[] = {
+    {COMMAND("run start", "Start a run from a document"), .arguments = "FILE",
+     .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
+              FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
+     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT), .database = DATABASE_MAKE,
+     .writes = true,
+     .details = "The document (docs/running-runs.md) is JSON, or YAML when its name ends in .yaml or .yml. "
+                "With --tools its tools are checked first. --dry-run checks it and shows its partitions. "
+                "With --watch it is followed as pawl run show --watch does. When a tool plans the "
+                "partitions, a job asks it first, and the run is found by its key when that is done.",
+     .example = "pawl run start catalogue.yaml --tools tools.json --watch\n"
+                "pawl run start catalogue.yaml --run-key catalogue-2026-01-02",
+     .run = start},
 };
+
+const struct command_table run_start_commands = COMMAND_TABLE(commands);

@@ -43,30 +43,17 @@ static pawl_status statement_remove(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, 2, cells, err);
 }
 
-const struct command command_statement_set = {
-    .path = "statement set",
-    .summary = "Register a statement that stores the items of a page, or selects them",
-    .arguments = "NAME FILE",
-    .writes = true,
-    .details =
-        "The statement has one parameter ($1, SQLite ?1). One that stores is given a JSON array of objects "
-        "with run, partition, key and payload, and runs in the transaction of the page, with the "
-        "worker's rights.",
-    .example = "pawl statement set products products.sql",
-    .run = statement_set,
+static const struct command commands[] = {
+    {COMMAND("statement set", "Register a statement that stores the items of a page, or selects them"),
+     .arguments = "NAME FILE", .writes = true,
+     .details = "The statement has one parameter ($1, SQLite ?1). One that stores is given a JSON array of "
+                "objects with run, partition, key and payload, and runs in the transaction of the page, with "
+                "the worker's rights.",
+     .example = "pawl statement set products products.sql", .run = statement_set},
+    {COMMAND("statement list", "List the statements that runs use by name"), .alias = "statement",
+     .run = statement_list},
+    {COMMAND("statement remove", "Remove a statement that no open run uses"), .arguments = "NAME",
+     .writes = true, .run = statement_remove},
 };
 
-const struct command command_statement_list = {
-    .path = "statement list",
-    .alias = "statement",
-    .summary = "List the statements that runs use by name",
-    .run = statement_list,
-};
-
-const struct command command_statement_remove = {
-    .path = "statement remove",
-    .summary = "Remove a statement that no open run uses",
-    .arguments = "NAME",
-    .writes = true,
-    .run = statement_remove,
-};
+const struct command_table statement_commands = COMMAND_TABLE(commands);

@@ -62,24 +62,23 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_server = {
-    .path = "server",
-    .summary = "Serve the HTTP interface, the dashboard and the metrics",
-    .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
-               OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
-               OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
-               OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY) |
-               OPTION_BIT(OPTION_ALERT_INTERVAL) | OPTION_BIT(OPTION_ALERT_TARGETS),
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "Listens on this machine only, and wants a token even here. The first start makes the tokens (one "
-        "for viewers, one for operators, one for workers) and prints the address of the dashboard, on a "
-        "terminal with the operator's token, this once. Another address than a loopback one is refused "
-        "without --tls-cert and "
-        "--tls-key, or --public-url for a proxy that speaks TLS. It claims no work: on PostgreSQL a login "
-        "that may only become pawl_server is enough (docs/api.md). SIGTERM, SIGINT and SIGHUP stop it.",
-    .example = "pawl server\n"
-               "pawl server --listen 127.0.0.1:0 --redact password,card_number",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("server", "Serve the HTTP interface, the dashboard and the metrics"),
+     .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
+                OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
+                OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
+                OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY) |
+                OPTION_BIT(OPTION_ALERT_INTERVAL) | OPTION_BIT(OPTION_ALERT_TARGETS),
+     .database = DATABASE_MAKE, .writes = true,
+     .details = "Listens on this machine only, and wants a token even here. The first start makes the tokens "
+                "(one for viewers, one for operators, one for workers) and prints the address of the "
+                "dashboard, on a terminal with the operator's token, this once. Another address than a "
+                "loopback one is refused without --tls-cert and --tls-key, or --public-url for a proxy that "
+                "speaks TLS. It claims no work: on PostgreSQL a login that may only become pawl_server is "
+                "enough (docs/api.md). SIGTERM, SIGINT and SIGHUP stop it.",
+     .example = "pawl server\n"
+                "pawl server --listen 127.0.0.1:0 --redact password,card_number",
+     .run = run},
 };
+
+const struct command_table server_commands = COMMAND_TABLE(commands);

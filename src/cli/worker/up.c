@@ -149,20 +149,18 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_up = {
-    .path = "up",
-    .summary = "Run a worker and the server in the foreground and show their activity",
-    .flags = WORKER_FLAGS,
-    .options = WORKER_OPTIONS | UP_SERVER_OPTIONS,
-    .database = DATABASE_MAKE,
-    .writes = true,
-    .details =
-        "Like pawl worker, with a status line when standard error is a terminal. A missing SQLite file is "
-        "made. Without a handler it only watches. Beside it runs pawl server, on 127.0.0.1:7295 unless "
-        "--listen says otherwise: its first start prints the dashboard's address, on a terminal with the "
-        "operator's token. "
-        "It ends with the worker; --serve=false and --until-idle leave it out.",
-    .example = "pawl up --on 'order.*=exec:./handle.sh'\n"
-               "DATABASE_URL=postgres://db/app pawl up --handlers handlers.ini",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("up", "Run a worker and the server in the foreground and show their activity"),
+     .flags = WORKER_FLAGS, .options = WORKER_OPTIONS | UP_SERVER_OPTIONS, .database = DATABASE_MAKE,
+     .writes = true,
+     .details =
+         "Like pawl worker, with a status line when standard error is a terminal. A missing SQLite file is "
+         "made. Without a handler it only watches. Beside it runs pawl server, on 127.0.0.1:7295 unless "
+         "--listen says otherwise: its first start prints the dashboard's address, on a terminal with the "
+         "operator's token. It ends with the worker; --serve=false and --until-idle leave it out.",
+     .example = "pawl up --on 'order.*=exec:./handle.sh'\n"
+                "DATABASE_URL=postgres://db/app pawl up --handlers handlers.ini",
+     .run = run},
 };
+
+const struct command_table up_commands = COMMAND_TABLE(commands);

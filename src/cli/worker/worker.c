@@ -62,48 +62,43 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-const struct command command_worker = {
-    .path = "worker",
-    .summary = "Claim messages and jobs and pass them to handlers until stopped",
-    .flags = WORKER_FLAGS | FLAG_BIT(FLAG_WAIT),
-    .options = WORKER_OPTIONS,
-    .database = DATABASE_NONE,
-    .writes = true,
-    .details =
-        "A handler is a program: it gets the message as one JSON object on standard input, and id, attempt, "
-        "token, stream, type and idempotency key in its environment (PAWL_ID, PAWL_ATTEMPT, …). Exit code 0: "
-        "done. 75: try again. 65, 78 and the other permanent codes of sysexits.h: a dead letter. Anything "
-        "else, "
-        "or a signal: try again. Its standard error is kept as the reason. Messages of one stream are "
-        "handled "
-        "one by one, in order; the first pattern that matches the type wins. A name before the pattern makes "
-        "receptors, of which several get the same inbox message; with event: before the pattern they get "
-        "appended events; https://… instead of exec: is an endpoint (docs/receptors.md).\n"
-        "\n"
-        "SIGTERM, SIGINT and SIGHUP drain: nothing new is claimed, what runs may end until --drain is over, "
-        "the rest "
-        "is "
-        "given back. A second signal stops at once. The exit code is 75 when work was given back "
-        "unfinished.\n"
-        "\n"
-        "A handlers file has a section per pattern:\n"
-        "\n"
-        "    [order.*]\n"
-        "    exec = ./handle.sh --fast\n"
-        "    timeout = 30s\n"
-        "    concurrency = 4\n"
-        "    retry-base = 1s\n"
-        "    retry-max = 60s\n"
-        "    max-attempts = 5\n"
-        "    on-dead = skip\n"
-        "\n"
-        "    [mail@event:Order*]\n"
-        "    exec = ./mail.sh\n"
-        "    from = start",
-    .example =
-        "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
-        "pawl worker --on 'ledger@order.*=exec:./book.sh' --on 'mail@order.*=https://mail.example/hook'\n"
-        "pawl worker --on 'mail@event:OrderPaid=exec:./mail.sh'\n"
-        "pawl worker --handlers handlers.ini --concurrency 16",
-    .run = run,
+static const struct command commands[] = {
+    {COMMAND("worker", "Claim messages and jobs and pass them to handlers until stopped"),
+     .flags = WORKER_FLAGS | FLAG_BIT(FLAG_WAIT), .options = WORKER_OPTIONS, .database = DATABASE_NONE,
+     .writes = true,
+     .details = "A handler is a program: it gets the message as one JSON object on standard input, and id, "
+                "attempt, token, stream, type and idempotency key in its environment (PAWL_ID, PAWL_ATTEMPT, "
+                "…). Exit code 0: done. 75: try again. 65, 78 and the other permanent codes of sysexits.h: a "
+                "dead letter. Anything else, or a signal: try again. Its standard error is kept as the "
+                "reason. Messages of one stream are handled one by one, in order; the first pattern that "
+                "matches the type wins. A name before the pattern makes receptors, of which several get the "
+                "same inbox message; with event: before the pattern they get appended events; https://… "
+                "instead of exec: is an endpoint (docs/receptors.md).\n"
+                "\n"
+                "SIGTERM, SIGINT and SIGHUP drain: nothing new is claimed, what runs may end until --drain "
+                "is over, the rest is given back. A second signal stops at once. The exit code is 75 when "
+                "work was given back unfinished.\n"
+                "\n"
+                "A handlers file has a section per pattern:\n"
+                "\n"
+                "    [order.*]\n"
+                "    exec = ./handle.sh --fast\n"
+                "    timeout = 30s\n"
+                "    concurrency = 4\n"
+                "    retry-base = 1s\n"
+                "    retry-max = 60s\n"
+                "    max-attempts = 5\n"
+                "    on-dead = skip\n"
+                "\n"
+                "    [mail@event:Order*]\n"
+                "    exec = ./mail.sh\n"
+                "    from = start",
+     .example =
+         "pawl worker --on 'order.*=exec:./handle.sh' --on '*=exec:./other.sh'\n"
+         "pawl worker --on 'ledger@order.*=exec:./book.sh' --on 'mail@order.*=https://mail.example/hook'\n"
+         "pawl worker --on 'mail@event:OrderPaid=exec:./mail.sh'\n"
+         "pawl worker --handlers handlers.ini --concurrency 16",
+     .run = run},
 };
+
+const struct command_table worker_commands = COMMAND_TABLE(commands);
