@@ -36,10 +36,12 @@
     }
 #define KIND_CHOICES "outbox|inbox|perspective"
 
+#define ROUTE(route_method, route_path, route_name)                                                          \
+    .method = (route_method), .path = (route_path), .name = (route_name)
 #define READS(route_path, route_name)                                                                        \
-    .method = METHOD_GET, .path = (route_path), .credential = CREDENTIAL_VIEWER, .name = (route_name)
+    ROUTE(METHOD_GET, route_path, route_name), .credential = CREDENTIAL_VIEWER
 #define ACTS(route_method, route_path, route_name)                                                           \
-    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_OPERATOR, .name = (route_name)
+    ROUTE(route_method, route_path, route_name), .credential = CREDENTIAL_OPERATOR
 
 #define ROUTE_TABLE(array)                                                                                   \
     { (array), sizeof(array) / sizeof *(array) }

@@ -1,5 +1,6 @@
 /* Whether the server lives, and whether it can do anything. */
 #include "base/time/clock.h"
+#include "server/api/fields.h"
 #include "server/http/call.h"
 
 static pawl_status healthz(struct call *call, pawl_error *err) {
@@ -17,21 +18,10 @@ static pawl_status readyz(struct call *call, pawl_error *err) {
 }
 
 static const struct route routes[] = {
-    {.method = METHOD_GET,
-     .path = "/healthz",
-     .pool = POOL_LOOP,
-     .name = "healthz",
-     .tag = "health",
-     .summary = "Whether the server runs",
-     .shape = ANSWER_TEXT,
-     .run = healthz},
-    {.method = METHOD_GET,
-     .path = "/readyz",
-     .name = "readyz",
-     .tag = "health",
-     .summary = "Whether the database answers",
-     .shape = ANSWER_TEXT,
-     .run = readyz},
+    {ROUTE(METHOD_GET, "/healthz", "healthz"), .pool = POOL_LOOP, .tag = "health",
+     .summary = "Whether the server runs", .shape = ANSWER_TEXT, .run = healthz},
+    {ROUTE(METHOD_GET, "/readyz", "readyz"), .tag = "health", .summary = "Whether the database answers",
+     .shape = ANSWER_TEXT, .run = readyz},
 };
 
-const struct route_table health_routes = {routes, sizeof routes / sizeof *routes};
+const struct route_table health_routes = ROUTE_TABLE(routes);

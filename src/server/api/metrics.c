@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
+#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/metrics.h"
 #include "server/server.h"
@@ -369,14 +370,9 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
 }
 
 static const struct route routes[] = {
-    {.method = METHOD_GET,
-     .path = "/metrics",
-     .credential = CREDENTIAL_VIEWER,
-     .name = "readMetrics",
-     .tag = "health",
-     .summary = "Metrics for Prometheus, or OpenMetrics 1.0 on request",
-     .shape = ANSWER_TEXT,
+    {READS("/metrics", "readMetrics"), .tag = "health",
+     .summary = "Metrics for Prometheus, or OpenMetrics 1.0 on request", .shape = ANSWER_TEXT,
      .run = read_metrics},
 };
 
-const struct route_table metrics_routes = {routes, sizeof routes / sizeof *routes};
+const struct route_table metrics_routes = ROUTE_TABLE(routes);

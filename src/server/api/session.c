@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/time/clock.h"
 #include "server/access/sessions.h"
+#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/http/stream.h"
 #include "server/server.h"
@@ -52,35 +53,14 @@ static pawl_status end_session(struct call *call, pawl_error *err) {
 }
 
 static const struct route routes[] = {
-    {.method = METHOD_GET,
-     .path = "/v1/session",
-     .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP,
-     .name = "readSession",
-     .tag = "session",
-     .summary = "What the caller may do",
-     .shape = ANSWER_RECORD,
-     COLUMNS(columns),
-     .run = read_session},
-    {.method = METHOD_POST,
-     .path = "/v1/session",
-     .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP,
-     .name = "makeSession",
-     .tag = "session",
-     .summary = "Change a token into a cookie, for browsers",
-     .shape = ANSWER_RECORD,
-     COLUMNS(columns),
-     .run = make_session},
-    {.method = METHOD_DELETE,
-     .path = "/v1/session",
-     .pool = POOL_LOOP,
-     .name = "endSession",
-     .tag = "session",
-     .summary = "Sign out: end the session that the cookie names",
-     .shape = ANSWER_EMPTY,
-     .status = 204,
+    {READS("/v1/session", "readSession"), .pool = POOL_LOOP, .tag = "session",
+     .summary = "What the caller may do", .shape = ANSWER_RECORD, COLUMNS(columns), .run = read_session},
+    {ROUTE(METHOD_POST, "/v1/session", "makeSession"), .credential = CREDENTIAL_VIEWER, .pool = POOL_LOOP,
+     .tag = "session", .summary = "Change a token into a cookie, for browsers", .shape = ANSWER_RECORD,
+     COLUMNS(columns), .run = make_session},
+    {ROUTE(METHOD_DELETE, "/v1/session", "endSession"), .pool = POOL_LOOP, .tag = "session",
+     .summary = "Sign out: end the session that the cookie names", .shape = ANSWER_EMPTY, .status = 204,
      .run = end_session},
 };
 
-const struct route_table session_routes = {routes, sizeof routes / sizeof *routes};
+const struct route_table session_routes = ROUTE_TABLE(routes);

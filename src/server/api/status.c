@@ -1,4 +1,5 @@
 /* The state of the whole system: now, lately, and as it changes. */
+#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/http/openapi.h"
 #include "server/overview.h"
@@ -31,41 +32,17 @@ static pawl_status read_openapi(struct call *call, pawl_error *err) {
 }
 
 static const struct route routes[] = {
-    {.method = METHOD_GET,
-     .path = "/v1/status",
-     .credential = CREDENTIAL_VIEWER,
-     .name = "readStatus",
-     .tag = "status",
-     .summary = "Backlog, ages, counters and instances, read now",
-     .shape = ANSWER_OBJECT,
+    {READS("/v1/status", "readStatus"), .tag = "status",
+     .summary = "Backlog, ages, counters and instances, read now", .shape = ANSWER_OBJECT,
      .run = read_status},
-    {.method = METHOD_GET,
-     .path = "/v1/overview",
-     .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP,
-     .name = "readOverview",
-     .tag = "status",
-     .summary = "The latest sample with its rates, and the series before it",
-     .shape = ANSWER_OBJECT,
+    {READS("/v1/overview", "readOverview"), .pool = POOL_LOOP, .tag = "status",
+     .summary = "The latest sample with its rates, and the series before it", .shape = ANSWER_OBJECT,
      .run = read_overview},
-    {.method = METHOD_GET,
-     .path = "/v1/stream",
-     .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP,
-     .name = "readStream",
-     .tag = "status",
-     .summary = "Server-sent events: every sample as it is made",
-     .shape = ANSWER_STREAM,
+    {READS("/v1/stream", "readStream"), .pool = POOL_LOOP, .tag = "status",
+     .summary = "Server-sent events: every sample as it is made", .shape = ANSWER_STREAM,
      .run = read_overview},
-    {.method = METHOD_GET,
-     .path = "/v1/openapi.json",
-     .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP,
-     .name = "readOpenapi",
-     .tag = "status",
-     .summary = "This interface as an OpenAPI 3.1 document",
-     .shape = ANSWER_OBJECT,
-     .run = read_openapi},
+    {READS("/v1/openapi.json", "readOpenapi"), .pool = POOL_LOOP, .tag = "status",
+     .summary = "This interface as an OpenAPI 3.1 document", .shape = ANSWER_OBJECT, .run = read_openapi},
 };
 
-const struct route_table status_routes = {routes, sizeof routes / sizeof *routes};
+const struct route_table status_routes = ROUTE_TABLE(routes);

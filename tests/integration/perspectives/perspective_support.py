@@ -1,10 +1,14 @@
 """What the tests of perspectives stand on: the example's tables, events, workers, and the models folded from scratch."""
 import json
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 
-from cli_support import CliTest, Setup, SECONDS_MAX
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from cli_support import CliTest, Setup, SECONDS_MAX, main  # noqa: E402 (found by the line above)
 
 
 class PerspectiveCase(CliTest):

@@ -8,8 +8,7 @@ import sys
 import threading
 import time
 
-from cli_support import main
-from perspective_support import PerspectiveCase
+from perspective_support import PerspectiveCase, main
 
 # The full size is for make prove.
 KILLS = int(os.environ.get("PAWL_PERSPECTIVE_KILLS", "4"))

@@ -7,8 +7,7 @@ import sys
 import threading
 import time
 
-from cli_support import Setup, main
-from perspective_support import PerspectiveCase
+from perspective_support import PerspectiveCase, Setup, main
 
 # The full size is for make prove.
 EVENTS = int(os.environ.get("PAWL_REBUILD_EVENTS", "3000"))
