@@ -93,10 +93,8 @@ static void begin(struct checkup *checkup) {
 /* ---- Asking */
 
 static const struct column state_columns[] = {
-    {.key = "state", .type = CELL_TEXT},   {.key = "looking", .type = CELL_BOOL},
-    {.key = "looked", .type = CELL_TIME},  {.key = "took", .type = CELL_DURATION},
-    {.key = "checks", .type = CELL_INT},   {.key = "faults", .type = CELL_INT},
-    {.key = "warnings", .type = CELL_INT}, {.key = "error", .type = CELL_TEXT}};
+    {COLUMN(TEXT, "state")}, {COLUMN(BOOL, "looking")}, {COLUMN(TIME, "looked")},  {COLUMN(DURATION, "took")},
+    {COLUMN(INT, "checks")}, {COLUMN(INT, "faults")},   {COLUMN(INT, "warnings")}, {COLUMN(TEXT, "error")}};
 
 static void write_state(struct call *call, const struct checkup *checkup) {
     static const char *const states[] = {"never", "done", "failed"};
@@ -136,11 +134,11 @@ static const char *severity_name(enum doctor_severity severity) {
     return severity == DOCTOR_FAULT ? "fault" : "warning";
 }
 
-static const struct column finding_columns[] = {{.key = "severity", .type = CELL_TEXT},
-                                                {.key = "check", .type = CELL_TEXT},
-                                                {.key = "found", .type = CELL_TEXT},
-                                                {.key = "why", .type = CELL_TEXT},
-                                                {.key = "next", .type = CELL_TEXT}};
+static const struct column finding_columns[] = {{COLUMN(TEXT, "severity")},
+                                                {COLUMN(TEXT, "check")},
+                                                {COLUMN(TEXT, "found")},
+                                                {COLUMN(TEXT, "why")},
+                                                {COLUMN(TEXT, "next")}};
 
 static pawl_status findings(struct call *call, pawl_error *err) {
     struct checkup *checkup = call->server->checkup;
@@ -157,11 +155,11 @@ static pawl_status findings(struct call *call, pawl_error *err) {
     return status;
 }
 
-static const struct column check_columns[] = {{.key = "check", .type = CELL_TEXT},
-                                              {.key = "severity", .type = CELL_TEXT},
-                                              {.key = "stores", .type = CELL_TEXT},
-                                              {.key = "why", .type = CELL_TEXT},
-                                              {.key = "next", .type = CELL_TEXT}};
+static const struct column check_columns[] = {{COLUMN(TEXT, "check")},
+                                              {COLUMN(TEXT, "severity")},
+                                              {COLUMN(TEXT, "stores")},
+                                              {COLUMN(TEXT, "why")},
+                                              {COLUMN(TEXT, "next")}};
 
 static pawl_status checks(struct call *call, pawl_error *err) {
     call_list(call);

@@ -44,13 +44,11 @@ struct operations {
 };
 
 const struct column operation_columns[OPERATION_COLUMNS] = {
-    {.key = "id", .type = CELL_UUID},        {.key = "verb", .type = CELL_TEXT},
-    {.key = "state", .type = CELL_TEXT},     {.key = "dry_run", .type = CELL_BOOL},
-    {.key = "seen", .type = CELL_INT},       {.key = "applied", .type = CELL_INT},
-    {.key = "refused", .type = CELL_INT},    {.key = "total", .type = CELL_INT},
-    {.key = "per_second", .type = CELL_INT}, {.key = "eta", .type = CELL_DURATION},
-    {.key = "made", .type = CELL_TIME},      {.key = "started", .type = CELL_TIME},
-    {.key = "ended", .type = CELL_TIME},     {.key = "error", .type = CELL_TEXT}};
+    {COLUMN(UUID, "id")},      {COLUMN(TEXT, "verb")}, {COLUMN(TEXT, "state")},
+    {COLUMN(BOOL, "dry_run")}, {COLUMN(INT, "seen")},  {COLUMN(INT, "applied")},
+    {COLUMN(INT, "refused")},  {COLUMN(INT, "total")}, {COLUMN(INT, "per_second")},
+    {COLUMN(DURATION, "eta")}, {COLUMN(TIME, "made")}, {COLUMN(TIME, "started")},
+    {COLUMN(TIME, "ended")},   {COLUMN(TEXT, "error")}};
 
 static void operation_free(struct operation *operation) {
     if (operation == NULL)

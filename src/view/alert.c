@@ -10,7 +10,7 @@ static const char *const severities[] = {[ALERT_WARNING] = "warning", [ALERT_CRI
 #define ROW struct alert_row
 const struct column alert_columns[ALERT_COLUMNS] = {
     {.key = "name", TEXT_OF(rule.name)},
-    {.key = "state", .type = CELL_TEXT},
+    {COLUMN(TEXT, "state")},
     {.key = "severity", WORD_OF(rule.severity, severities), .drop = 2},
     {.key = "metric", TEXT_OF(rule.metric), .drop = 3},
     {.key = "value", INT_OF(state.value)},
@@ -22,9 +22,9 @@ const struct column alert_columns[ALERT_COLUMNS] = {
     {.key = "clear", DURATION_OF(rule.clear_ms), .show = SHOW_WIDE},
     {.key = "enabled", BOOL_OF(rule.enabled), .show = SHOW_WIDE},
     {.key = "targets", TEXT_OF(rule.targets), .show = SHOW_WIDE},
-    {.key = "silence_until", .type = CELL_TIME, .show = SHOW_WIDE},
-    {.key = "silence_reason", .type = CELL_TEXT, .show = SHOW_WIDE, .cut = true},
-    {.key = "silence_by", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {COLUMN(TIME, "silence_until"), .show = SHOW_WIDE},
+    {COLUMN(TEXT, "silence_reason"), .show = SHOW_WIDE, .cut = true},
+    {COLUMN(TEXT, "silence_by"), .show = SHOW_WIDE},
     {.key = "summary", TEXT_OF(rule.summary), .cut = true, .drop = 6},
     {.key = "version", INT_OF(rule.version), .show = SHOW_JSON},
     {.key = "updated", TIME_OF(rule.updated_ms), .show = SHOW_JSON},
@@ -45,7 +45,7 @@ const struct column change_columns[CHANGE_COLUMNS] = {
     {.key = "number", INT_OF(number)},
     {.key = "at", TIME_OF(at_ms)},
     {.key = "rule", TEXT_OF(rule)},
-    {.key = "event", .type = CELL_TEXT},
+    {COLUMN(TEXT, "event")},
     {.key = "value", INT_OF(value)},
     {.key = "delivered", INT_OF(delivered), .drop = 1},
     {.key = "waiting", INT_OF(waiting), .drop = 2},
@@ -60,8 +60,8 @@ void change_cells(const struct alert_change *change, struct cell cells[static CH
     row_cells(change_columns, CHANGE_COLUMNS, change, &event, cells);
 }
 
-const struct column metric_columns[METRIC_COLUMNS] = {{.key = "metric", .type = CELL_TEXT},
-                                                      {.key = "meaning", .type = CELL_TEXT, .cut = true}};
+const struct column metric_columns[METRIC_COLUMNS] = {{COLUMN(TEXT, "metric")},
+                                                      {COLUMN(TEXT, "meaning"), .cut = true}};
 
 void metric_cells(enum alert_metric metric, struct cell cells[static METRIC_COLUMNS]) {
     cells[0] = cell_cstr(alert_metrics[metric].name);

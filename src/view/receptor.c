@@ -8,7 +8,7 @@
 #define ROW struct fleet_receptor
 const struct column receptor_columns[RECEPTOR_COLUMNS] = {
     {.key = "receptor", TEXT_OF(kept.name)},
-    {.key = "on", .type = CELL_TEXT, .cut = true},
+    {COLUMN(TEXT, "on"), .cut = true},
     {.key = "paused", BOOL_OF(paused)},
     {.key = "position", INT_OF(kept.position), .drop = 4},
     {.key = "behind", INT_OF(behind)},
@@ -36,7 +36,7 @@ static const char *note_state(const struct receptor_row *row) {
 #define ROW struct receptor_row
 const struct column receptor_note_columns[RECEPTOR_NOTE_COLUMNS] = {
     {.key = "receptor", TEXT_OF(receptor)},
-    {.key = "state", .type = CELL_TEXT},
+    {COLUMN(TEXT, "state")},
     {.key = "attempts", INT_OF(attempts)},
     {.key = "updated", TIME_OF(updated_ms)},
     {.key = "error", TEXT_OF(error), .content = true, .cut = true},

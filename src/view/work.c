@@ -42,7 +42,7 @@ const struct column job_columns[JOB_COLUMNS] = {
     {.key = "schedule", TEXT_OF(job.schedule), .show = SHOW_WIDE},
     {.key = "agent", TEXT_OF(job.agent), .show = SHOW_WIDE},
     {.key = "progress", JSON_OF(job.progress), .content = true, .show = SHOW_WIDE},
-    {.key = "reason", .type = CELL_TEXT, .show = SHOW_WIDE},
+    {COLUMN(TEXT, "reason"), .show = SHOW_WIDE},
     {.key = "died", TIME_OF(died_ms), .show = SHOW_WIDE},
     {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
     {.key = "payload", JSON_OF(job.payload), .content = true, .show = SHOW_JSON},
@@ -60,8 +60,8 @@ const struct column step_columns[STEP_COLUMNS] = {
     {.key = "index", INT_OF(index)},
     {.key = "state", WORD_OF(state, step_states)},
     {.key = "attempt", INT_OF(attempt)},
-    {.key = "finished", .type = CELL_TIME},
-    {.key = "duration", .type = CELL_DURATION},
+    {COLUMN(TIME, "finished")},
+    {COLUMN(DURATION, "duration")},
     {.key = "error", TEXT_OF(error), .content = true, .cut = true},
     {.key = "output", JSON_OF(output), .content = true, .show = SHOW_WIDE},
 };
@@ -128,9 +128,9 @@ const struct column refusal_columns[REFUSAL_COLUMNS] = {
     {.key = "agent", TEXT_OF(agent)},
     {.key = "task", TEXT_OF(task)},
     {.key = "job", INT_OF(job_id), .absent = ABSENT_ZERO},
-    {.key = "missing", .type = CELL_TEXT},
+    {COLUMN(TEXT, "missing")},
     {.key = "made", TIME_OF(made_ms), .drop = 1},
-    {.key = "reason", .type = CELL_TEXT, .cut = true, .drop = 2},
+    {COLUMN(TEXT, "reason"), .cut = true, .drop = 2},
 };
 #undef ROW
 
@@ -163,7 +163,7 @@ const struct column execution_columns[EXECUTION_COLUMNS] = {
     {.key = "type", TEXT_OF(type), .drop = 5},
     {.key = "attempt", INT_OF(attempt), .drop = 4},
     {.key = "outcome", WORD_OF(outcome, outcomes)},
-    {.key = "success", .type = CELL_BOOL, .show = SHOW_JSON},
+    {COLUMN(BOOL, "success"), .show = SHOW_JSON},
     {.key = "started", TIME_OF(started_ms), .drop = 3},
     {.key = "finished", TIME_OF(finished_ms), .drop = 2},
     {.key = "lease_owner", UUID_OF(instance), .show = SHOW_WIDE},
@@ -187,7 +187,7 @@ const struct column report_columns[REPORT_COLUMNS] = {
     {.key = "sound", BOOL_OF(sound)},  {.key = "chains", INT_OF(chains)},
     {.key = "blocks", INT_OF(blocks)}, {.key = "anchors", INT_OF(anchors)},
     {.key = "rows", INT_OF(rows)},     {.key = "removed", INT_OF(removed)},
-    {.key = "fault", TEXT_OF(fault)},  {.key = "note", .type = CELL_TEXT},
+    {.key = "fault", TEXT_OF(fault)},  {COLUMN(TEXT, "note")},
 };
 #undef ROW
 

@@ -23,8 +23,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status say_answer(struct cli *cli, enum store_answer answer, pawl_error *err) {
-    static const struct column columns[] = {{.key = "receptor", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "receptor")}, {COLUMN(TEXT, "answer")}};
     struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_cstr(answer_name(answer))};
     return output_record(&cli->output, columns, 2, cells, err);
 }

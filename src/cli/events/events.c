@@ -94,11 +94,11 @@ static pawl_status check_append_words(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status append(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "stream", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT},
-                                            {.key = "first_version", .type = CELL_INT},
-                                            {.key = "version", .type = CELL_INT},
-                                            {.key = "id", .type = CELL_UUID}};
+    static const struct column columns[] = {{COLUMN(TEXT, "stream")},
+                                            {COLUMN(TEXT, "answer")},
+                                            {COLUMN(INT, "first_version")},
+                                            {COLUMN(INT, "version")},
+                                            {COLUMN(UUID, "id")}};
     const struct flag_value *expect = cli_flag(cli, FLAG_EXPECT);
     struct event_new *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
     size_t count = 0;

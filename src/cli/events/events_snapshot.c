@@ -48,11 +48,11 @@ static pawl_status put(struct cli *cli, struct snapshot *in, enum store_answer *
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "stream", .type = CELL_TEXT},
-                                            {.key = "name", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT},
-                                            {.key = "version", .type = CELL_INT},
-                                            {.key = "state", .type = CELL_JSON}};
+    static const struct column columns[] = {{COLUMN(TEXT, "stream")},
+                                            {COLUMN(TEXT, "name")},
+                                            {COLUMN(TEXT, "answer")},
+                                            {COLUMN(INT, "version")},
+                                            {COLUMN(JSON, "state")}};
     struct snapshot in = {.stream = str_from(cli->arguments.words[0]),
                           .name = str_from(cli->arguments.words[1])};
     enum store_answer answer = ANSWER_APPLIED;

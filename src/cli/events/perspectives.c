@@ -64,10 +64,8 @@ static void told(void *self, const struct perspective_new *in, const struct pers
 }
 
 static pawl_status register_files(struct cli *cli, pawl_error *err) {
-    static const struct column told_columns[] = {{.key = "name", .type = CELL_TEXT},
-                                                 {.key = "version", .type = CELL_INT},
-                                                 {.key = "answer", .type = CELL_TEXT},
-                                                 {.key = "state", .type = CELL_TEXT}};
+    static const struct column told_columns[] = {
+        {COLUMN(TEXT, "name")}, {COLUMN(INT, "version")}, {COLUMN(TEXT, "answer")}, {COLUMN(TEXT, "state")}};
     pawl_status status = PAWL_OK;
     output_list_begin(&cli->output, told_columns, sizeof told_columns / sizeof *told_columns);
     for (int i = 0; status == PAWL_OK && i < cli->arguments.word_count; i++)

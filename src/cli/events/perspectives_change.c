@@ -15,8 +15,7 @@ static pawl_status say_answer(struct cli *cli, enum store_answer answer, pawl_er
     if (answer == ANSWER_NOT_FOUND)
         return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective %s here",
                          cli->arguments.words[0]);
-    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(TEXT, "answer")}};
     struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_cstr(answer_name(answer))};
     return output_record(&cli->output, columns, 2, cells, err);
 }
@@ -39,8 +38,7 @@ static pawl_status remove_it(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status again(struct cli *cli, enum reset_mode mode, pawl_error *err) {
-    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                            {.key = "checkpoints", .type = CELL_INT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "checkpoints")}};
     size_t count = (size_t)cli->arguments.word_count - 1;
     pawl_str *streams = arena_array(cli->arena, count + 1, sizeof *streams);
     int64_t changed = 0;
@@ -81,11 +79,11 @@ static pawl_status skip(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status switch_to(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT},
-                                            {.key = "behind", .type = CELL_INT},
-                                            {.key = "digest_old", .type = CELL_TEXT},
-                                            {.key = "digest_new", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "name")},
+                                            {COLUMN(TEXT, "answer")},
+                                            {COLUMN(INT, "behind")},
+                                            {COLUMN(TEXT, "digest_old")},
+                                            {COLUMN(TEXT, "digest_new")}};
     const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
     int64_t version = 0;
     struct switch_result result;
@@ -125,8 +123,7 @@ static pawl_status check_wait(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status wait_for(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                            {.key = "reached", .type = CELL_INT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "reached")}};
     const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
     int64_t at = 0;
     struct perspective_target target = {.perspective = str_from(cli->arguments.words[0]),

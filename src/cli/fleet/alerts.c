@@ -184,9 +184,8 @@ static pawl_status unsilence(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status test(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "rule", .type = CELL_TEXT},
-                                            {.key = "targets", .type = CELL_TEXT},
-                                            {.key = "id", .type = CELL_UUID}};
+    static const struct column columns[] = {
+        {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
     struct alert_row row;
     int64_t now_ms;
     pawl_uuid id = {{0}};

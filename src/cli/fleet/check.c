@@ -6,8 +6,8 @@
 #include "cli/fault.h"
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "invariant", .type = CELL_TEXT},
-                                            {.key = "detail", .type = CELL_TEXT, .cut = true}};
+    static const struct column columns[] = {{COLUMN(TEXT, "invariant")},
+                                            {COLUMN(TEXT, "detail"), .cut = true}};
     struct violations found;
     pawl_status status = cli->store->ops->view.check(cli->store, cli->arena, &found, err);
     if (status != PAWL_OK)

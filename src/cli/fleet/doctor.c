@@ -8,11 +8,11 @@
 #include "work/doctor/doctor.h"
 
 static const struct column columns[] = {
-    {.key = "severity", .type = CELL_TEXT},
-    {.key = "check", .type = CELL_TEXT},
-    {.key = "found", .type = CELL_TEXT, .cut = true},
-    {.key = "why", .type = CELL_TEXT, .show = SHOW_WIDE, .cut = true},
-    {.key = "next", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {COLUMN(TEXT, "severity")},
+    {COLUMN(TEXT, "check")},
+    {COLUMN(TEXT, "found"), .cut = true},
+    {COLUMN(TEXT, "why"), .show = SHOW_WIDE, .cut = true},
+    {COLUMN(TEXT, "next"), .cut = true, .drop = 1},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -23,11 +23,11 @@ static const char *severity_name(enum doctor_severity severity) {
 
 /* The table of checks itself, for docs/doctor.md and for those who want to know what is looked at. */
 static pawl_status list_checks(struct cli *cli, pawl_error *err) {
-    static const struct column listed[] = {{.key = "check", .type = CELL_TEXT},
-                                           {.key = "severity", .type = CELL_TEXT},
-                                           {.key = "stores", .type = CELL_TEXT},
-                                           {.key = "why", .type = CELL_TEXT, .cut = true},
-                                           {.key = "next", .type = CELL_TEXT, .cut = true}};
+    static const struct column listed[] = {{COLUMN(TEXT, "check")},
+                                           {COLUMN(TEXT, "severity")},
+                                           {COLUMN(TEXT, "stores")},
+                                           {COLUMN(TEXT, "why"), .cut = true},
+                                           {COLUMN(TEXT, "next"), .cut = true}};
     output_list_begin(&cli->output, listed, sizeof listed / sizeof listed[0]);
     for (size_t i = 0; i < doctor_checks_count; i++) {
         const struct doctor_check *check = &doctor_checks[i];

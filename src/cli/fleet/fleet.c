@@ -30,17 +30,17 @@ static int64_t flag_or(const struct cli *cli, enum flag_id id, int64_t fallback)
 /* ---- Workers */
 
 static const struct column worker_columns[] = {
-    {.key = "worker_id", .type = CELL_UUID},
-    {.key = "service", .type = CELL_TEXT, .cut = true, .drop = 2},
-    {.key = "host", .type = CELL_TEXT, .cut = true, .drop = 3},
-    {.key = "pid", .type = CELL_INT, .drop = 4},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "seconds_since_heartbeat", .type = CELL_INT},
-    {.key = "last_seen", .type = CELL_TIME, .drop = 1},
-    {.key = "leases", .type = CELL_INT},
-    {.key = "in_flight", .type = CELL_INT},
-    {.key = "jobs", .type = CELL_INT},
-    {.key = "started", .type = CELL_TIME, .show = SHOW_WIDE},
+    {COLUMN(UUID, "worker_id")},
+    {COLUMN(TEXT, "service"), .cut = true, .drop = 2},
+    {COLUMN(TEXT, "host"), .cut = true, .drop = 3},
+    {COLUMN(INT, "pid"), .drop = 4},
+    {COLUMN(TEXT, "state")},
+    {COLUMN(INT, "seconds_since_heartbeat")},
+    {COLUMN(TIME, "last_seen"), .drop = 1},
+    {COLUMN(INT, "leases")},
+    {COLUMN(INT, "in_flight")},
+    {COLUMN(INT, "jobs")},
+    {COLUMN(TIME, "started"), .show = SHOW_WIDE},
 };
 
 enum { WORKER_COLUMNS = sizeof worker_columns / sizeof *worker_columns };
@@ -100,10 +100,8 @@ static void write_job_lease(struct lease_list *list, const struct job_row *row) 
 
 /* What one worker holds, as JSON: messages and jobs with the end of their leases. */
 static pawl_status write_leases(struct cli *cli, pawl_uuid id, struct buf *out, pawl_error *err) {
-    static const struct column columns[] = {{.key = "kind", .type = CELL_TEXT},
-                                            {.key = "id", .type = CELL_TEXT},
-                                            {.key = "type", .type = CELL_TEXT},
-                                            {.key = "lease_until", .type = CELL_TIME}};
+    static const struct column columns[] = {
+        {COLUMN(TEXT, "kind")}, {COLUMN(TEXT, "id")}, {COLUMN(TEXT, "type")}, {COLUMN(TIME, "lease_until")}};
     struct lease_list list = {.cli = cli, .id = id, .out = out, .columns = columns};
     struct message_filter leased = {.state = STATE_LEASED, .lane = -1};
     struct job_filter running = {.state = JOB_RUNNING, .limit = LEASES_PAGE};
@@ -148,9 +146,9 @@ static pawl_status write_executions(struct cli *cli, const struct instance_row *
 
 static pawl_status print_worker(struct cli *cli, const struct instance_row *row, pawl_error *err) {
     static const struct column more[] = {
-        {.key = "tasks_processed", .type = CELL_INT}, {.key = "tasks_succeeded", .type = CELL_INT},
-        {.key = "tasks_failed", .type = CELL_INT},    {.key = "avg_duration_ms", .type = CELL_INT},
-        {.key = "current_leases", .type = CELL_JSON}, {.key = "recent_executions", .type = CELL_JSON}};
+        {COLUMN(INT, "tasks_processed")}, {COLUMN(INT, "tasks_succeeded")},
+        {COLUMN(INT, "tasks_failed")},    {COLUMN(INT, "avg_duration_ms")},
+        {COLUMN(JSON, "current_leases")}, {COLUMN(JSON, "recent_executions")}};
     enum { MORE = sizeof more / sizeof *more };
     struct column columns[WORKER_COLUMNS + MORE];
     struct cell cells[WORKER_COLUMNS + MORE];
@@ -215,10 +213,10 @@ static pawl_status workers(struct cli *cli, pawl_error *err) {
 /* ---- Cleanup */
 
 static pawl_status cleanup(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "workers_evicted", .type = CELL_INT},
-                                            {.key = "leases_released", .type = CELL_INT},
-                                            {.key = "leases_expired", .type = CELL_INT},
-                                            {.key = "dry_run", .type = CELL_BOOL}};
+    static const struct column columns[] = {{COLUMN(INT, "workers_evicted")},
+                                            {COLUMN(INT, "leases_released")},
+                                            {COLUMN(INT, "leases_expired")},
+                                            {COLUMN(BOOL, "dry_run")}};
     int64_t stale_ms = flag_or(cli, FLAG_STALE_MINUTES, STALE_MINUTES_DEFAULT) * MINUTE_MS;
     bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
     int64_t evicted = 0, leases = 0;
@@ -252,10 +250,10 @@ static pawl_status cleanup(struct cli *cli, pawl_error *err) {
 /* ---- Rebalance */
 
 static pawl_status rebalance(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "worker_id", .type = CELL_UUID},
-                                            {.key = "leases", .type = CELL_INT},
-                                            {.key = "lanes_given", .type = CELL_INT},
-                                            {.key = "lanes_taken", .type = CELL_INT}};
+    static const struct column columns[] = {{COLUMN(UUID, "worker_id")},
+                                            {COLUMN(INT, "leases")},
+                                            {COLUMN(INT, "lanes_given")},
+                                            {COLUMN(INT, "lanes_taken")}};
     int64_t most = flag_or(cli, FLAG_MAX_LEASES, MAX_LEASES_DEFAULT);
     struct instance_rows rows;
     pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
@@ -289,18 +287,18 @@ static pawl_status rebalance(struct cli *cli, pawl_error *err) {
 /* ---- Queue */
 
 static pawl_status queue(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "total_pending", .type = CELL_INT},
-                                            {.key = "ready_now", .type = CELL_INT},
-                                            {.key = "currently_leased", .type = CELL_INT},
-                                            {.key = "expired_leases", .type = CELL_INT},
-                                            {.key = "dead", .type = CELL_INT},
-                                            {.key = "oldest_age_seconds", .type = CELL_INT},
-                                            {.key = "total_runs", .type = CELL_INT},
-                                            {.key = "successful_runs", .type = CELL_INT},
-                                            {.key = "avg_duration_ms", .type = CELL_INT},
-                                            {.key = "active_workers", .type = CELL_INT},
-                                            {.key = "priority_distribution", .type = CELL_JSON},
-                                            {.key = "priority_complete", .type = CELL_BOOL}};
+    static const struct column columns[] = {{COLUMN(INT, "total_pending")},
+                                            {COLUMN(INT, "ready_now")},
+                                            {COLUMN(INT, "currently_leased")},
+                                            {COLUMN(INT, "expired_leases")},
+                                            {COLUMN(INT, "dead")},
+                                            {COLUMN(INT, "oldest_age_seconds")},
+                                            {COLUMN(INT, "total_runs")},
+                                            {COLUMN(INT, "successful_runs")},
+                                            {COLUMN(INT, "avg_duration_ms")},
+                                            {COLUMN(INT, "active_workers")},
+                                            {COLUMN(JSON, "priority_distribution")},
+                                            {COLUMN(BOOL, "priority_complete")}};
     struct queue_stats stats;
     pawl_status status = queue_stats_read(cli->store, cli->arena, &stats, err);
     struct cell cells[] = {cell_int(stats.total_pending),

@@ -18,8 +18,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status evict(struct cli *cli, pawl_error *err) {
-    static const struct column answer[] = {{.key = "id", .type = CELL_UUID},
-                                           {.key = "state", .type = CELL_TEXT}};
+    static const struct column answer[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "state")}};
     pawl_uuid id;
     pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
     if (status == PAWL_OK)

@@ -8,12 +8,12 @@ enum { ROWS_PER_ROUND = 10000, ROUNDS_MAX = 100000 };
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
-        {.key = "instances_removed", .type = CELL_INT}, {.key = "tombstones_removed", .type = CELL_INT},
-        {.key = "dedupe_removed", .type = CELL_INT},    {.key = "requests_removed", .type = CELL_INT},
-        {.key = "claims_removed", .type = CELL_INT},    {.key = "history_removed", .type = CELL_INT},
-        {.key = "receptors_removed", .type = CELL_INT}, {.key = "claims_expired", .type = CELL_INT},
-        {.key = "tally_folded", .type = CELL_INT},      {.key = "executions_removed", .type = CELL_INT},
-        {.key = "spine_removed", .type = CELL_INT},     {.key = "runs_removed", .type = CELL_INT},
+        {COLUMN(INT, "instances_removed")}, {COLUMN(INT, "tombstones_removed")},
+        {COLUMN(INT, "dedupe_removed")},    {COLUMN(INT, "requests_removed")},
+        {COLUMN(INT, "claims_removed")},    {COLUMN(INT, "history_removed")},
+        {COLUMN(INT, "receptors_removed")}, {COLUMN(INT, "claims_expired")},
+        {COLUMN(INT, "tally_folded")},      {COLUMN(INT, "executions_removed")},
+        {COLUMN(INT, "spine_removed")},     {COLUMN(INT, "runs_removed")},
     };
     struct housekeeping sum = {0}, round;
     int rounds = 0;

@@ -5,10 +5,9 @@
 #include "cli/database.h"
 
 static const struct column columns[] = {
-    {.key = "database", .type = CELL_TEXT},  {.key = "dialect", .type = CELL_TEXT},
-    {.key = "schema", .type = CELL_TEXT},    {.key = "applied", .type = CELL_INT},
-    {.key = "version", .type = CELL_INT},    {.key = "partition_count", .type = CELL_INT},
-    {.key = "lane_count", .type = CELL_INT}, {.key = "without_roles", .type = CELL_BOOL},
+    {COLUMN(TEXT, "database")},  {COLUMN(TEXT, "dialect")},       {COLUMN(TEXT, "schema")},
+    {COLUMN(INT, "applied")},    {COLUMN(INT, "version")},        {COLUMN(INT, "partition_count")},
+    {COLUMN(INT, "lane_count")}, {COLUMN(BOOL, "without_roles")},
 };
 
 static bool named(const struct options *options, enum option_id id) {

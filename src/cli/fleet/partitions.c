@@ -44,10 +44,9 @@ static pawl_status owner_of(struct cli *cli, enum store_kind kind, int lane, paw
 
 static pawl_status of(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
-        {.key = "stream", .type = CELL_TEXT},      {.key = "partition", .type = CELL_INT},
-        {.key = "lane", .type = CELL_INT},         {.key = "partition_count", .type = CELL_INT},
-        {.key = "lane_count", .type = CELL_INT},   {.key = "outbox_owner", .type = CELL_UUID},
-        {.key = "inbox_owner", .type = CELL_UUID}, {.key = "perspective_owner", .type = CELL_UUID},
+        {COLUMN(TEXT, "stream")},         {COLUMN(INT, "partition")},          {COLUMN(INT, "lane")},
+        {COLUMN(INT, "partition_count")}, {COLUMN(INT, "lane_count")},         {COLUMN(UUID, "outbox_owner")},
+        {COLUMN(UUID, "inbox_owner")},    {COLUMN(UUID, "perspective_owner")},
     };
     struct settings settings;
     pawl_str stream = str_from(cli->arguments.words[0]);

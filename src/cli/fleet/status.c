@@ -12,7 +12,7 @@
 
 #define ROW struct kind_counts
 static const struct column columns[] = {
-    {.key = "kind", .type = CELL_TEXT},
+    {COLUMN(TEXT, "kind")},
     {.key = "ready", INT_OF(ready)},
     {.key = "leased", INT_OF(leased)},
     {.key = "aside", INT_OF(aside)},
@@ -28,23 +28,23 @@ static const struct column columns[] = {
     {.key = "duplicate", INT_OF(duplicate), .show = SHOW_WIDE},
     {.key = "redriven", INT_OF(redriven), .show = SHOW_WIDE},
     {.key = "discarded", INT_OF(discarded), .show = SHOW_WIDE},
-    {.key = "put_per_s", .type = CELL_INT, .drop = 4},
-    {.key = "done_per_s", .type = CELL_INT, .drop = 4},
-    {.key = "failed_per_s", .type = CELL_INT, .drop = 5},
+    {COLUMN(INT, "put_per_s"), .drop = 4},
+    {COLUMN(INT, "done_per_s"), .drop = 4},
+    {COLUMN(INT, "failed_per_s"), .drop = 5},
 };
 #undef ROW
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], RATES = 3 /* the last */, CLOCK_AHEAD_MS_SAID = 1000 };
 
 static const struct column worker_columns[] = {
-    {.key = "worker", .type = CELL_UUID},
-    {.key = "service", .type = CELL_TEXT, .cut = true, .drop = 1},
-    {.key = "host", .type = CELL_TEXT, .cut = true, .drop = 3},
-    {.key = "pid", .type = CELL_INT, .drop = 2},
-    {.key = "state", .type = CELL_TEXT},
-    {.key = "beat_age", .type = CELL_DURATION},
-    {.key = "lanes", .type = CELL_INT},
-    {.key = "in_flight", .type = CELL_INT},
+    {COLUMN(UUID, "worker")},
+    {COLUMN(TEXT, "service"), .cut = true, .drop = 1},
+    {COLUMN(TEXT, "host"), .cut = true, .drop = 3},
+    {COLUMN(INT, "pid"), .drop = 2},
+    {COLUMN(TEXT, "state")},
+    {COLUMN(DURATION, "beat_age")},
+    {COLUMN(INT, "lanes")},
+    {COLUMN(INT, "in_flight")},
 };
 
 enum { WORKER_COLUMNS = sizeof worker_columns / sizeof worker_columns[0] };
@@ -112,20 +112,20 @@ static void kind_cells(enum store_kind kind, const struct view *view, struct cel
 
 /* JSON is one object: {"now", "clock_ahead_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */
 static pawl_status print_json(struct cli *cli, const struct view *view, pawl_error *err) {
-    static const struct column outer[] = {{.key = "now", .type = CELL_TIME},
-                                          {.key = "clock_ahead_ms", .type = CELL_INT},
-                                          {.key = "instances_active", .type = CELL_INT},
-                                          {.key = "instances_silent", .type = CELL_INT},
-                                          {.key = "instances_evicted", .type = CELL_INT},
-                                          {.key = "kinds", .type = CELL_JSON},
-                                          {.key = "workers", .type = CELL_JSON},
-                                          {.key = "jobs_ready", .type = CELL_INT},
-                                          {.key = "jobs_running", .type = CELL_INT},
-                                          {.key = "jobs_dead", .type = CELL_INT},
-                                          {.key = "priority_distribution", .type = CELL_JSON},
-                                          {.key = "priority_complete", .type = CELL_BOOL},
-                                          {.key = "total_runs", .type = CELL_INT},
-                                          {.key = "successful_runs", .type = CELL_INT}};
+    static const struct column outer[] = {{COLUMN(TIME, "now")},
+                                          {COLUMN(INT, "clock_ahead_ms")},
+                                          {COLUMN(INT, "instances_active")},
+                                          {COLUMN(INT, "instances_silent")},
+                                          {COLUMN(INT, "instances_evicted")},
+                                          {COLUMN(JSON, "kinds")},
+                                          {COLUMN(JSON, "workers")},
+                                          {COLUMN(INT, "jobs_ready")},
+                                          {COLUMN(INT, "jobs_running")},
+                                          {COLUMN(INT, "jobs_dead")},
+                                          {COLUMN(JSON, "priority_distribution")},
+                                          {COLUMN(BOOL, "priority_complete")},
+                                          {COLUMN(INT, "total_runs")},
+                                          {COLUMN(INT, "successful_runs")}};
     struct buf kinds, workers;
     buf_init(&kinds, 0);
     buf_init(&workers, 0);

@@ -4,13 +4,13 @@
 #include "transport/module.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "transport", .type = CELL_TEXT},
-                                            {.key = "available", .type = CELL_BOOL},
-                                            {.key = "schemes", .type = CELL_TEXT},
-                                            {.key = "library", .type = CELL_TEXT},
-                                            {.key = "receives", .type = CELL_BOOL, .show = SHOW_WIDE},
-                                            {.key = "summary", .type = CELL_TEXT, .drop = 1},
-                                            {.key = "reason", .type = CELL_TEXT, .cut = true}};
+    static const struct column columns[] = {{COLUMN(TEXT, "transport")},
+                                            {COLUMN(BOOL, "available")},
+                                            {COLUMN(TEXT, "schemes")},
+                                            {COLUMN(TEXT, "library")},
+                                            {COLUMN(BOOL, "receives"), .show = SHOW_WIDE},
+                                            {COLUMN(TEXT, "summary"), .drop = 1},
+                                            {COLUMN(TEXT, "reason"), .cut = true}};
     output_list_begin(&cli->output, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < transport_known_count; i++) {
         const struct transport_known *known = &transport_known_rows[i];

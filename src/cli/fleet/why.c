@@ -25,7 +25,7 @@ static pawl_status print_json(struct cli *cli, const struct why *why, const stru
     message_cells(&why->row, message_values);
     output_cells_json(&message, message_columns, MESSAGE_COLUMNS, message_values);
     memcpy(columns, why_view_columns, sizeof why_view_columns);
-    columns[WHY_COLUMNS] = (struct column){.key = "message", .type = CELL_JSON};
+    columns[WHY_COLUMNS] = (struct column){COLUMN(JSON, "message")};
     why_cells(why, pause, texts, cells);
     cells[WHY_COLUMNS] = cell_text(buf_str(&message));
     pawl_status status = buf_status(&message, "why", err);
@@ -95,10 +95,8 @@ static pawl_status find_message(struct cli *cli, pawl_str word, pawl_uuid *id, b
 
 static pawl_status print_told(struct cli *cli, const char *kind, const struct why_told *told,
                               pawl_error *err) {
-    static const struct column columns[] = {{.key = "kind", .type = CELL_TEXT},
-                                            {.key = "id", .type = CELL_TEXT},
-                                            {.key = "explanation", .type = CELL_TEXT},
-                                            {.key = "next", .type = CELL_TEXT}};
+    static const struct column columns[] = {
+        {COLUMN(TEXT, "kind")}, {COLUMN(TEXT, "id")}, {COLUMN(TEXT, "explanation")}, {COLUMN(TEXT, "next")}};
     pawl_status status = buf_status(&told->text, "why", err);
     if (status == PAWL_OK)
         status = buf_status(&told->next, "why", err);

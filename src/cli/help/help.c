@@ -169,9 +169,8 @@ pawl_status help_show(struct cli *cli, const struct command *command, pawl_error
 }
 
 pawl_status help_exit_codes(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "exit_code", .type = CELL_INT},
-                                            {.key = "status", .type = CELL_TEXT},
-                                            {.key = "meaning", .type = CELL_TEXT, .cut = true}};
+    static const struct column columns[] = {
+        {COLUMN(INT, "exit_code")}, {COLUMN(TEXT, "status")}, {COLUMN(TEXT, "meaning"), .cut = true}};
     output_list_begin(&cli->output, columns, 3);
     for (size_t i = 0; i < exit_codes_count; i++) {
         struct cell cells[] = {cell_int(exit_codes[i].code), cell_cstr(exit_codes[i].name),

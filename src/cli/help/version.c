@@ -18,10 +18,9 @@ static int schema_version(struct cli *cli, pawl_error *err) {
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
-        {.key = "program", .type = CELL_TEXT},       {.key = "library", .type = CELL_TEXT},
-        {.key = "schema_version", .type = CELL_INT}, {.key = "database", .type = CELL_TEXT},
-        {.key = "dialect", .type = CELL_TEXT},       {.key = "database_error", .type = CELL_TEXT},
-        {.key = "sqlite", .type = CELL_TEXT},        {.key = "libpq", .type = CELL_TEXT},
+        {COLUMN(TEXT, "program")},  {COLUMN(TEXT, "library")}, {COLUMN(INT, "schema_version")},
+        {COLUMN(TEXT, "database")}, {COLUMN(TEXT, "dialect")}, {COLUMN(TEXT, "database_error")},
+        {COLUMN(TEXT, "sqlite")},   {COLUMN(TEXT, "libpq")},
     };
     char libpq[STORE_VERSION_BYTES];
     pawl_error unreachable = {.text = ""};

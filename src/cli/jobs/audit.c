@@ -31,9 +31,8 @@ static pawl_status verify(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status head(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "number", .type = CELL_INT},
-                                            {.key = "made_at", .type = CELL_TIME},
-                                            {.key = "hash", .type = CELL_TEXT}};
+    static const struct column columns[] = {
+        {COLUMN(INT, "number")}, {COLUMN(TIME, "made_at")}, {COLUMN(TEXT, "hash")}};
     struct audit_head last = {0};
     pawl_status status = cli->store->ops->jobs->audit_anchor(cli->store, 0, &last, err);
     if (status != PAWL_OK)

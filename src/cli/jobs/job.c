@@ -114,8 +114,7 @@ static pawl_status check_words(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status enqueue(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
     const struct flag_value *count = cli_flag(cli, FLAG_COUNT);
     int words = cli->arguments.word_count;
     struct job_new job = {.task = cli_flag(cli, FLAG_TASK)->text,
@@ -205,8 +204,7 @@ static pawl_status note_ids(struct cli *cli, const int64_t *ids, const struct jo
 }
 
 static pawl_status on_ids(struct cli *cli, id_operation operation, const char *done, pawl_error *err) {
-    static const struct column columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
     struct job_answers answers = {0};
     size_t count = (size_t)cli->arguments.word_count;
     int64_t *ids = arena_array(cli->arena, count, sizeof(*ids));
@@ -242,8 +240,7 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status wake(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "woken", .type = CELL_INT},
-                                            {.key = "kept", .type = CELL_BOOL}};
+    static const struct column columns[] = {{COLUMN(INT, "woken")}, {COLUMN(BOOL, "kept")}};
     enum { KEEP_MS = 86400000 };
     struct job_wake in = {.wait_key = str_from(cli->arguments.words[0]),
                           .payload = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL),

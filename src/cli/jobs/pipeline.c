@@ -4,10 +4,8 @@
 #include "cli/jobs/pipeline_input.h"
 
 static pawl_status check(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "file", .type = CELL_TEXT},
-                                            {.key = "ok", .type = CELL_BOOL},
-                                            {.key = "steps", .type = CELL_INT},
-                                            {.key = "scopes", .type = CELL_JSON}};
+    static const struct column columns[] = {
+        {COLUMN(TEXT, "file")}, {COLUMN(BOOL, "ok")}, {COLUMN(INT, "steps")}, {COLUMN(JSON, "scopes")}};
     struct pipeline_input in = {0};
     const char *path = cli->arguments.words[0];
     pawl_status status = pipeline_input_read(cli, path, false, &in, err);
@@ -20,10 +18,9 @@ static pawl_status check(struct cli *cli, pawl_error *err) {
 
 static pawl_status show(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
-        {.key = "step", .type = CELL_TEXT},           {.key = "uses", .type = CELL_TEXT},
-        {.key = "needs", .type = CELL_TEXT},          {.key = "timeout", .type = CELL_DURATION},
-        {.key = "attempts", .type = CELL_INT},        {.key = "foreach", .type = CELL_BOOL, .drop = 1},
-        {.key = "if", .type = CELL_TEXT, .cut = true}};
+        {COLUMN(TEXT, "step")},           {COLUMN(TEXT, "uses")},    {COLUMN(TEXT, "needs")},
+        {COLUMN(DURATION, "timeout")},    {COLUMN(INT, "attempts")}, {COLUMN(BOOL, "foreach"), .drop = 1},
+        {COLUMN(TEXT, "if"), .cut = true}};
     struct pipeline_input in = {0};
     pawl_status status = pipeline_input_read(cli, cli->arguments.words[0], false, &in, err);
     if (status != PAWL_OK)

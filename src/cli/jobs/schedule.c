@@ -41,7 +41,7 @@ static pawl_status find(struct cli *cli, struct job_schedule *schedule, pawl_err
 }
 
 static pawl_status preview(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "instant", .type = CELL_TIME}};
+    static const struct column columns[] = {{COLUMN(TIME, "instant")}};
     enum { PREVIEW_DEFAULT = 10, PREVIEW_MAX = 1000 };
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     size_t count = limit->set ? (size_t)(limit->number < PREVIEW_MAX ? limit->number : PREVIEW_MAX)

@@ -119,8 +119,7 @@ static pawl_status find_with_schedules(struct cli *cli, struct task *task,
 
 /* Its schedules stop or go on; a schedule that goes on does not make up for the pause. */
 static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
-    static const struct column columns[] = {{.key = "schedule", .type = CELL_TEXT},
-                                            {.key = "paused", .type = CELL_BOOL}};
+    static const struct column columns[] = {{COLUMN(TEXT, "schedule")}, {COLUMN(BOOL, "paused")}};
     struct task task;
     struct job_schedule_list found = {0};
     pawl_status status = find_with_schedules(cli, &task, &found, err);
@@ -141,8 +140,7 @@ static pawl_status pause_task(struct cli *cli, pawl_error *err) { return set_pau
 static pawl_status resume(struct cli *cli, pawl_error *err) { return set_paused(cli, false, err); }
 
 static pawl_status run_now(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
     struct job_new job = {.task = str_from(cli->arguments.words[0])};
     struct jobs_enqueue in = {.jobs = &job, .count = 1};
     struct enqueue_result out = {0};
@@ -163,8 +161,7 @@ static pawl_status run_now(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status delete_task(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "name", .type = CELL_TEXT},
-                                            {.key = "state", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(TEXT, "state")}};
     struct task task;
     struct job_schedule_list found = {0};
     pawl_status status = find_with_schedules(cli, &task, &found, err);

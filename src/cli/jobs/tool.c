@@ -19,13 +19,13 @@ static struct tool_wait list_wait(const struct cli *cli) {
 }
 
 static const struct column list_columns[] = {
-    {.key = "name", .type = CELL_TEXT},
-    {.key = "kind", .type = CELL_TEXT},
-    {.key = "description", .type = CELL_TEXT, .cut = true, .drop = 2},
-    {.key = "scopes", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "pinned", .type = CELL_BOOL, .show = SHOW_WIDE},
-    {.key = "hash", .type = CELL_TEXT, .show = SHOW_WIDE},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {COLUMN(TEXT, "name")},
+    {COLUMN(TEXT, "kind")},
+    {COLUMN(TEXT, "description"), .cut = true, .drop = 2},
+    {COLUMN(TEXT, "scopes"), .show = SHOW_WIDE},
+    {COLUMN(BOOL, "pinned"), .show = SHOW_WIDE},
+    {COLUMN(TEXT, "hash"), .show = SHOW_WIDE},
+    {COLUMN(TEXT, "error"), .cut = true, .drop = 1},
 };
 
 static pawl_status scopes_text(struct arena *arena, const struct tool_info *info, pawl_str *text,
@@ -124,13 +124,13 @@ static pawl_status call(struct cli *cli, pawl_error *err) {
 }
 
 static const struct column ping_columns[] = {
-    {.key = "name", .type = CELL_TEXT},
-    {.key = "ok", .type = CELL_BOOL},
-    {.key = "era", .type = CELL_TEXT},
-    {.key = "server", .type = CELL_TEXT, .cut = true},
-    {.key = "tools", .type = CELL_INT},
-    {.key = "elapsed_us", .type = CELL_INT},
-    {.key = "error", .type = CELL_TEXT, .cut = true, .drop = 1},
+    {COLUMN(TEXT, "name")},
+    {COLUMN(BOOL, "ok")},
+    {COLUMN(TEXT, "era")},
+    {COLUMN(TEXT, "server"), .cut = true},
+    {COLUMN(INT, "tools")},
+    {COLUMN(INT, "elapsed_us")},
+    {COLUMN(TEXT, "error"), .cut = true, .drop = 1},
 };
 
 static pawl_status ping(struct cli *cli, pawl_error *err) {

@@ -101,10 +101,8 @@ static pawl_status collect(struct cli *cli, struct letters *letters, pawl_error 
     return messages_visit(cli->store, filter, limit->set ? limit->number : 0, add_filtered, letters, err);
 }
 
-static const struct column columns[] = {{.key = "id", .type = CELL_UUID},
-                                        {.key = "kind", .type = CELL_TEXT},
-                                        {.key = "seq", .type = CELL_INT},
-                                        {.key = "answer", .type = CELL_TEXT}};
+static const struct column columns[] = {
+    {COLUMN(UUID, "id")}, {COLUMN(TEXT, "kind")}, {COLUMN(INT, "seq")}, {COLUMN(TEXT, "answer")}};
 
 static void print_letter(struct cli *cli, const struct letter *letter, const char *answer) {
     struct cell cells[] = {cell_uuid(letter->id), cell_cstr(kind_name(letter->ref.kind)),

@@ -134,10 +134,10 @@ static pawl_status check_archive(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status run_archive(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "file", .type = CELL_TEXT},
-                                            {.key = "before", .type = CELL_TIME},
-                                            {.key = "archived", .type = CELL_INT},
-                                            {.key = "removed", .type = CELL_INT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "file")},
+                                            {COLUMN(TIME, "before")},
+                                            {COLUMN(INT, "archived")},
+                                            {COLUMN(INT, "removed")}};
     struct archive *archive = arena_alloc(cli->arena, sizeof *archive);
     if (archive == NULL)
         return error_set(err, PAWL_NO_MEMORY, "history", "no memory for the archive");

@@ -77,8 +77,7 @@ static pawl_status replay_one(struct cli *cli, const struct item *item, pawl_uui
 }
 
 static pawl_status replay(struct cli *cli, enum store_kind kind, pawl_error *err) {
-    static const struct column columns[] = {{.key = "id", .type = CELL_UUID},
-                                            {.key = "replayed", .type = CELL_UUID}};
+    static const struct column columns[] = {{COLUMN(UUID, "id")}, {COLUMN(UUID, "replayed")}};
     bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
     pawl_status status = PAWL_OK;
     output_list_begin(&cli->output, columns, 2);

@@ -18,13 +18,13 @@
 enum { SEND_ROWS = PAWL_BATCH_DEFAULT, SEND_BYTES = 33554432 };
 
 static const struct column columns[] = {
-    {.key = "id", .type = CELL_UUID},
-    {.key = "answer", .type = CELL_TEXT},
-    {.key = "kind", .type = CELL_TEXT},
-    {.key = "type", .type = CELL_TEXT, .cut = true},
-    {.key = "stream", .type = CELL_TEXT, .cut = true},
-    {.key = "partition", .type = CELL_INT},
-    {.key = "lane", .type = CELL_INT},
+    {COLUMN(UUID, "id")},
+    {COLUMN(TEXT, "answer")},
+    {COLUMN(TEXT, "kind")},
+    {COLUMN(TEXT, "type"), .cut = true},
+    {COLUMN(TEXT, "stream"), .cut = true},
+    {COLUMN(INT, "partition")},
+    {COLUMN(INT, "lane")},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };

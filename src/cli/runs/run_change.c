@@ -16,9 +16,8 @@ static pawl_status find(struct cli *cli, struct run_row *run, pawl_error *err) {
 
 static pawl_status say(struct cli *cli, const struct run_row *run, enum store_answer answer, int64_t count,
                        pawl_error *err) {
-    static const struct column columns[] = {{.key = "run", .type = CELL_INT},
-                                            {.key = "answer", .type = CELL_TEXT},
-                                            {.key = "count", .type = CELL_INT}};
+    static const struct column columns[] = {
+        {COLUMN(INT, "run")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "count")}};
     if (answer == ANSWER_NOT_FOUND)
         return error_set(err, PAWL_NOT_FOUND, "run", "the run %" PRId64 " is gone", run->id);
     struct cell cells[] = {cell_int(run->id), cell_cstr(answer_name(answer)), cell_int(count)};

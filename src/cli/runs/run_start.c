@@ -48,8 +48,7 @@ static pawl_status read_document(struct cli *cli, struct run_begin *in, struct r
 /* What would be started. */
 static pawl_status show_plan(struct cli *cli, const struct run_begin *in, pawl_error *err) {
     const struct run_doc *doc = in->doc;
-    static const struct column columns[] = {{.key = "partition", .type = CELL_TEXT},
-                                            {.key = "value", .type = CELL_JSON}};
+    static const struct column columns[] = {{COLUMN(TEXT, "partition")}, {COLUMN(JSON, "value")}};
     struct run_parts parts = {0};
     struct run_check check = {
         .doc = doc, .params = in->params, .tools = in->tools, .wait = in->wait, .store = cli->store};
@@ -81,10 +80,8 @@ static pawl_status show_plan(struct cli *cli, const struct run_begin *in, pawl_e
 }
 
 static pawl_status start(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "run", .type = CELL_INT},
-                                            {.key = "key", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT},
-                                            {.key = "plan_job", .type = CELL_INT}};
+    static const struct column columns[] = {
+        {COLUMN(INT, "run")}, {COLUMN(TEXT, "key")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "plan_job")}};
     struct run_doc doc = {0};
     struct run_begin in = {0};
     struct run_begun begun = {0};

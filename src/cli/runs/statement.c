@@ -7,8 +7,7 @@
 #include "view/run.h"
 
 static pawl_status statement_set(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "statement", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "statement")}, {COLUMN(TEXT, "answer")}};
     struct run_target in = {.name = str_from(cli->arguments.words[0])};
     pawl_status status =
         input_read(cli->arena, cli->arguments.words[1], PAWL_TARGET_SQL_BYTES_MAX, &in.sql, err);
@@ -33,8 +32,7 @@ static pawl_status statement_list(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status statement_remove(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{.key = "statement", .type = CELL_TEXT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+    static const struct column columns[] = {{COLUMN(TEXT, "statement")}, {COLUMN(TEXT, "answer")}};
     pawl_str name = str_from(cli->arguments.words[0]);
     pawl_status status = cli->store->ops->runs->target_remove(cli->store, name, err);
     if (status != PAWL_OK)

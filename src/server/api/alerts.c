@@ -183,8 +183,7 @@ static const struct field change_fields[] = {
     {TEXT_FIELD(IN_QUERY, "rule", PAWL_ALERT_NAME_BYTES_MAX, "Only of this rule.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
-static const struct column test_columns[] = {{.key = "id", .type = CELL_UUID},
-                                             {.key = "targets", .type = CELL_TEXT}};
+static const struct column test_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "targets")}};
 
 #define SHOWS .shape = ANSWER_RECORD, COLUMNS(alert_columns)
 

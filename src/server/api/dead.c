@@ -28,10 +28,8 @@ static pawl_status groups(struct call *call, pawl_error *err) {
 
 /* ---- One */
 
-static const struct column answer_columns[] = {{.key = "id", .type = CELL_UUID},
-                                               {.key = "kind", .type = CELL_TEXT},
-                                               {.key = "seq", .type = CELL_INT},
-                                               {.key = "answer", .type = CELL_TEXT}};
+static const struct column answer_columns[] = {
+    {COLUMN(UUID, "id")}, {COLUMN(TEXT, "kind")}, {COLUMN(INT, "seq")}, {COLUMN(TEXT, "answer")}};
 
 /* The dead letter with the id of the path. */
 static pawl_status find(struct call *call, struct message_row *row, pawl_error *err) {

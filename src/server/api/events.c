@@ -115,10 +115,10 @@ static pawl_status append(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-static const struct column appended_columns[] = {{.key = "stream", .type = CELL_TEXT},
-                                                 {.key = "answer", .type = CELL_TEXT},
-                                                 {.key = "first_version", .type = CELL_INT},
-                                                 {.key = "version", .type = CELL_INT}};
+static const struct column appended_columns[] = {{COLUMN(TEXT, "stream")},
+                                                 {COLUMN(TEXT, "answer")},
+                                                 {COLUMN(INT, "first_version")},
+                                                 {COLUMN(INT, "version")}};
 
 #define READ_FIELDS                                                                                          \
     {INT_FIELD(IN_QUERY, "from", 1, 0, "The first version or position wanted.")},                            \

@@ -73,11 +73,10 @@ static pawl_status list_duties(struct call *call, pawl_error *err) {
 }
 
 static const struct column place_columns[] = {
-    {.key = "stream", .type = CELL_TEXT},       {.key = "partition", .type = CELL_INT},
-    {.key = "lane", .type = CELL_INT},          {.key = "partition_count", .type = CELL_INT},
-    {.key = "lane_count", .type = CELL_INT},    {.key = "outbox_owner", .type = CELL_UUID},
-    {.key = "inbox_owner", .type = CELL_UUID},  {.key = "perspective_owner", .type = CELL_UUID},
-    {.key = "event_version", .type = CELL_INT}, {.key = "paused", .type = CELL_BOOL}};
+    {COLUMN(TEXT, "stream")},         {COLUMN(INT, "partition")},          {COLUMN(INT, "lane")},
+    {COLUMN(INT, "partition_count")}, {COLUMN(INT, "lane_count")},         {COLUMN(UUID, "outbox_owner")},
+    {COLUMN(UUID, "inbox_owner")},    {COLUMN(UUID, "perspective_owner")}, {COLUMN(INT, "event_version")},
+    {COLUMN(BOOL, "paused")}};
 
 static pawl_status paused(struct call *call, pawl_str stream, bool *is_paused, pawl_error *err) {
     struct pause_rows rows;
@@ -140,8 +139,7 @@ static const struct field waiting_fields[] = {
     {INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX,
                "At most this many messages of each state are looked at; the counts are of these.")}};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
-static const struct column evicted_columns[] = {{.key = "id", .type = CELL_UUID},
-                                                {.key = "state", .type = CELL_TEXT}};
+static const struct column evicted_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "state")}};
 
 static const struct route routes[] = {
     {READS("/v1/instances", "listInstances"), .tag = "fleet",

@@ -45,18 +45,11 @@ static pawl_status show(struct call *call, pawl_error *err) {
 
 /* ---- Why */
 
-static const struct column why_columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "cause", .type = CELL_TEXT},
-                                            {.key = "state", .type = CELL_TEXT},
-                                            {.key = "until", .type = CELL_TIME},
-                                            {.key = "ahead", .type = CELL_INT},
-                                            {.key = "limit", .type = CELL_INT},
-                                            {.key = "running", .type = CELL_INT},
-                                            {.key = "wait_key", .type = CELL_TEXT},
-                                            {.key = "error", .type = CELL_TEXT, .content = true},
-                                            {.key = "now", .type = CELL_TIME},
-                                            {.key = "explanation", .type = CELL_TEXT},
-                                            {.key = "next", .type = CELL_TEXT}};
+static const struct column why_columns[] = {
+    {COLUMN(INT, "id")},      {COLUMN(TEXT, "cause")},       {COLUMN(TEXT, "state")},
+    {COLUMN(TIME, "until")},  {COLUMN(INT, "ahead")},        {COLUMN(INT, "limit")},
+    {COLUMN(INT, "running")}, {COLUMN(TEXT, "wait_key")},    {COLUMN(TEXT, "error"), .content = true},
+    {COLUMN(TIME, "now")},    {COLUMN(TEXT, "explanation")}, {COLUMN(TEXT, "next")}};
 
 static pawl_status explain(struct call *call, pawl_error *err) {
     struct job_why why;
@@ -102,8 +95,7 @@ static pawl_status steps(struct call *call, pawl_error *err) {
 
 /* ---- Enqueue */
 
-static const struct column enqueued_columns[] = {{.key = "id", .type = CELL_INT},
-                                                 {.key = "answer", .type = CELL_TEXT}};
+static const struct column enqueued_columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status enqueue(struct call *call, pawl_error *err) {
     struct job_new job = {.task = call_text(call, "task"),
@@ -232,8 +224,7 @@ static pawl_status groups(struct call *call, pawl_error *err) {
     return call_list_end(call, NULL, err);
 }
 
-static const struct column woken_columns[] = {{.key = "woken", .type = CELL_INT},
-                                              {.key = "kept", .type = CELL_BOOL}};
+static const struct column woken_columns[] = {{COLUMN(INT, "woken")}, {COLUMN(BOOL, "kept")}};
 
 static pawl_status wake(struct call *call, pawl_error *err) {
     enum { KEEP_MS = 86400000 };

@@ -16,10 +16,8 @@ enum { LEASE_JOBS = 3 }; /* of LEASE_KINDS, counted from 1; before it come the k
 
 static pawl_uuid instance_of(const struct call *call) { return call_value(call, "id")->uuid; }
 
-static const struct column joined_columns[] = {{.key = "id", .type = CELL_UUID},
-                                               {.key = "now", .type = CELL_TIME},
-                                               {.key = "lease_until", .type = CELL_TIME},
-                                               {.key = "lanes", .type = CELL_INT}};
+static const struct column joined_columns[] = {
+    {COLUMN(UUID, "id")}, {COLUMN(TIME, "now")}, {COLUMN(TIME, "lease_until")}, {COLUMN(INT, "lanes")}};
 
 static pawl_status join(struct call *call, pawl_error *err) {
     struct instance_new in = {.service = call_text(call, "service"),
@@ -67,14 +65,11 @@ static pawl_status leave(struct call *call, pawl_error *err) {
 /* ---- Claims */
 
 static const struct column item_columns[] = {
-    {.key = "token", .type = CELL_INT},        {.key = "id", .type = CELL_TEXT},
-    {.key = "kind", .type = CELL_TEXT},        {.key = "type", .type = CELL_TEXT},
-    {.key = "stream", .type = CELL_TEXT},      {.key = "topic", .type = CELL_TEXT},
-    {.key = "queue", .type = CELL_TEXT},       {.key = "task", .type = CELL_TEXT},
-    {.key = "attempt", .type = CELL_INT},      {.key = "renew_first", .type = CELL_BOOL},
-    {.key = "lease_until", .type = CELL_TIME}, {.key = "traceparent", .type = CELL_TEXT},
-    {.key = "headers", .type = CELL_JSON},     {.key = "progress", .type = CELL_JSON},
-    {.key = "payload", .type = CELL_JSON}};
+    {COLUMN(INT, "token")},        {COLUMN(TEXT, "id")},          {COLUMN(TEXT, "kind")},
+    {COLUMN(TEXT, "type")},        {COLUMN(TEXT, "stream")},      {COLUMN(TEXT, "topic")},
+    {COLUMN(TEXT, "queue")},       {COLUMN(TEXT, "task")},        {COLUMN(INT, "attempt")},
+    {COLUMN(BOOL, "renew_first")}, {COLUMN(TIME, "lease_until")}, {COLUMN(TEXT, "traceparent")},
+    {COLUMN(JSON, "headers")},     {COLUMN(JSON, "progress")},    {COLUMN(JSON, "payload")}};
 
 /* A worker needs the payload as it is: nothing is hidden from it. */
 static void item_row(struct call *call, const struct cell *cells) {
@@ -206,8 +201,7 @@ static pawl_status read_items(struct call *call, struct reported **items, size_t
     return status;
 }
 
-static const struct column answer_columns[] = {{.key = "id", .type = CELL_TEXT},
-                                               {.key = "answer", .type = CELL_TEXT}};
+static const struct column answer_columns[] = {{COLUMN(TEXT, "id")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status answers(struct call *call, const struct reported *items, const enum store_answer *list,
                            size_t count, pawl_error *err) {

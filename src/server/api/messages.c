@@ -113,8 +113,7 @@ static pawl_status message_of(struct call *call, const struct tree *object, stru
     return status;
 }
 
-static const struct column sent_columns[] = {{.key = "id", .type = CELL_UUID},
-                                             {.key = "answer", .type = CELL_TEXT}};
+static const struct column sent_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status put_messages(struct call *call, pawl_error *err) {
     const struct tree *items = call_value(call, "messages")->tree;

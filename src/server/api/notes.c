@@ -104,12 +104,12 @@ static pawl_status change_settings(struct call *call, pawl_error *err) {
 }
 
 static const struct column upkeep_columns[] = {
-    {.key = "instances_removed", .type = CELL_INT}, {.key = "tombstones_removed", .type = CELL_INT},
-    {.key = "dedupe_removed", .type = CELL_INT},    {.key = "requests_removed", .type = CELL_INT},
-    {.key = "claims_removed", .type = CELL_INT},    {.key = "history_removed", .type = CELL_INT},
-    {.key = "receptors_removed", .type = CELL_INT}, {.key = "claims_expired", .type = CELL_INT},
-    {.key = "tally_folded", .type = CELL_INT},      {.key = "executions_removed", .type = CELL_INT},
-    {.key = "spine_removed", .type = CELL_INT},     {.key = "runs_removed", .type = CELL_INT}};
+    {COLUMN(INT, "instances_removed")}, {COLUMN(INT, "tombstones_removed")},
+    {COLUMN(INT, "dedupe_removed")},    {COLUMN(INT, "requests_removed")},
+    {COLUMN(INT, "claims_removed")},    {COLUMN(INT, "history_removed")},
+    {COLUMN(INT, "receptors_removed")}, {COLUMN(INT, "claims_expired")},
+    {COLUMN(INT, "tally_folded")},      {COLUMN(INT, "executions_removed")},
+    {COLUMN(INT, "spine_removed")},     {COLUMN(INT, "runs_removed")}};
 
 /* One round: short, so that nothing waits for it; ask again while something was removed. */
 static pawl_status maintain(struct call *call, pawl_error *err) {
@@ -128,8 +128,7 @@ static pawl_status maintain(struct call *call, pawl_error *err) {
     return status;
 }
 
-static const struct column check_columns[] = {{.key = "invariant", .type = CELL_TEXT},
-                                              {.key = "detail", .type = CELL_TEXT}};
+static const struct column check_columns[] = {{COLUMN(TEXT, "invariant")}, {COLUMN(TEXT, "detail")}};
 
 static pawl_status check(struct call *call, pawl_error *err) {
     struct violations found;

@@ -46,21 +46,12 @@ static pawl_status errors(struct call *call, pawl_error *err) {
 
 /* ---- Checkpoints */
 
-static const struct column place_columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                              {.key = "stream", .type = CELL_TEXT},
-                                              {.key = "status", .type = CELL_TEXT},
-                                              {.key = "version", .type = CELL_INT},
-                                              {.key = "head", .type = CELL_INT},
-                                              {.key = "stopped", .type = CELL_BOOL},
-                                              {.key = "attempts", .type = CELL_INT},
-                                              {.key = "failed_version", .type = CELL_INT},
-                                              {.key = "next", .type = CELL_TIME},
-                                              {.key = "instance", .type = CELL_UUID},
-                                              {.key = "lease_until", .type = CELL_TIME},
-                                              {.key = "token", .type = CELL_INT},
-                                              {.key = "updated", .type = CELL_TIME},
-                                              {.key = "fingerprint", .type = CELL_TEXT},
-                                              {.key = "error", .type = CELL_TEXT, .content = true}};
+static const struct column place_columns[] = {
+    {COLUMN(TEXT, "perspective")}, {COLUMN(TEXT, "stream")},        {COLUMN(TEXT, "status")},
+    {COLUMN(INT, "version")},      {COLUMN(INT, "head")},           {COLUMN(BOOL, "stopped")},
+    {COLUMN(INT, "attempts")},     {COLUMN(INT, "failed_version")}, {COLUMN(TIME, "next")},
+    {COLUMN(UUID, "instance")},    {COLUMN(TIME, "lease_until")},   {COLUMN(INT, "token")},
+    {COLUMN(TIME, "updated")},     {COLUMN(TEXT, "fingerprint")},   {COLUMN(TEXT, "error"), .content = true}};
 
 static void place_row(struct call *call, const struct checkpoint_view *row) {
     static const char *const names[] = {"pending", "processing", "completed", "failed"};
@@ -104,8 +95,7 @@ static pawl_status checkpoints(struct call *call, pawl_error *err) {
 
 /* ---- Changing */
 
-static const struct column answer_columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                               {.key = "answer", .type = CELL_TEXT}};
+static const struct column answer_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status answered(struct call *call, enum store_answer answer, pawl_error *err) {
     pawl_str name = call_text(call, "name");
@@ -133,8 +123,7 @@ static pawl_status remove_it(struct call *call, pawl_error *err) {
     return change(call, PERSPECTIVE_REMOVE, err);
 }
 
-static const struct column reset_columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                              {.key = "checkpoints", .type = CELL_INT}};
+static const struct column reset_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "checkpoints")}};
 
 static pawl_status again(struct call *call, enum reset_mode mode, pawl_error *err) {
     const struct tree *items = call_value(call, "streams")->tree;
@@ -165,11 +154,11 @@ static pawl_status skip(struct call *call, pawl_error *err) {
     return status == PAWL_OK ? answered(call, answer, err) : status;
 }
 
-static const struct column switch_columns[] = {{.key = "perspective", .type = CELL_TEXT},
-                                               {.key = "answer", .type = CELL_TEXT},
-                                               {.key = "behind", .type = CELL_INT},
-                                               {.key = "digest_old", .type = CELL_TEXT},
-                                               {.key = "digest_new", .type = CELL_TEXT}};
+static const struct column switch_columns[] = {{COLUMN(TEXT, "perspective")},
+                                               {COLUMN(TEXT, "answer")},
+                                               {COLUMN(INT, "behind")},
+                                               {COLUMN(TEXT, "digest_old")},
+                                               {COLUMN(TEXT, "digest_new")}};
 
 static pawl_status switch_to(struct call *call, pawl_error *err) {
     struct perspective_switch in = {.name = call_text(call, "name"),

@@ -32,8 +32,7 @@ static pawl_status show(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-static const struct column answer_columns[] = {{.key = "receptor", .type = CELL_TEXT},
-                                               {.key = "answer", .type = CELL_TEXT}};
+static const struct column answer_columns[] = {{COLUMN(TEXT, "receptor")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status register_it(struct call *call, pawl_error *err) {
     const struct tree *on = call_value(call, "on")->tree;

@@ -136,10 +136,8 @@ static pawl_status items(struct call *call, pawl_error *err) {
 
 /* ---- Starting */
 
-static const struct column begun_columns[] = {{.key = "run", .type = CELL_INT},
-                                              {.key = "key", .type = CELL_TEXT},
-                                              {.key = "answer", .type = CELL_TEXT},
-                                              {.key = "plan_job", .type = CELL_INT}};
+static const struct column begun_columns[] = {
+    {COLUMN(INT, "run")}, {COLUMN(TEXT, "key")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "plan_job")}};
 
 static pawl_status start(struct call *call, pawl_error *err) {
     struct run_doc doc = {0};
@@ -170,9 +168,8 @@ static pawl_status start(struct call *call, pawl_error *err) {
 
 /* ---- Acting */
 
-static const struct column answer_columns[] = {{.key = "run", .type = CELL_INT},
-                                               {.key = "answer", .type = CELL_TEXT},
-                                               {.key = "count", .type = CELL_INT}};
+static const struct column answer_columns[] = {
+    {COLUMN(INT, "run")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "count")}};
 
 static pawl_status answered(struct call *call, const struct run_row *run, enum store_answer answer,
                             int64_t count, const char *conflict, pawl_error *err) {
@@ -268,8 +265,7 @@ static pawl_status statements(struct call *call, pawl_error *err) {
     return call_list_end(call, NULL, err);
 }
 
-static const struct column registered_columns[] = {{.key = "statement", .type = CELL_TEXT},
-                                                   {.key = "answer", .type = CELL_TEXT}};
+static const struct column registered_columns[] = {{COLUMN(TEXT, "statement")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status put_statement(struct call *call, pawl_error *err) {
     struct run_target in = {.name = call_text(call, "name"), .sql = call_text(call, "sql")};

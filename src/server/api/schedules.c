@@ -135,7 +135,7 @@ static pawl_status resume(struct call *call, pawl_error *err) { return set_pause
 
 /* ---- Looking ahead, and now */
 
-static const struct column instant_columns[] = {{.key = "instant", .type = CELL_TIME}};
+static const struct column instant_columns[] = {{COLUMN(TIME, "instant")}};
 
 static pawl_status instants(struct call *call, const struct job_schedule *schedule, pawl_error *err) {
     enum { INSTANTS_MAX = 100, INSTANTS_DEFAULT = 10 };
@@ -170,8 +170,7 @@ static pawl_status preview_body(struct call *call, pawl_error *err) {
     return status == PAWL_OK ? instants(call, &schedule, err) : status;
 }
 
-static const struct column run_columns[] = {{.key = "id", .type = CELL_INT},
-                                            {.key = "answer", .type = CELL_TEXT}};
+static const struct column run_columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status enqueue(struct call *call, pawl_str task, pawl_str params, pawl_error *err) {
     struct job_new job = {.task = task, .payload = params};

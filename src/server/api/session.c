@@ -10,10 +10,8 @@
 #include "server/http/stream.h"
 #include "server/server.h"
 
-static const struct column columns[] = {{.key = "role", .type = CELL_TEXT},
-                                        {.key = "until", .type = CELL_TIME},
-                                        {.key = "redacted", .type = CELL_BOOL},
-                                        {.key = "version", .type = CELL_TEXT}};
+static const struct column columns[] = {
+    {COLUMN(TEXT, "role")}, {COLUMN(TIME, "until")}, {COLUMN(BOOL, "redacted")}, {COLUMN(TEXT, "version")}};
 
 static void show(struct call *call, int64_t until_ms) {
     struct cell cells[] = {cell_cstr(credential_name(call->as)), cell_time(until_ms),

@@ -51,11 +51,10 @@ static pawl_status show(struct call *call, pawl_error *err) {
 
 /* ---- Pipelines */
 
-static const struct column pipeline_columns[] = {
-    {.key = "step", .type = CELL_TEXT},    {.key = "uses", .type = CELL_TEXT},
-    {.key = "needs", .type = CELL_JSON},   {.key = "timeout", .type = CELL_DURATION},
-    {.key = "attempts", .type = CELL_INT}, {.key = "foreach", .type = CELL_BOOL},
-    {.key = "if", .type = CELL_TEXT}};
+static const struct column pipeline_columns[] = {{COLUMN(TEXT, "step")},    {COLUMN(TEXT, "uses")},
+                                                 {COLUMN(JSON, "needs")},   {COLUMN(DURATION, "timeout")},
+                                                 {COLUMN(INT, "attempts")}, {COLUMN(BOOL, "foreach")},
+                                                 {COLUMN(TEXT, "if")}};
 
 /* The pipeline of a document, checked in its form only. */
 static pawl_status parse(struct call *call, pawl_str text, const struct pipeline **pipeline,
@@ -262,9 +261,8 @@ static pawl_status verify(struct call *call, pawl_error *err) {
     return status;
 }
 
-static const struct column head_columns[] = {{.key = "number", .type = CELL_INT},
-                                             {.key = "made_at", .type = CELL_TIME},
-                                             {.key = "hash", .type = CELL_TEXT}};
+static const struct column head_columns[] = {
+    {COLUMN(INT, "number")}, {COLUMN(TIME, "made_at")}, {COLUMN(TEXT, "hash")}};
 
 static pawl_status head(struct call *call, pawl_error *err) {
     struct audit_head last;

@@ -8,11 +8,10 @@
 #include "transport/module.h"
 #include "work/pipeline/builtin.h"
 
-static const struct column transport_columns[] = {
-    {.key = "transport", .type = CELL_TEXT}, {.key = "available", .type = CELL_BOOL},
-    {.key = "schemes", .type = CELL_TEXT},   {.key = "library", .type = CELL_TEXT},
-    {.key = "receives", .type = CELL_BOOL},  {.key = "summary", .type = CELL_TEXT},
-    {.key = "reason", .type = CELL_TEXT}};
+static const struct column transport_columns[] = {{COLUMN(TEXT, "transport")}, {COLUMN(BOOL, "available")},
+                                                  {COLUMN(TEXT, "schemes")},   {COLUMN(TEXT, "library")},
+                                                  {COLUMN(BOOL, "receives")},  {COLUMN(TEXT, "summary")},
+                                                  {COLUMN(TEXT, "reason")}};
 
 static pawl_status list_transports(struct call *call, pawl_error *err) {
     call_list(call);
@@ -48,10 +47,8 @@ pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error
 }
 
 static const struct column tool_columns[] = {
-    {.key = "name", .type = CELL_TEXT},        {.key = "kind", .type = CELL_TEXT},
-    {.key = "description", .type = CELL_TEXT}, {.key = "server", .type = CELL_TEXT},
-    {.key = "pinned", .type = CELL_BOOL},      {.key = "hash", .type = CELL_TEXT},
-    {.key = "error", .type = CELL_TEXT}};
+    {COLUMN(TEXT, "name")},   {COLUMN(TEXT, "kind")}, {COLUMN(TEXT, "description")}, {COLUMN(TEXT, "server")},
+    {COLUMN(BOOL, "pinned")}, {COLUMN(TEXT, "hash")}, {COLUMN(TEXT, "error")}};
 
 static pawl_status list_tools(struct call *call, pawl_error *err) {
     struct tools *tools = NULL;

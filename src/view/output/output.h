@@ -49,6 +49,9 @@ struct column {
     size_t word_count;
 };
 
+/* A column whose cell is computed: {COLUMN(INT, "ahead"), .drop = 1}. */
+#define COLUMN(cell, name) .key = (name), .type = CELL_##cell
+
 /* A value under a column; absent is null in JSON and - in tables. */
 struct cell {
     bool present;
