@@ -79,7 +79,7 @@ static void count_one(void *self, const struct perspective_new *in,
 
 pawl_status pawl_perspectives_register(pawl_store *store, const char *path, int *count, pawl_error *err) {
     int made = 0;
-    pawl_status status = perspective_register_path(send_store(store), path, count_one, &made, err);
+    pawl_status status = perspective_register_path(send_store(store), path, 0, count_one, &made, err);
     if (status == PAWL_OK && count != NULL)
         *count = made;
     return status;

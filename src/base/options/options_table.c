@@ -61,6 +61,9 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [OPTION_IDLE_POLLS] = {INT("idle_polls", "PAWL_IDLE_POLLS", "2", 1, 1000000,
                                "Consecutive empty polls after which a worker counts as idle.")},
     [OPTION_BATCH] = {INT("batch", "PAWL_BATCH", "500", 1, PAWL_BATCH_MAX, "Most messages in one claim.")},
+    [OPTION_PERSPECTIVE_BATCH] = {INT(
+        "perspective_batch", "PAWL_PERSPECTIVE_BATCH", "100", 1, PAWL_BATCH_MAX,
+        "Most events applied to a perspective in one transaction, where its file has no batch.")},
     [OPTION_CONCURRENCY] = {INT("concurrency", "PAWL_CONCURRENCY", "8", 1, 1024,
                                 "Handlers that run at the same time in one worker."),
                             .alias = "WORKER_MAX_LEASES"},

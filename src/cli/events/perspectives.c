@@ -66,10 +66,11 @@ static void told(void *self, const struct perspective_new *in, const struct pers
 static pawl_status register_files(struct cli *cli, pawl_error *err) {
     static const struct column told_columns[] = {
         {COLUMN(TEXT, "name")}, {COLUMN(INT, "version")}, {COLUMN(TEXT, "answer")}, {COLUMN(TEXT, "state")}};
+    int batch = (int)options_number(&cli->arguments.options, OPTION_PERSPECTIVE_BATCH);
     pawl_status status = PAWL_OK;
     output_list_begin(&cli->output, told_columns, sizeof told_columns / sizeof *told_columns);
     for (int i = 0; status == PAWL_OK && i < cli->arguments.word_count; i++)
-        status = perspective_register_path(cli->store, cli->arguments.words[i], told, cli, err);
+        status = perspective_register_path(cli->store, cli->arguments.words[i], batch, told, cli, err);
     return status == PAWL_OK ? output_list_end(&cli->output, "nothing registered", err) : status;
 }
 
@@ -111,7 +112,8 @@ static const struct command commands[] = {
                 "the time until all is applied, at the speed measured.",
      .example = "pawl perspectives status --rates 5s", .run = list},
     {COMMAND("perspectives register", "Register perspectives from files or directories"),
-     .arguments = "FILE...", .arguments_max = 64, .database = DATABASE_MAKE, .writes = true,
+     .arguments = "FILE...", .arguments_max = 64, .options = OPTION_BIT(OPTION_PERSPECTIVE_BATCH),
+     .database = DATABASE_MAKE, .writes = true,
      .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
                 "function; docs/perspectives.md describes it. The first version of a name is live; a later "
                 "one fills beside it until pawl perspectives switch. Registering the same definition again "

@@ -191,7 +191,7 @@ static pawl_status perspective_register_all(struct store *store, const struct pe
     return status;
 }
 
-static pawl_status register_file(struct store *store, struct arena *arena, const char *path,
+static pawl_status register_file(struct store *store, struct arena *arena, const char *path, int batch,
                                  perspective_told told, void *self, pawl_error *err) {
     struct perspective_new in;
     struct perspective_registered out;
@@ -199,6 +199,8 @@ static pawl_status register_file(struct store *store, struct arena *arena, const
     pawl_status status = file_read(arena, path, 4 * (size_t)PAWL_PERSPECTIVE_SQL_BYTES_MAX, &text, err);
     if (status == PAWL_OK)
         status = perspective_file_parse(arena, path, text, store->dialect, &in, err);
+    if (status == PAWL_OK && in.batch == 0)
+        in.batch = batch;
     if (status == PAWL_OK)
         status = perspective_register_all(store, &in, arena, &out, err);
     if (status == PAWL_OK && out.answer == ANSWER_CONFLICT)
@@ -239,7 +241,7 @@ static pawl_status list_files(struct arena *arena, const char *path, char ***nam
     return PAWL_OK;
 }
 
-pawl_status perspective_register_path(struct store *store, const char *path, perspective_told told,
+pawl_status perspective_register_path(struct store *store, const char *path, int batch, perspective_told told,
                                       void *self, pawl_error *err) {
     struct stat info;
     struct arena *arena = arena_create(0);
@@ -249,13 +251,13 @@ pawl_status perspective_register_path(struct store *store, const char *path, per
     if (stat(path, &info) != 0) {
         status = error_errno(err, PAWL_NOT_FOUND, OP, errno, "%s cannot be read", path);
     } else if (!S_ISDIR(info.st_mode)) {
-        status = register_file(store, arena, path, told, self, err);
+        status = register_file(store, arena, path, batch, told, self, err);
     } else {
         char **names = NULL;
         size_t count = 0;
         status = list_files(arena, path, &names, &count, err);
         for (size_t i = 0; status == PAWL_OK && i < count; i++)
-            status = register_file(store, arena, names[i], told, self, err);
+            status = register_file(store, arena, names[i], batch, told, self, err);
     }
     arena_free(arena);
     return status;

@@ -97,6 +97,14 @@ class PerspectiveTest(PerspectiveCase):
             self.assertEqual(behind, [])
             self.assertEqual(self.models(), self.fold())
 
+    # covers: P43
+    def test_batch_of_definitions_without_one(self):
+        self.ok("perspectives", "register", self.define("own", on=["a"], exec="true", batch=2),
+                self.define("given", on=["a"], exec="true"), "--perspective-batch", "7")
+        self.ok("perspectives", "register", self.define("default", on=["a"], exec="true"))
+        self.assertEqual({row["perspective"]: row["batch"] for row in self.ok("perspectives", "status")},
+                         {"own@1": 2, "given@1": 7, "default@1": 100})
+
     # covers: P27 B0.13
     def test_outside(self):
         program = self.dir / "handle.sh"

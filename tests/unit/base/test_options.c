@@ -79,6 +79,7 @@ static void defaults(void **fixture) {
     assert_int_equal(options_number(&s->options, OPTION_PARTITIONS), PAWL_PARTITIONS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_LANES), PAWL_LANES_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_BATCH), PAWL_BATCH_DEFAULT);
+    assert_int_equal(options_number(&s->options, OPTION_PERSPECTIVE_BATCH), 100);
     assert_int_equal(options_number(&s->options, OPTION_IDLE_POLLS), 2);
     assert_int_equal(options_number(&s->options, OPTION_MAX_ATTEMPTS), PAWL_ATTEMPTS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_RETRY_BASE), PAWL_RETRY_BASE_MS_DEFAULT);
