@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "world.h"
+#include "sim/world/world.h"
 
 enum { JOBS_MAX = 64, SHOWN_MAX = 5, TRIALS_MAX = 99, REPLAY_EVERY = 100 };
 

@@ -1,5 +1,5 @@
 /* Seeded bugs of the protocol: the list. */
-#include "mutants_int.h"
+#include "sim/mutants/mutants_int.h"
 
 const struct mutant mutants[] = {
     {.name = "stale-completion",

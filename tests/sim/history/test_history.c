@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "history.h"
+#include "sim/history/history.h"
 
 enum { LEASE_MS = 1000, STREAM = 0, NOW = 10000 };
 

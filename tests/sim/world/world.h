@@ -4,12 +4,12 @@
 #define SIM_WORLD_H
 
 #include "engine/core/core.h"
-#include "ground.h"
-#include "history.h"
-#include "mutant.h"
-#include "queue.h"
+#include "sim/history/history.h"
+#include "sim/mutants/mutant.h"
+#include "sim/world/ground.h"
+#include "sim/world/queue.h"
+#include "sim/world/swarm.h"
 #include "store/store.h"
-#include "swarm.h"
 
 /* The store's clock when virtual time is 0. */
 #define SIM_EPOCH_MS INT64_C(1700000000000)

@@ -1,5 +1,5 @@
 /* The readable trace of a world: one line per happening, with words for its numbers. */
-#include "trace.h"
+#include "sim/world/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

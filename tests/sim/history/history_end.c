@@ -1,5 +1,5 @@
 /* The history checker: dead letters, and the end of every message. */
-#include "history_int.h"
+#include "sim/history/history_int.h"
 
 static void check_death(struct history *h, int message, const struct message_row *row) {
     const struct history_message *m = &h->messages[message];

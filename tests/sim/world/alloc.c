@@ -1,5 +1,5 @@
 /* Memory of the simulator: there is enough, or the program ends. */
-#include "alloc.h"
+#include "sim/world/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The dice of one run: what kind of world it is and which faults it has, all drawn from the seed. */
-#include "swarm.h"
+#include "sim/world/swarm.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Seeded bugs of the protocol that spoil the store's tables, as a wrong statement would; the store's own
  * invariants hold afterwards, so that the history has to show the bug. */
 #include "base/uuid.h"
-#include "mutants_int.h"
+#include "sim/mutants/mutants_int.h"
 
 #define NOT_CLAIMED                                                                                          \
     " AND NOT EXISTS (SELECT 1 FROM pawl_claim_item AS i WHERE i.kind = a.kind AND i.seq = a.seq)"

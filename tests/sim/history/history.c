@@ -1,13 +1,13 @@
 /* The history checker: its records, and what the store says about grants. */
-#include "history.h"
+#include "sim/history/history.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "alloc.h"
-#include "history_int.h"
+#include "sim/history/history_int.h"
+#include "sim/world/alloc.h"
 
 void history_init(struct history *h, const struct history_rules *rules, size_t stream_count) {
     *h = (struct history){.rules = *rules, .stream_count = stream_count};

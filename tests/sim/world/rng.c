@@ -1,5 +1,5 @@
 /* Numbers that look random and are the same for the same seed: xoshiro256**. */
-#include "rng.h"
+#include "sim/world/rng.h"
 
 static uint64_t rotate(uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
 

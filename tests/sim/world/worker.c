@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "base/str.h"
-#include "world.h"
+#include "sim/world/alloc.h"
+#include "sim/world/world.h"
 
 bool worker_alive(const struct world *world, int index) { return world->workers[index].core != NULL; }
 

@@ -1,9 +1,9 @@
 /* Seeded bugs of the protocol: where they act. */
-#include "mutant.h"
+#include "sim/mutants/mutant.h"
 
 #include <string.h>
 
-#include "world.h"
+#include "sim/world/world.h"
 
 const struct mutant *mutant_find(const char *name) {
     for (size_t i = 0; i < mutant_count; i++) {

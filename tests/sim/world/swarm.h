@@ -3,7 +3,7 @@
 #define SIM_SWARM_H
 
 #include "engine/core/core.h"
-#include "rng.h"
+#include "sim/world/rng.h"
 
 /* Everything that can go wrong, and some that is just life; each is counted when it really happens. */
 enum fault {

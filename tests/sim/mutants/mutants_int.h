@@ -2,7 +2,7 @@
 #ifndef SIM_MUTANTS_INT_H
 #define SIM_MUTANTS_INT_H
 
-#include "world.h"
+#include "sim/world/world.h"
 
 void mutant_releases_lost(struct world *world, struct wire *wire, struct work_batch_result *result,
                           struct arena *arena);

@@ -1,9 +1,9 @@
 /* The history checker: what was reported and what the store made of it. */
 #include <inttypes.h>
 
-#include "alloc.h"
 #include "base/limits.h"
-#include "history_int.h"
+#include "sim/history/history_int.h"
+#include "sim/world/alloc.h"
 
 static void run_add(struct history *h, struct history_run run) {
     struct history_message *m = &h->messages[run.message];

@@ -1,11 +1,11 @@
 /* What happens next: a binary heap of (virtual time, sequence). */
-#include "queue.h"
+#include "sim/world/queue.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "alloc.h"
+#include "sim/world/alloc.h"
 
 static bool before(const struct occasion *a, const struct occasion *b) {
     return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->sequence < b->sequence;

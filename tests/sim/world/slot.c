@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "world.h"
+#include "sim/world/world.h"
 
 static struct sim_slot *slot_of(struct world *world, int index, int slot) {
     return &world->workers[index].slots[slot];

@@ -2,7 +2,7 @@
 #ifndef SIM_HISTORY_INT_H
 #define SIM_HISTORY_INT_H
 
-#include "history.h"
+#include "sim/history/history.h"
 
 /* NULL: the message has no stream. */
 struct history_stream *history_stream_of(struct history *history, const struct history_message *message);

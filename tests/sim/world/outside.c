@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "alloc.h"
 #include "base/str.h"
-#include "world.h"
+#include "sim/world/alloc.h"
+#include "sim/world/world.h"
 
 enum { BURST_MAX = 30, CHECK_MS = 400 };
 

@@ -1,13 +1,13 @@
 /* The ground that worlds stand on: emptying a database is much faster than making one, and what was prepared
  * for it stays so. */
-#include "ground.h"
+#include "sim/world/ground.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
+#include "sim/world/alloc.h"
 #include "store/sqlite/file/connection.h"
 #include "store/sqlite/file/memory.h"
 

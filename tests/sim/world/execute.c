@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "alloc.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "world.h"
+#include "sim/world/alloc.h"
+#include "sim/world/world.h"
 
 enum { PUT_MAX = 32, NAME_BYTES = 16 };
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "world.h"
+#include "sim/world/alloc.h"
+#include "sim/world/world.h"
 
 void delivery_free(struct delivery *delivery) {
     if (delivery == NULL)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/uuid.h"
-#include "mutants_int.h"
+#include "sim/mutants/mutants_int.h"
 
 /* Who holds a message now, under which token; false: it is not in flight. */
 static bool holder_of(struct world *world, pawl_uuid id, struct arena *arena, struct message_row *holder) {

@@ -1,15 +1,15 @@
 /* One simulated world, from its first event to the verdict. */
-#include "world.h"
+#include "sim/world/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "trace.h"
+#include "sim/world/alloc.h"
+#include "sim/world/trace.h"
 
 enum {
     STEPS_MAX = 3000000,
