@@ -252,6 +252,8 @@ static void count_answer(struct job_core *core, const struct entry *entry, enum 
 
 void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_ms, pawl_status status,
                             const struct finish_result *result, void *grant) {
+    if (!core->resend)
+        core->first_sent_ms = sent_ms;
     core->resend = false;
     if (status != PAWL_OK) {
         core->metrics.lost_calls++;
@@ -281,7 +283,7 @@ void job_core_finished_call(struct job_core *core, int64_t sent_ms, int64_t now_
         core->next_claim_ms = more ? 0 : now_ms + core->config.poll_ms;
     }
     if (result->jobs.count > 0)
-        take_grant(core, sent_ms, now_ms, &result->jobs, grant);
+        take_grant(core, core->first_sent_ms, now_ms, &result->jobs, grant);
     else if (grant != NULL)
         push(core, &core->free_grants, grant);
 }

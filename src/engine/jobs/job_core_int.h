@@ -81,7 +81,8 @@ struct job_core {
     struct finish_item *items;
     struct entry **sent;
     size_t sent_count;
-    bool resend; /* the call as it is goes out again */
+    bool resend;           /* the call as it is goes out again */
+    int64_t first_sent_ms; /* the first time: what it grants, it may have granted then */
     struct jobs_renew renew;
     struct renew_item *renew_items;
     struct entry **renewed;

@@ -84,6 +84,12 @@ void history_instance_lease(struct history *h, int instance, int64_t lease_until
         i->lease_until_ms = lease_until_ms;
 }
 
+void history_instance_heard(struct history *h, int instance, int64_t now_ms) {
+    struct history_instance *i = &h->instances[instance];
+    if (i->lease_until_ms > 0 && i->lease_until_ms <= now_ms)
+        i->revived_ms = now_ms;
+}
+
 void history_call_begins(struct history *h) { h->token_max_before = h->token_max; }
 
 static bool lease_over(const struct history *h, const struct history_message *m, int64_t now_ms) {

@@ -51,6 +51,7 @@ struct history_stream {
 
 struct history_instance {
     int64_t lease_until_ms;
+    int64_t revived_ms; /* when a beat came after its lease was over; 0 = never */
     bool left, evicted; /* deregistered; evicted by an operator while it lived */
     bool watched;       /* calm world, worker alive under this id: a grant may not get lost */
 };
@@ -97,6 +98,8 @@ int history_instance_new(struct history *history);
 /* What the store answered, at the moment it did. */
 void history_put(struct history *history, int message, enum store_answer answer);
 void history_instance_lease(struct history *history, int instance, int64_t lease_until_ms);
+/* It is heard of: when its lease was over, what it held may have been taken meanwhile. */
+void history_instance_heard(struct history *history, int instance, int64_t now_ms);
 void history_instance_left(struct history *history, int instance, int64_t now_ms);
 void history_call_begins(struct history *history);
 void history_granted(struct history *history, int message, const struct item *item, int instance,

@@ -66,6 +66,20 @@ void mutant_after_deregister(struct world *world, const struct wire *wire) {
 
 void mutant_after_redrive(struct world *world, const struct dead_ref *ref) { ACT(after_redrive, world, ref); }
 
+void mutant_before_enqueue(struct world *world, struct jobs_enqueue *in) { ACT(before_enqueue, world, in); }
+
+void mutant_before_call(struct world *world, struct wire *wire) { ACT(before_call, world, wire); }
+
+void mutant_after_call(struct world *world, struct wire *wire, struct delivery *delivery) {
+    ACT(after_call, world, wire, delivery);
+}
+
+void mutant_after_wake(struct world *world, const struct job_wake *in) { ACT(after_wake, world, in); }
+
+void mutant_after_cancel(struct world *world, int64_t id) { ACT(after_cancel, world, id); }
+
+void mutant_after_job_redrive(struct world *world, int64_t id) { ACT(after_job_redrive, world, id); }
+
 void mutant_forget(struct world *world) {
     arena_free(world->mutant_memory.arena);
     world->mutant_memory = (struct mutant_memory){0};

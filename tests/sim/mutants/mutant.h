@@ -7,6 +7,7 @@
 
 struct world;
 struct wire;
+struct delivery;
 
 /* A bug, as small wrappers around the store's operations and the worker's clock. NULL: nothing is changed
  * there. */
@@ -30,6 +31,13 @@ struct mutant {
     void (*before_deregister)(struct world *world, const struct wire *wire);
     void (*after_deregister)(struct world *world, const struct wire *wire);
     void (*after_redrive)(struct world *world, const struct dead_ref *ref);
+    /* The calls of the other kinds of work. */
+    void (*before_enqueue)(struct world *world, struct jobs_enqueue *in);
+    void (*before_call)(struct world *world, struct wire *wire);
+    void (*after_call)(struct world *world, struct wire *wire, struct delivery *delivery);
+    void (*after_wake)(struct world *world, const struct job_wake *in);
+    void (*after_cancel)(struct world *world, int64_t id);
+    void (*after_job_redrive)(struct world *world, int64_t id);
 };
 
 /* What a bug has to remember between calls. */
@@ -63,6 +71,12 @@ void mutant_after_beat(struct world *world, const struct wire *wire);
 void mutant_before_deregister(struct world *world, const struct wire *wire);
 void mutant_after_deregister(struct world *world, const struct wire *wire);
 void mutant_after_redrive(struct world *world, const struct dead_ref *ref);
+void mutant_before_enqueue(struct world *world, struct jobs_enqueue *in);
+void mutant_before_call(struct world *world, struct wire *wire);
+void mutant_after_call(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_after_wake(struct world *world, const struct job_wake *in);
+void mutant_after_cancel(struct world *world, int64_t id);
+void mutant_after_job_redrive(struct world *world, int64_t id);
 void mutant_forget(struct world *world);
 
 #endif

@@ -140,6 +140,8 @@ pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *
     int instance = world_number(wire->instance);
     history_call_begins(&world->history);
     if (batch.only.kind == 0)
+        history_instance_heard(&world->history, instance, world_db_ms(world));
+    if (batch.only.kind == 0)
         history_instance_lease(&world->history, instance, result->lease_until_ms);
     for (int kind = 1; kind <= KIND_COUNT; kind++)
         tell_kind(world, wire, kind, result);
@@ -201,6 +203,7 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
     if (status != PAWL_OK)
         return status;
     mutant_after_beat(world, wire);
+    history_instance_heard(&world->history, world_number(wire->instance), world_db_ms(world));
     history_instance_lease(&world->history, world_number(wire->instance), wire->beat.lease_until_ms);
     if (ops->core.grants_settle(world->store, &wire->known, &wire->settled, &wire->error) == PAWL_OK)
         history_settled(&world->history, world_number(wire->instance), &wire->known, world_db_ms(world));
@@ -243,7 +246,9 @@ pawl_status execute_deregister(struct world *world, struct wire *wire) {
     pawl_status status =
         world->store->ops->core.instance_deregister(world->store, wire->instance, &wire->error);
     mutant_after_deregister(world, wire);
-    if (status == PAWL_OK)
+    if (status == PAWL_OK) {
+        kinds_left(world, world_number(wire->instance));
         history_instance_left(&world->history, world_number(wire->instance), world_db_ms(world));
+    }
     return status;
 }

@@ -6,9 +6,9 @@
 #include "sim/world/alloc.h"
 #include "sim/world/world.h"
 
-enum { BURST_MAX = 30, CHECK_MS = 400 };
+enum { BURST_MAX = 30, CHECK_MS = 2000 };
 
-static enum nature draw_nature(struct world *world) {
+enum nature outside_nature(struct world *world) {
     static const struct {
         enum fault fault;
         enum nature nature;
@@ -30,7 +30,7 @@ static enum nature draw_nature(struct world *world) {
 
 static void message_new(struct world *world, int kind_index, int stream) {
     const struct swarm *swarm = &world->swarm;
-    enum nature nature = draw_nature(world);
+    enum nature nature = outside_nature(world);
     world->failing += nature != NATURE_NORMAL;
     int handler = (int)rng_range(&world->rng, 0, swarm->handler_count - 1);
     bool innocent = nature == NATURE_NORMAL && swarm->handlers[handler].timeout_ms == 0;
@@ -214,6 +214,7 @@ void outside_operate(struct world *world) {
         world_note(world, "maintain", out.claims_expired, 0, 0);
     }
     arena_free(arena);
+    kinds_operate(world);
     if (!world->stopping)
         world_push(world, rng_range(&world->rng, 200, 800), (struct occasion){.what = HAPPENS_OPERATE});
 }

@@ -19,10 +19,12 @@ enum happening {
     HAPPENS_OPERATE,
     HAPPENS_CHECK,
     HAPPENS_HEAL,
-    HAPPENS_DRAINED
+    HAPPENS_DRAINED,
+    HAPPENS_THEN /* what a kind of work asked for; worker -1 = of nobody */
 };
 
 struct wire;
+struct world;
 
 struct occasion {
     int64_t at_ms;
@@ -32,6 +34,8 @@ struct occasion {
     uint64_t number;
     struct lane_name place; /* wake */
     struct wire *wire;
+    void (*then)(struct world *world, const struct occasion *occasion);
+    uint64_t life; /* of the worker for which it happens */
 };
 
 /* Zero it before first use; queue_free at the end. */

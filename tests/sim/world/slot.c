@@ -52,14 +52,14 @@ void slot_cancel(struct world *world, int index, int number, enum stop_reason re
     slot_wait(world, index, slot, rng_range(&world->rng, 0, 5));
 }
 
-static int64_t duration_ms(struct world *world, struct sim_message *message) {
+int64_t slot_duration_ms(struct world *world, enum nature *nature) {
     const struct swarm *swarm = &world->swarm;
-    switch (message->nature) {
+    switch (*nature) {
     case NATURE_SLOW:
         world_fault(world, FAULT_SLOW);
         return rng_range(&world->rng, swarm->handler_ms, swarm->lease_ms * 8 / 10);
     case NATURE_HANG:
-        message->nature = NATURE_NORMAL; /* once */
+        *nature = NATURE_NORMAL; /* once */
         world_fault(world, FAULT_HANG);
         return rng_range(&world->rng, swarm->lease_ms, swarm->lease_ms * 4);
     default:
@@ -67,13 +67,12 @@ static int64_t duration_ms(struct world *world, struct sim_message *message) {
     }
 }
 
-/* What the handler says at its end when nobody interrupted it. */
-static enum outcome_type verdict_of(struct world *world, struct sim_message *message) {
-    switch (message->nature) {
+enum outcome_type slot_verdict(struct world *world, enum nature nature, int *fails_left) {
+    switch (nature) {
     case NATURE_FLAKY:
-        if (message->fails_left <= 0)
+        if (*fails_left <= 0)
             return OUTCOME_DONE;
-        message->fails_left--;
+        (*fails_left)--;
         world_fault(world, FAULT_FAIL);
         return OUTCOME_RETRY;
     case NATURE_FAILING:
@@ -93,7 +92,7 @@ static void item_ends(struct world *world, int index, struct sim_slot *slot) {
     if (slot->interrupted)
         outcome->type = slot->reason == STOP_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED;
     else
-        outcome->type = verdict_of(world, message);
+        outcome->type = slot_verdict(world, message->nature, &message->fails_left);
     outcome->error = STR("the handler failed");
     if (outcome->type == OUTCOME_DONE)
         history_effect(&world->history, slot->run);
@@ -119,7 +118,7 @@ static bool item_begins(struct world *world, int index, struct sim_slot *slot) {
         worker_kill(world, index);
         return false;
     }
-    slot_wait(world, index, slot, duration_ms(world, message));
+    slot_wait(world, index, slot, slot_duration_ms(world, &message->nature));
     /* The worst moment to be stopped: somebody else will have the message when it goes on. */
     if (world_strikes(world, FAULT_PAUSE))
         worker_pause(world, index,

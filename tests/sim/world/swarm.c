@@ -32,6 +32,8 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_MAINTAIN] = "maintain",
     [FAULT_NO_HANDLER] = "no_handler",
     [FAULT_DEAF_WAKE] = "wake_lost",
+    [FAULT_UNSTARTED] = "died_before_start",
+    [FAULT_CANCEL] = "cancel",
 };
 
 /* How often each fault is tried for when a run has it: of 10,000, per request, message or look round. */
@@ -53,7 +55,8 @@ static const struct {
     {FAULT_REDRIVE, 5000, 500, 5000},    {FAULT_DISCARD, 2000, 100, 1500},
     {FAULT_EVICT, 1500, 20, 200},        {FAULT_EPOCH, 1000, 20, 100},
     {FAULT_MAINTAIN, 5000, 100, 1000},   {FAULT_NO_HANDLER, 1500, 500, 3000},
-    {FAULT_DEAF_WAKE, 3000, 500, 10000},
+    {FAULT_DEAF_WAKE, 3000, 500, 10000}, {FAULT_UNSTARTED, 2000, 50, 500},
+    {FAULT_CANCEL, 4000, 500, 5000},
 };
 
 static void draw_faults(struct swarm *swarm, struct rng *rng) {
@@ -67,8 +70,9 @@ static void draw_faults(struct swarm *swarm, struct rng *rng) {
     if (!swarm->calm && !swarm->only_poison)
         return;
     /* A living, reachable worker keeps what it was given: whatever threatens that is off. */
-    static const enum fault off[] = {FAULT_KILL, FAULT_KILL_STORM, FAULT_PAUSE, FAULT_DELAYED,   FAULT_DOWN,
-                                     FAULT_HANG, FAULT_EVICT,      FAULT_SLOW,  FAULT_NO_HANDLER};
+    static const enum fault off[] = {FAULT_KILL,       FAULT_KILL_STORM, FAULT_PAUSE, FAULT_DELAYED,
+                                     FAULT_DOWN,       FAULT_HANG,       FAULT_EVICT, FAULT_SLOW,
+                                     FAULT_NO_HANDLER, FAULT_UNSTARTED};
     for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++)
         swarm->chance[off[i]] = 0;
     if (swarm->calm) {
@@ -97,6 +101,25 @@ static void draw_handlers(struct swarm *swarm, struct rng *rng) {
     }
 }
 
+/* Which kinds of work there are: some worlds have one, others several. */
+static void draw_kinds(struct swarm *swarm, struct rng *rng) {
+    struct swarm_kinds *on = &swarm->kinds_on;
+    bool alone = rng_chance(rng, 5000);
+    int which = (int)rng_range(rng, 0, 1);
+    bool messages = alone ? which == 0 : rng_chance(rng, 5000);
+    bool jobs = alone ? which == 1 : !messages || rng_chance(rng, 6000);
+    swarm->messages = messages ? (int)rng_range(rng, 5, 50) : 0;
+    if (!messages)
+        swarm->kind_count = 0;
+    on->jobs = jobs ? (int)rng_range(rng, 4, 50) : 0;
+    on->keys = rng_chance(rng, 6000) ? (int)rng_range(rng, 1, 4) : 0;
+    for (int i = 0; i < on->keys; i++) {
+        on->key_limit[i] = rng_chance(rng, 4000) ? (int)rng_range(rng, 1, 2) : 0;
+        on->key_weight[i] = (int)rng_range(rng, 1, 2);
+        on->key_rated[i] = rng_chance(rng, 1500);
+    }
+}
+
 static void draw_times(struct swarm *swarm, struct rng *rng) {
     swarm->lease_ms = rng_range(rng, 300, 3000);
     swarm->instance_lease_ms = rng_range(rng, 300, 2000);
@@ -117,7 +140,6 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
     swarm->lanes = (int)rng_range(rng, 1, 8);
     swarm->partitions = swarm->lanes * (int)rng_range(rng, 1, 4);
     swarm->streams = (int)rng_range(rng, 1, 8);
-    swarm->messages = (int)rng_range(rng, 5, 80);
     swarm->max_attempts = (int)rng_range(rng, 2, 5);
     swarm->slots = (int)rng_range(rng, 1, 4);
     swarm->batch = (int)rng_range(rng, 1, 40);
@@ -131,6 +153,7 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
                       : rng_chance(rng, 6000) ? STRATEGY_INSTANT
                                               : STRATEGY_CUSTOM;
     swarm->drift_ppm_max = 20000;
+    draw_kinds(swarm, rng);
     draw_times(swarm, rng);
     draw_handlers(swarm, rng);
     draw_faults(swarm, rng);

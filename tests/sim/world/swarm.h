@@ -3,6 +3,7 @@
 #define SIM_SWARM_H
 
 #include "engine/core/core.h"
+#include "sim/kinds/kinds.h"
 #include "sim/world/rng.h"
 
 /* Everything that can go wrong, and some that is just life; each is counted when it really happens. */
@@ -35,6 +36,8 @@ enum fault {
     FAULT_MAINTAIN,   /* housekeeping */
     FAULT_NO_HANDLER, /* a worker has no handler for some messages */
     FAULT_DEAF_WAKE,  /* a wake-up is lost */
+    FAULT_UNSTARTED,  /* a worker dies between a claim and the start of what it got */
+    FAULT_CANCEL,     /* somebody cancels a job */
     FAULT_COUNT
 };
 
@@ -57,7 +60,10 @@ struct swarm {
     bool only_poison;        /* no other reason for a worker to die */
     int chance[FAULT_COUNT]; /* of 10,000, per occasion */
     int drift_ppm_max;
+    struct swarm_kinds kinds_on;
 };
+
+static inline bool swarm_has_jobs(const struct swarm *swarm) { return swarm->kinds_on.jobs > 0; }
 
 void swarm_draw(struct swarm *swarm, struct rng *rng);
 

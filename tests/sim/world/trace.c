@@ -21,7 +21,9 @@ struct row {
     struct column columns[3];
 };
 
-#define REQUESTS WORDS("ready", "register", "beat", "look", "batch", "report", "deregister", "put")
+#define REQUESTS                                                                                             \
+    WORDS("ready", "register", "beat", "look", "batch", "claim", "report", "deregister", "wait begin",       \
+          "wait end", "put", "call")
 #define ANSWERS WORDS("-", "applied", "duplicate", "stale", "conflict", "invalid", "not found")
 #define LOGS                                                                                                 \
     WORDS("state", "start skipped", "not ready", "paused", "ready again", "registered", "register failed",   \
@@ -87,6 +89,19 @@ void trace_print(int64_t now_ms, const char *what, const int64_t numbers[static 
         {"epoch", {{"epoch", false, NULL}}},
         {"maintain", {{"claims_expired", false, NULL}}},
         {"drained", {{"after_ms", false, NULL}}},
+        {"enqueue", {{"job", false, NULL}, {"answer", false, ANSWERS}, {"key", false, NULL}}},
+        {"job grant", {{"instance", false, NULL}, {"job", false, NULL}, {"token", true, NULL}}},
+        {"job report",
+         {{"job", false, NULL},
+          {"outcome", false, WORDS("-", "complete", "fail", "snooze", "release", "wait")},
+          {"answer", false, ANSWERS}}},
+        {"job renew", {{"job", false, NULL}, {"token", true, NULL}, {"answer", false, ANSWERS}}},
+        {"job begins", {{"worker", false, NULL}, {"job", false, NULL}, {"token", true, NULL}}},
+        {"job ended", {{"job", false, NULL}, {"end", false, NULL}}},
+        {"job cancel", {{"worker", false, NULL}, {"slot", false, NULL}, {"reason", false, NULL}}},
+        {"job cancelled", {{"job", false, NULL}, {"answer", false, ANSWERS}}},
+        {"job redrive", {{"job", false, NULL}, {"discard", false, NULL}, {"answer", false, ANSWERS}}},
+        {"signal", {{"signal", false, NULL}, {"woken", false, NULL}, {"kept", false, NULL}}},
     };
     printf("%8" PRId64 " %-10s", now_ms, what);
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -94,6 +109,8 @@ void trace_print(int64_t now_ms, const char *what, const int64_t numbers[static 
             continue;
         for (int j = 0; j < 3; j++)
             print_number(&rows[i].columns[j], numbers[j]);
+        printf("\n");
+        return;
     }
-    printf("\n");
+    printf(" %" PRId64 " %" PRId64 " %" PRId64 "\n", numbers[0], numbers[1], numbers[2]);
 }

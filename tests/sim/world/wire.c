@@ -43,7 +43,7 @@ static void wire_push(struct world *world, enum happening what, struct wire *wir
     world_push(world, in_ms, (struct occasion){.what = what, .worker = wire->worker, .wire = wire});
 }
 
-static const void *copied(struct wire *wire, const void *items, size_t count, size_t size) {
+const void *wire_copy(struct wire *wire, const void *items, size_t count, size_t size) {
     if (count == 0)
         return NULL;
     const void *copy = arena_copy(wire->arena, items, count * size);
@@ -52,24 +52,24 @@ static const void *copied(struct wire *wire, const void *items, size_t count, si
     return copy;
 }
 
-static pawl_str copied_text(struct wire *wire, pawl_str text) {
-    return (pawl_str){copied(wire, text.ptr, text.len, 1), text.len};
+pawl_str wire_copy_text(struct wire *wire, pawl_str text) {
+    return (pawl_str){wire_copy(wire, text.ptr, text.len, 1), text.len};
 }
 
 /* The request outlives the core that made it: all of it is copied. */
 static void copy_batch(struct wire *wire, const struct work_batch *batch) {
     wire->batch = *batch;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
-        wire->batch.completions[kind] = copied(wire, batch->completions[kind], batch->completion_count[kind],
-                                               sizeof(struct complete_item));
+        wire->batch.completions[kind] = wire_copy(
+            wire, batch->completions[kind], batch->completion_count[kind], sizeof(struct complete_item));
         wire->batch.releases[kind] =
-            copied(wire, batch->releases[kind], batch->release_count[kind], sizeof(struct release_item));
+            wire_copy(wire, batch->releases[kind], batch->release_count[kind], sizeof(struct release_item));
         wire->batch.renewals[kind] =
-            copied(wire, batch->renewals[kind], batch->renewal_count[kind], sizeof(struct item_ref));
-        struct fail_item *failures = (struct fail_item *)copied(
+            wire_copy(wire, batch->renewals[kind], batch->renewal_count[kind], sizeof(struct item_ref));
+        struct fail_item *failures = (struct fail_item *)wire_copy(
             wire, batch->failures[kind], batch->failure_count[kind], sizeof(struct fail_item));
         for (size_t i = 0; i < batch->failure_count[kind]; i++)
-            failures[i].error = copied_text(wire, failures[i].error);
+            failures[i].error = wire_copy_text(wire, failures[i].error);
         wire->batch.failures[kind] = failures;
     }
 }
@@ -101,7 +101,8 @@ static void wire_launch(struct world *world, struct wire *wire, int64_t after_ms
     world->requests++;
     wire->fate = draw_fate(world);
     wire->answered = false;
-    world_note(world, "send", wire->worker, (int64_t)wire->type, (int64_t)wire->fate);
+    world_note(world, wire->type == WIRE_CALL ? wire->call->name : "send", wire->worker, (int64_t)wire->type,
+               (int64_t)wire->fate);
     if (wire->fate == FATE_LOST) {
         wire_push(world, HAPPENS_REPLY, wire, patience_ms(world));
         return;
@@ -145,11 +146,11 @@ void wire_send(struct world *world, int index, enum wire_type type, const struct
     }
     if (type == WIRE_BEAT) {
         wire->known = *action->known;
-        wire->known.held = copied(wire, wire->known.held, wire->known.count, sizeof(*wire->known.held));
+        wire->known.held = wire_copy(wire, wire->known.held, wire->known.count, sizeof(*wire->known.held));
     }
     if (type == WIRE_REPORT) {
         wire->report = action->report;
-        wire->report.fail.error = copied_text(wire, wire->report.fail.error);
+        wire->report.fail.error = wire_copy_text(wire, wire->report.fail.error);
     }
     if (type == WIRE_REGISTER) {
         wire->registration = worker->config.instance;
@@ -171,6 +172,25 @@ void wire_send_put(struct world *world, int first_message, int count) {
         wire->request = world_uuid(world, first_message);
     world->puts_open++;
     wire_launch(world, wire, 0);
+}
+
+struct wire *wire_call_new(struct world *world, int index, const struct wire_call *call, size_t data_bytes) {
+    struct wire *wire = wire_new(world, WIRE_CALL, index);
+    wire->call = call;
+    wire->data = arena_alloc(wire->arena, data_bytes > 0 ? data_bytes : 1);
+    if (wire->data == NULL)
+        abort();
+    memset(wire->data, 0, data_bytes);
+    if (index < 0)
+        return wire;
+    wire->life = world->workers[index].life;
+    wire->instance = engine_metrics(world->workers[index].core).instance;
+    return wire;
+}
+
+void wire_call_send(struct world *world, struct wire *wire, int64_t after_ms) {
+    wire->sent_ms = world->now_ms;
+    wire_launch(world, wire, after_ms);
 }
 
 /* Requests of a dead worker that have not arrived: some never do, some arrive after all. Replies find nobody.
@@ -224,6 +244,10 @@ static void execute(struct world *world, struct wire *wire, struct delivery *del
     case WIRE_PUT:
         wire->status = execute_put(world, wire, delivery->arena);
         break;
+    case WIRE_CALL:
+        mutant_before_call(world, wire);
+        wire->status = wire->call->execute(world, wire, delivery);
+        break;
     }
 }
 
@@ -254,8 +278,8 @@ void wire_execute(struct world *world, struct wire *wire) {
     delivery_free(wire->delivery);
     wire->delivery = delivery;
     /* The store has done it and the one who asked dies before it hears of it. */
-    bool batch = wire->type == WIRE_BATCH || wire->type == WIRE_CLAIM;
-    bool there = batch && worker_alive(world, wire->worker) &&
+    bool grants = wire->type == WIRE_BATCH || wire->type == WIRE_CLAIM || wire->type == WIRE_CALL;
+    bool there = grants && wire->worker >= 0 && worker_alive(world, wire->worker) &&
                  world->workers[wire->worker].life == wire->life;
     if (there && rng_chance(&world->rng, 2000) && world_strikes(world, FAULT_KILL)) {
         world_fault(world, FAULT_KILL);
@@ -316,6 +340,10 @@ void wire_reply(struct world *world, struct wire *wire) {
         reply_put(world, wire);
         return;
     }
+    if (wire->type == WIRE_CALL && wire->worker < 0) {
+        wire->call->reply(world, wire);
+        return;
+    }
     struct worker *worker = &world->workers[wire->worker];
     if (worker->core == NULL || worker->life != wire->life)
         return;
@@ -354,6 +382,9 @@ void wire_reply(struct world *world, struct wire *wire) {
         event.type = EVENT_WAITING;
         event.wait_late = wire->late;
         break;
+    case WIRE_CALL:
+        wire->call->reply(world, wire);
+        return;
     case WIRE_WAIT_END:
         return; /* nobody waits for it */
     default:
@@ -361,4 +392,7 @@ void wire_reply(struct world *world, struct wire *wire) {
         break;
     }
     worker_event(world, wire->worker, event);
+    if (wire->type == WIRE_BEAT && wire->status == PAWL_OK && worker_alive(world, wire->worker) &&
+        worker->life == wire->life)
+        job_worker_revive(world, wire->worker);
 }

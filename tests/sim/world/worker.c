@@ -12,8 +12,7 @@ int64_t worker_boot_ms(const struct worker *worker, int64_t now_ms) {
     return worker->clock_offset_ms + now_ms + now_ms * worker->clock_ppm / 1000000;
 }
 
-/* The first virtual time at which the worker's clock shows at least boot_ms. */
-static int64_t worker_when_ms(const struct worker *worker, int64_t boot_ms, int64_t now_ms) {
+int64_t worker_when_ms(const struct worker *worker, int64_t boot_ms, int64_t now_ms) {
     int64_t left_ms = boot_ms - worker_boot_ms(worker, now_ms);
     if (left_ms <= 0)
         return now_ms;
@@ -42,6 +41,8 @@ static void configure(struct world *world, struct worker *worker) {
     int kinds = 0;
     for (int i = 0; i < swarm->kind_count; i++)
         kinds |= KIND_BIT(swarm->kinds[i]);
+    if (swarm_has_jobs(swarm))
+        kinds |= KIND_BIT_JOBS;
     worker->config = (struct engine_config){
         .instance = {.service = STR("sim"),
                      .host = STR("host"),
@@ -100,6 +101,7 @@ void worker_start(struct world *world, int index) {
         abort();
     worker->slots = sim_alloc((size_t)world->swarm.slots * sizeof(*worker->slots));
     worker->held.next = worker->held.prev = &worker->held;
+    job_worker_start(world, index);
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
@@ -107,6 +109,7 @@ void worker_start(struct world *world, int index) {
 }
 
 void worker_free(struct worker *worker) {
+    job_worker_free(worker);
     engine_core_free(worker->core);
     worker->core = NULL;
     engine_actions_free(&worker->actions);
@@ -133,6 +136,7 @@ static void gone(struct world *world, int index) {
 void worker_kill(struct world *world, int index) {
     world_note(world, "killed", index, (int64_t)world->workers[index].life, 0);
     slots_die(world, index);
+    job_worker_dies(world, index);
     gone(world, index);
 }
 
@@ -154,6 +158,8 @@ void worker_stop(struct world *world, int index, bool now) {
         world->history.instances[worker->instance].watched = false;
     world_note(world, now ? "stop now" : "stop", index, 0, 0);
     worker_event(world, index, (struct engine_event){.type = now ? EVENT_STOP_NOW : EVENT_STOP});
+    if (worker->core != NULL)
+        job_worker_stop(world, index, now);
 }
 
 static void arm_timer(struct world *world, struct worker *worker, int64_t boot_ms) {
@@ -232,8 +238,11 @@ void worker_event(struct world *world, int index, struct engine_event event) {
     bool left = false;
     for (size_t i = 0; i < worker->actions.count && !left; i++)
         left = carry_out(world, worker, &worker->actions.items[i]);
-    if (!left)
+    if (!left) {
+        job_worker_sync(world, index);
         return;
+    }
     slots_die(world, index);
+    job_worker_dies(world, index);
     gone(world, index);
 }

@@ -121,7 +121,9 @@ static void begin(struct world *world, const struct world_plan *plan) {
         world_push(world, rng_range(&world->rng, 0, 500),
                    (struct occasion){.what = HAPPENS_START, .worker = i});
     }
-    world_push(world, 0, (struct occasion){.what = HAPPENS_PRODUCE});
+    kinds_begin(world);
+    if (swarm->messages > 0)
+        world_push(world, 0, (struct occasion){.what = HAPPENS_PRODUCE});
     world_push(world, 50, (struct occasion){.what = HAPPENS_FAULT});
     world_push(world, 300, (struct occasion){.what = HAPPENS_OPERATE});
     world_push(world, 1, (struct occasion){.what = HAPPENS_CHECK});
@@ -144,14 +146,16 @@ static int64_t bound_ms(const struct world *world) {
     const struct swarm *swarm = &world->swarm;
     int64_t failing_ms = swarm->max_attempts * (1000 + swarm->poll_ms) + 1000;
     return BOUND_MS + BOUND_LEASES * (swarm->lease_ms + swarm->instance_lease_ms) +
-           swarm->messages * (swarm->lease_ms / 4 + 200) + world->failing * failing_ms;
+           swarm->messages * (swarm->lease_ms / 4 + 200) + world->failing * failing_ms +
+           kinds_bound_ms(world);
 }
 
 /* Looks whether everything has ended; then the workers are told to leave. */
 static void drained(struct world *world) {
     if (world->history.open > 0)
         outside_dead_seen(world);
-    if (world->messages_left == 0 && world->puts_open == 0 && world->history.open == 0) {
+    bool rest = kinds_drained(world);
+    if (rest && world->messages_left == 0 && world->puts_open == 0 && world->history.open == 0) {
         world->drained_ms = world->now_ms;
         world->stopping = true;
         world_note(world, "drained", world->now_ms - world->heal_ms, 0, 0);
@@ -161,8 +165,8 @@ static void drained(struct world *world) {
     }
     if (world->now_ms - world->heal_ms > bound_ms(world)) {
         history_violated(&world->history, "liveness",
-                         "%zu messages have not ended %" PRId64 " ms after the faults", world->history.open,
-                         world->now_ms - world->heal_ms);
+                         "%zu messages and %zu jobs have not ended %" PRId64 " ms after the faults",
+                         world->history.open, world->kinds.jobs.open, world->now_ms - world->heal_ms);
         return;
     }
     world_push(world, DRAINED_MS, (struct occasion){.what = HAPPENS_DRAINED});
@@ -171,7 +175,8 @@ static void drained(struct world *world) {
 /* Late for a worker that is stopped: everything waits until it goes on. */
 static bool deferred(struct world *world, const struct occasion *occasion) {
     bool for_worker = occasion->what == HAPPENS_TIMER || occasion->what == HAPPENS_SLOT ||
-                      occasion->what == HAPPENS_WAKE || occasion->what == HAPPENS_REPLY;
+                      occasion->what == HAPPENS_WAKE || occasion->what == HAPPENS_REPLY ||
+                      occasion->what == HAPPENS_THEN;
     if (!for_worker || occasion->worker < 0)
         return false;
     const struct worker *worker = &world->workers[occasion->worker];
@@ -226,6 +231,10 @@ static void happen(struct world *world, const struct occasion *occasion) {
     case HAPPENS_DRAINED:
         drained(world);
         break;
+    case HAPPENS_THEN:
+        if (index < 0 || (worker_alive(world, index) && world->workers[index].life == occasion->life))
+            occasion->then(world, occasion);
+        break;
     }
 }
 
@@ -245,6 +254,7 @@ static void check_end(struct world *world) {
                "messages");
     bool innocents_live = world->swarm.only_poison || world->swarm.calm;
     history_end(&world->history, &rows, world_number, innocents_live);
+    kinds_check_end(world);
     arena_free(arena);
 }
 
@@ -284,6 +294,7 @@ static void world_free(struct world *world) {
             wire_unref(world, occasion.wire);
     }
     queue_free(&world->queue);
+    kinds_free(world);
     history_free(&world->history);
     free(world->messages);
     mutant_forget(world);

@@ -5,6 +5,7 @@
 
 #include "engine/core/core.h"
 #include "sim/history/history.h"
+#include "sim/kinds/kinds.h"
 #include "sim/mutants/mutant.h"
 #include "sim/world/ground.h"
 #include "sim/world/queue.h"
@@ -38,6 +39,7 @@ struct sim_message {
 struct delivery {
     struct arena *arena;
     struct work_batch_result result;
+    void *answer; /* of a call, in the arena */
     struct delivery *next, *prev;
 };
 
@@ -52,13 +54,25 @@ enum wire_type {
     WIRE_DEREGISTER,
     WIRE_WAIT_BEGIN,
     WIRE_WAIT_END,
-    WIRE_PUT
+    WIRE_PUT,
+    WIRE_CALL
 };
 enum wire_fate { FATE_FINE, FATE_LOST, FATE_UNKNOWN, FATE_GHOST };
+
+/* A request of one of the kinds of work beside messages. */
+struct wire_call {
+    const char *name;
+    /* What it asks for is wire->data; what was answered goes to delivery->answer. */
+    pawl_status (*execute)(struct world *world, struct wire *wire, struct delivery *delivery);
+    /* wire->status, and wire->delivery->answer if it is PAWL_OK; not called when its worker is gone. */
+    void (*reply)(struct world *world, struct wire *wire);
+};
 
 /* A request on its way to the store, and its answer on the way back. */
 struct wire {
     enum wire_type type;
+    const struct wire_call *call; /* WIRE_CALL */
+    void *data;
     enum wire_fate fate;
     int worker; /* -1: a producer's */
     uint64_t life;
@@ -117,8 +131,9 @@ struct worker {
     uint64_t timer;
     bool troubled; /* its last request failed */
     struct sim_slot *slots;
-    struct delivery held;  /* ring, this is its anchor */
-    int64_t wish_until_ms; /* the store's note that it wants to be woken; outlives it */
+    struct delivery held;    /* ring, this is its anchor */
+    struct job_worker *jobs; /* NULL: it has no job side */
+    int64_t wish_until_ms;   /* the store's note that it wants to be woken; outlives it */
 };
 
 struct world {
@@ -142,6 +157,7 @@ struct world {
     uint64_t faults[FAULT_COUNT];
     uint64_t requests, executed;
     struct mutant_memory mutant_memory;
+    struct kinds kinds;
 };
 
 struct verdict {
@@ -186,6 +202,8 @@ void worker_pause(struct world *world, int index, int64_t for_ms);
 void worker_stop(struct world *world, int index, bool now);
 bool worker_alive(const struct world *world, int index);
 int64_t worker_boot_ms(const struct worker *worker, int64_t now_ms);
+/* The first virtual time at which the worker's clock shows at least boot_ms. */
+int64_t worker_when_ms(const struct worker *worker, int64_t boot_ms, int64_t now_ms);
 void worker_free(struct worker *worker);
 
 /* slot.c */
@@ -193,10 +211,19 @@ void slot_start(struct world *world, int index, const struct engine_action *acti
 void slot_cancel(struct world *world, int index, int slot, enum stop_reason reason);
 void slot_go_on(struct world *world, int index, uint64_t number);
 void slots_die(struct world *world, int index);
+/* What a handler says at its end when nobody interrupted it, and how long it takes. */
+enum outcome_type slot_verdict(struct world *world, enum nature nature, int *fails_left);
+int64_t slot_duration_ms(struct world *world, enum nature *nature);
 
 /* wire.c */
 void wire_send(struct world *world, int index, enum wire_type type, const struct engine_action *action);
 void wire_send_put(struct world *world, int first_message, int count);
+/* A call of a worker (-1: of somebody outside), with room for what it asks for in the wire's arena. */
+struct wire *wire_call_new(struct world *world, int index, const struct wire_call *call, size_t data_bytes);
+/* Sends it, now or again. */
+void wire_call_send(struct world *world, struct wire *wire, int64_t after_ms);
+const void *wire_copy(struct wire *wire, const void *items, size_t count, size_t size);
+pawl_str wire_copy_text(struct wire *wire, pawl_str text);
 void wire_execute(struct world *world, struct wire *wire);
 void wire_reply(struct world *world, struct wire *wire);
 void wires_of_dead(struct world *world, int index, uint64_t life);
@@ -214,6 +241,7 @@ void execute_wait_begin(struct world *world, struct wire *wire);
 pawl_status execute_deregister(struct world *world, struct wire *wire);
 
 /* outside.c */
+enum nature outside_nature(struct world *world);
 void outside_produce(struct world *world);
 void outside_fault(struct world *world);
 void outside_operate(struct world *world);

@@ -215,6 +215,20 @@ TEST(a_lost_answer_is_asked_for_again_under_the_same_key) {
     finish(&w);
 }
 
+/* What the repeated call brings may have been granted by the first one: its lease runs since then. */
+TEST(a_lease_of_a_repeated_call_counts_from_the_first) {
+    struct world w;
+    begin(&w, (struct job_rule){0});
+    expect(&w, JOB_ACT_FINISH);
+    int64_t first_ms = w.now_ms;
+    job_core_finished_call(w.core, w.now_ms, w.now_ms, PAWL_UNKNOWN, &(struct finish_result){0}, NULL);
+    w.now_ms += JOB_CORE_BACKOFF_MS_MAX;
+    expect(&w, JOB_ACT_FINISH);
+    answer(&w, 1, 1);
+    assert_int_equal(expect(&w, JOB_ACT_START).fence_ms, first_ms + LEASE_MS - LEASE_MS / 10);
+    finish(&w);
+}
+
 TEST(a_job_without_a_handler_is_left_to_others) {
     struct world w;
     begin(&w, (struct job_rule){0});
@@ -600,6 +614,7 @@ int main(void) {
         cmocka_unit_test(a_lease_that_nobody_renews_fences_its_job),
         cmocka_unit_test(a_job_that_another_worker_has_is_stopped_at_once),
         cmocka_unit_test(a_lost_answer_is_asked_for_again_under_the_same_key),
+        cmocka_unit_test(a_lease_of_a_repeated_call_counts_from_the_first),
         cmocka_unit_test(a_job_without_a_handler_is_left_to_others),
         cmocka_unit_test(quick_functions_are_handed_out_in_bundles_and_slow_ones_are_not),
         cmocka_unit_test(only_what_takes_microseconds_is_claimed_ahead),

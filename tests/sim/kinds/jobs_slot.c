@@ -1,0 +1,161 @@
+/* Handlers of jobs: how long they take, what they do, and when they listen. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sim/kinds/jobs_int.h"
+#include "sim/world/alloc.h"
+
+struct job_slot *job_slots_new(int count) {
+    return sim_alloc((size_t)count * sizeof(struct job_slot));
+}
+
+void job_slots_free(struct job_slot *slots, int count) {
+    (void)count;
+    free(slots);
+}
+
+static void go_on(struct world *world, const struct occasion *occasion);
+
+static void wait_for(struct world *world, int index, struct job_slot *slot, int64_t for_ms) {
+    slot->number = ++world->numbers;
+    world_push(world, for_ms,
+               (struct occasion){.what = HAPPENS_THEN,
+                                 .worker = index,
+                                 .number = slot->number,
+                                 .life = world->workers[index].life,
+                                 .then = go_on});
+}
+
+void job_slot_start(struct world *world, int index, const struct job_action *action) {
+    struct job_slot *slot = &world->workers[index].jobs->slots[action->slot];
+    *slot = (struct job_slot){.busy = true,
+                              .count = action->count,
+                              .fence_ms = action->fence_ms,
+                              .began_ms = worker_boot_ms(&world->workers[index], world->now_ms)};
+    memcpy(slot->jobs, action->jobs, action->count * sizeof(*action->jobs));
+    for (size_t i = 0; i < action->count; i++)
+        slot->results[i] = (struct job_result_in){.end = JOB_END_NOT_RUN};
+    wait_for(world, index, slot, rng_range(&world->rng, 0, 2));
+}
+
+void job_slot_cancel(struct world *world, int index, int number, int reason) {
+    struct job_slot *slot = &world->workers[index].jobs->slots[number];
+    world_note(world, "job cancel", index, number, reason);
+    slot->cancelled = (enum stop_reason)reason;
+    if (!slot->in_job)
+        return;
+    if (rng_chance(&world->rng, world->swarm.chance[FAULT_DEAF])) {
+        world_fault(world, FAULT_DEAF);
+        return;
+    }
+    slot->interrupted = true;
+    wait_for(world, index, slot, rng_range(&world->rng, 0, 5));
+}
+
+/* What the handler says when nobody interrupted it. */
+static struct job_result_in result_of(struct world *world, struct sim_job *job) {
+    struct job_result_in result = {.end = JOB_END_DONE, .delay_ms = -1, .error = STR("the handler failed")};
+    if (job->snoozes_left > 0) {
+        job->snoozes_left--;
+        result.end = JOB_END_SNOOZE;
+        result.delay_ms = rng_range(&world->rng, 1, 2000);
+        return result;
+    }
+    if (job->waits_left > 0) {
+        static const char *const signals[] = {"signal-0", "signal-1", "signal-2"};
+        job->waits_left--;
+        result.end = JOB_END_WAIT;
+        result.delay_ms = job->wait_ms;
+        result.wait_key = str_from(signals[job->signal]);
+        result.wait_step = STR("step");
+        return result;
+    }
+    enum outcome_type outcome = slot_verdict(world, (enum nature)job->nature, &job->fails_left);
+    if (outcome != OUTCOME_DONE)
+        result.end = outcome == OUTCOME_PERMANENT ? JOB_END_PERMANENT : JOB_END_RETRY;
+    return result;
+}
+
+static void job_ends(struct world *world, struct job_slot *slot) {
+    const struct job *job = slot->jobs[slot->at];
+    struct job_result_in *result = &slot->results[slot->at];
+    struct sim_job *row = sim_job(world, job->id);
+    if (slot->interrupted)
+        *result =
+            (struct job_result_in){.end = slot->cancelled == STOP_TIMEOUT ? JOB_END_RETRY : JOB_END_CANCELLED,
+                                   .delay_ms = -1,
+                                   .error = STR("the handler was interrupted")};
+    else
+        *result = result_of(world, row);
+    if (result->end == JOB_END_DONE)
+        history_job_effect(&world->kinds.jobs, slot->run);
+    history_job_ended(&world->kinds.jobs, slot->run);
+    world_note(world, "job ended", job->id, (int64_t)result->end, 0);
+    slot->in_job = slot->interrupted = false;
+    slot->at++;
+}
+
+/* False: the job killed its worker. */
+static void job_begins(struct world *world, int index, struct job_slot *slot) {
+    const struct job *job = slot->jobs[slot->at];
+    struct sim_job *row = sim_job(world, job->id);
+    world_note(world, "job begins", index, job->id, job->token);
+    slot->run = history_job_began(&world->kinds.jobs, job->id, job->token, world_db_ms(world));
+    slot->in_job = true;
+    if (row->nature == NATURE_POISON) {
+        world_fault(world, FAULT_POISON);
+        history_job_killed(&world->kinds.jobs, job->id);
+        worker_kill(world, index);
+        return;
+    }
+    wait_for(world, index, slot, slot_duration_ms(world, (enum nature *)&row->nature));
+    if (world_strikes(world, FAULT_PAUSE))
+        worker_pause(world, index,
+                     rng_range(&world->rng, world->swarm.lease_ms / 2, world->swarm.lease_ms * 3));
+}
+
+static void go_on(struct world *world, const struct occasion *occasion) {
+    int index = occasion->worker, at = 0;
+    struct worker *worker = &world->workers[index];
+    struct job_slot *slots = worker->jobs->slots;
+    while (at < world->swarm.slots && (!slots[at].busy || slots[at].number != occasion->number))
+        at++;
+    if (at == world->swarm.slots)
+        return; /* it was interrupted meanwhile */
+    struct job_slot *slot = &slots[at];
+    if (slot->in_job)
+        job_ends(world, slot);
+    while (slot->at < slot->count) {
+        bool fenced = worker_boot_ms(worker, world->now_ms) >= slot->fence_ms && !mutant_unfenced(world);
+        if (slot->cancelled == STOP_NONE && !fenced) {
+            job_begins(world, index, slot);
+            return;
+        }
+        slot->at++;
+    }
+    if (world_strikes(world, FAULT_KILL)) {
+        world_fault(world, FAULT_KILL);
+        worker_kill(world, index);
+        return;
+    }
+    slot->ended = true;
+    slot->number = 0;
+    job_worker_pump(world, index);
+}
+
+void job_slots_die(struct world *world, int index) {
+    struct job_worker *side = world->workers[index].jobs;
+    for (int i = 0; side != NULL && i < world->swarm.slots; i++) {
+        struct job_slot *slot = &side->slots[i];
+        if (!slot->busy || !slot->in_job)
+            continue;
+        /* Its effect may have happened just before. */
+        bool innocent = sim_job(world, slot->jobs[slot->at]->id)->nature != NATURE_POISON;
+        if (innocent && rng_chance(&world->rng, 5000))
+            history_job_effect(&world->kinds.jobs, slot->run);
+        history_job_ended(&world->kinds.jobs, slot->run);
+        slot->in_job = false;
+    }
+}

@@ -1,0 +1,50 @@
+/* All kinds of work beside messages, together. */
+#include "sim/kinds/kinds.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "sim/world/world.h"
+
+void kinds_begin(struct world *world) {
+    if (swarm_has_jobs(&world->swarm))
+        sim_jobs_begin(world);
+}
+
+void kinds_free(struct world *world) {
+    history_jobs_free(&world->kinds.jobs);
+    free(world->kinds.job_rows);
+}
+
+bool kinds_drained(struct world *world) {
+    const struct kinds *kinds = &world->kinds;
+    if (kinds->jobs.open > 0)
+        sim_jobs_seen(world, false);
+    return kinds->jobs_left == 0 && kinds->calls_open == 0 && kinds->jobs.open == 0;
+}
+
+void kinds_check_end(struct world *world) {
+    if (swarm_has_jobs(&world->swarm))
+        sim_jobs_seen(world, true);
+}
+
+void kinds_operate(struct world *world) {
+    if (swarm_has_jobs(&world->swarm))
+        sim_jobs_operate(world);
+}
+
+/* A job that does not go well waits for each attempt, for its lease and for the sweep; those of one key one
+ * after the other. */
+int64_t kinds_bound_ms(const struct world *world) {
+    const struct swarm *swarm = &world->swarm;
+    int64_t failing_ms = swarm->max_attempts * (2000 + swarm->poll_ms) + 4000;
+    return (int64_t)world->kinds.jobs.count * (swarm->lease_ms / 4 + 500) + world->kinds.failing * failing_ms;
+}
+
+void kinds_left(struct world *world, int instance) {
+    history_jobs_left(&world->kinds.jobs, instance, world_db_ms(world));
+}
+
+void kinds_meet_jobs(struct world *world, const struct job_list *list) { (void)world, (void)list; }
+
+void kinds_meet_rows(struct world *world, const struct job_rows *rows) { (void)world, (void)rows; }

@@ -1,0 +1,83 @@
+/* The kinds of work beside messages: what the world knows of each, and what happens to it. */
+#ifndef SIM_KINDS_KINDS_H
+#define SIM_KINDS_KINDS_H
+
+#include "sim/history/jobs.h"
+#include "sim/world/queue.h"
+
+struct world;
+struct worker;
+struct wire;
+struct wire_call;
+
+enum { KINDS_KEYS_MAX = HISTORY_KEYS_MAX, KINDS_SIGNALS = 3 };
+
+/* What a job will do; drawn when it is first heard of. */
+struct sim_job {
+    bool known;
+    int nature; /* enum nature */
+    int fails_left, snoozes_left, waits_left;
+    int signal;      /* the one it waits for */
+    int64_t wait_ms; /* at most; -1 = no end */
+};
+
+struct kinds {
+    struct history_jobs jobs;
+    struct sim_job *job_rows; /* by id */
+    size_t job_capacity;
+    int jobs_left, calls_open; /* calls of somebody outside without an answer */
+    int failing;               /* jobs that do not go well at once */
+};
+
+/* What a run of this seed has besides messages. */
+struct swarm_kinds {
+    int jobs, keys;
+    int key_limit[KINDS_KEYS_MAX], key_weight[KINDS_KEYS_MAX];
+    bool key_rated[KINDS_KEYS_MAX];
+};
+
+void kinds_begin(struct world *world);
+void kinds_free(struct world *world);
+/* After the faults: whether everything has ended. */
+bool kinds_drained(struct world *world);
+void kinds_check_end(struct world *world);
+void kinds_operate(struct world *world);
+/* How much longer than a world without them it may take to drain. */
+int64_t kinds_bound_ms(const struct world *world);
+/* An instance has deregistered. */
+void kinds_left(struct world *world, int instance);
+
+/* Jobs that the store made by itself are told to the checker before anything else is said of them. */
+void kinds_meet_jobs(struct world *world, const struct job_list *list);
+void kinds_meet_rows(struct world *world, const struct job_rows *rows);
+
+/* jobs.c */
+extern const struct wire_call jobs_enqueue_call, jobs_finish_call, jobs_renew_call, jobs_settle_call;
+/* The answer to somebody outside, who asks until it knows. */
+void outside_reply(struct world *world, struct wire *wire);
+void sim_jobs_begin(struct world *world);
+void sim_jobs_operate(struct world *world);
+void sim_jobs_seen(struct world *world, bool last);
+struct sim_job *sim_job(struct world *world, int64_t id);
+/* Tells the checker of what a call granted. */
+void sim_jobs_tell_grants(struct world *world, const struct job_list *list, int instance);
+
+/* jobs_worker.c: the worker's job side. */
+void job_worker_start(struct world *world, int index);
+void job_worker_free(struct worker *worker);
+/* Something happened to the worker: its instance, or a stop. */
+void job_worker_sync(struct world *world, int index);
+void job_worker_revive(struct world *world, int index);
+void job_worker_stop(struct world *world, int index, bool now);
+void job_worker_dies(struct world *world, int index);
+
+/* jobs_slot.c: their handlers. */
+struct job_slot;
+struct job_action;
+struct job_slot *job_slots_new(int count);
+void job_slots_free(struct job_slot *slots, int count);
+void job_slot_start(struct world *world, int index, const struct job_action *action);
+void job_slot_cancel(struct world *world, int index, int slot, int reason);
+void job_slots_die(struct world *world, int index);
+
+#endif
