@@ -1,5 +1,5 @@
-/* A worker for tests whose handler leaves a mark that the engine does not write: "stream number token" per
- * message. */
+/* A worker for tests whose handler leaves a mark that the engine does not write: "name number token pid ms"
+ * per message (its name is its stream) or job (its name is its id). */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static long env_number(const char *name, long fallback) {
     return text != NULL ? atol(text) : fallback;
 }
 
-/* The payload is {"n": 17}: the number of the message in its stream, given by whoever sent it. */
+/* The payload is {"n": 17}: the number of the message in its stream, given by its sender. */
 static long number_of(const pawl_message *message) {
     const char *at = memchr(message->payload.ptr, ':', message->payload.len);
     return at != NULL ? atol(at + 1) : -1;
@@ -28,15 +28,17 @@ static long number_of(const pawl_message *message) {
 
 static pawl_outcome handle(const pawl_message *message, pawl_result *result, void *self) {
     const struct effect *effect = self;
-    char line[320];
+    char line[320], id[32];
+    int id_len = snprintf(id, sizeof(id), "%lld", (long long)message->seq);
+    bool job = message->stream.len == 0;
     if (effect->handler_us > 0)
         nanosleep(&(struct timespec){effect->handler_us / 1000000, effect->handler_us % 1000000 * 1000},
                   NULL);
     struct timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);
-    int len = snprintf(line, sizeof(line), "%.*s %ld %lld %d %lld\n", (int)message->stream.len,
-                       message->stream.ptr, number_of(message), (long long)message->token, (int)getpid(),
-                       (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    int len = snprintf(line, sizeof(line), "%.*s %ld %lld %d %lld\n", job ? id_len : (int)message->stream.len,
+                       job ? id : message->stream.ptr, number_of(message), (long long)message->token,
+                       (int)getpid(), (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000);
     /* One write of O_APPEND: whole lines, in the order in which they happened. */
     if (write(effect->fd, line, (size_t)len) != len) {
         snprintf(result->error, sizeof(result->error), "the effect log cannot be written");
@@ -64,7 +66,8 @@ int main(int argc, char **argv) {
     }
     pawl_worker_config config = {
         .store = {.url = argv[1], .schema = getenv("PAWL_SCHEMA"), .durability_normal = true},
-        .outbox = true,
+        .outbox = env_number("EFFECT_JOBS", 0) == 0,
+        .jobs = env_number("EFFECT_JOBS", 0) != 0,
         .concurrency = (int)env_number("EFFECT_CONCURRENCY", 4),
         .batch = (int)env_number("EFFECT_BATCH", 100),
         .lease_ms = env_number("EFFECT_LEASE_MS", 1500),
