@@ -15,6 +15,7 @@ struct cli {
     const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
     bool usage;       /* the error is one of the command line */
     int exit_code;    /* of a run that returns PAWL_OK */
+    pawl_str next;    /* of an operation's list: where the next page begins; absent: that was the last */
     bool list_said;   /* the command has said itself whether its list is whole */
 };
 

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/options/options.h"
 #include "cli/flags.h"
+#include "operations/request.h"
 
 struct cli;
 
@@ -37,9 +38,11 @@ struct command {
     pawl_status (*check)(struct cli *cli,
                          pawl_error *err); /* of its words, before a database is opened; NULL: none */
     enum database_need database;
-    bool writes;         /* it changes the database: a lost answer is not "nothing happened" */
-    const char *details; /* paragraphs for the help; NULL: none */
-    const char *example; /* command lines, one per line */
+    bool writes;              /* it changes the database: a lost answer is not "nothing happened" */
+    const char *details;      /* paragraphs for the help; NULL: none */
+    const char *example;      /* command lines, one per line */
+    const char *empty;        /* what a table says that has no rows; of operations */
+    operation_run *operation; /* what both fronts can do; NULL: run does it */
     pawl_status (*run)(struct cli *cli, pawl_error *err);
 };
 

@@ -10,28 +10,34 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
+#include "view/names.h"
 
-/* A row of the table, by the type of its value. */
+/* A row of the table, by the type of its value; in braces, so that `.input = …` may follow. */
+#define TEXT_ROW(flag, word, text) .name = (flag), .type = FLAG_TEXT, .value = (word), .help = (text)
+#define CHOICE_ROW(flag, word, words, text)                                                                  \
+    .name = (flag), .type = FLAG_CHOICE, .value = (word), .choices = (words), .help = (text)
+#define INT_ROW(flag, word, least, most, text)                                                               \
+    .name = (flag), .type = FLAG_INT, .value = (word), .min = (least), .max = (most), .help = (text)
+#define DURATION_ROW(flag, least, most, text)                                                                \
+    .name = (flag), .type = FLAG_DURATION, .value = "DURATION", .min = (least), .max = (most), .help = (text)
 #define TEXT(flag, word, text)                                                                               \
-    { .name = (flag), .type = FLAG_TEXT, .value = (word), .help = (text) }
+    { TEXT_ROW(flag, word, text) }
 #define ID(flag, word, text)                                                                                 \
     { .name = (flag), .type = FLAG_UUID, .value = (word), .help = (text) }
 #define SWITCH(flag, text)                                                                                   \
     { .name = (flag), .type = FLAG_SWITCH, .help = (text) }
 #define CHOICE(flag, word, words, text)                                                                      \
-    { .name = (flag), .type = FLAG_CHOICE, .value = (word), .choices = (words), .help = (text) }
+    { CHOICE_ROW(flag, word, words, text) }
 #define INT(flag, word, least, most, text)                                                                   \
-    { .name = (flag), .type = FLAG_INT, .value = (word), .min = (least), .max = (most), .help = (text) }
+    { INT_ROW(flag, word, least, most, text) }
 #define DURATION(flag, least, most, text)                                                                    \
-    {                                                                                                        \
-        .name = (flag), .type = FLAG_DURATION, .value = "DURATION", .min = (least), .max = (most),           \
-        .help = (text)                                                                                       \
-    }
+    { DURATION_ROW(flag, least, most, text) }
 
 const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_QUEUE] = TEXT("queue", "QUEUE", "The queue; \"default\" if not given."),
-    [FLAG_JOB_STATE] = CHOICE("job-state", "STATE", "ready|running|later|waiting|dead",
-                              "Only jobs in this state: ready, running, later, waiting or dead."),
+    [FLAG_JOB_STATE] = {CHOICE_ROW("job-state", "STATE", JOB_STATES,
+                                   "Only jobs in this state: ready, running, later, waiting or dead."),
+                        .input = "state"},
     [FLAG_TASK] = TEXT("task", "TASK", "The task."),
     [FLAG_KEY] = TEXT("key", "KEY", "The key whose limits (concurrency, rate, weight) apply to the job."),
     [FLAG_UNIQUE] =
@@ -77,15 +83,19 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
         TEXT("digest-new", "SQL", "The same for the new version; the two texts must be equal."),
     [FLAG_RUN_KEY] =
         TEXT("run-key", "KEY", "The key of the run; starting a second run with the same key does nothing."),
-    [FLAG_RUN_STATE] = CHOICE("run-state", "STATE",
-                              "running|consolidating|nested|repair|completed|failed|cancelled",
-                              "Only runs in this state: running, consolidating, nested, repair, completed, "
-                              "failed or cancelled."),
-    [FLAG_PART_STATE] = CHOICE("part-state", "STATE", "active|done|failed|cancelled",
-                               "Only partitions in this state: active, done, failed or cancelled."),
+    [FLAG_RUN_STATE] = {CHOICE_ROW(
+                            "run-state", "STATE",
+                            "running|consolidating|nested|repair|completed|failed|cancelled",
+                            "Only runs in this state: running, consolidating, nested, repair, completed, "
+                            "failed or cancelled."),
+                        .input = "state"},
+    [FLAG_PART_STATE] = {CHOICE_ROW("part-state", "STATE", "active|done|failed|cancelled",
+                                    "Only partitions in this state: active, done, failed or cancelled."),
+                         .input = "state"},
     [FLAG_OPEN] = SWITCH("open", "Only those that are still active."),
-    [FLAG_STUCK] = DURATION("stuck", 1, PAWL_HISTORY_MS_MAX,
-                            "Only active partitions that have not been updated for this long."),
+    [FLAG_STUCK] = {DURATION_ROW("stuck", 1, PAWL_HISTORY_MS_MAX,
+                                 "Only active partitions that have not been updated for this long."),
+                    .input = "quiet_ms"},
     [FLAG_WATCH] = SWITCH("watch", "Show it every second until it ends."),
     [FLAG_OFFSET] = INT("offset", "N", 0, INT64_MAX, "Where the next page begins."),
     [FLAG_CURSOR] = TEXT("cursor", "JSON", "The cursor that the next page is fetched with."),
@@ -155,11 +165,14 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_HEAD] = TEXT("head", "HASH",
                        "An anchor that must still exist, as shown by pawl audit head, the log or /metrics."),
     [FLAG_REASON] = TEXT("reason", "TEXT", "The reason, for the record."),
-    [FLAG_AT_ONCE] = INT("at-once", "N", 0, PAWL_JOB_RATE_MAX,
-                         "At most N jobs of the key run at the same time; 0: no limit."),
-    [FLAG_STARTS] = INT("starts", "N", 0, PAWL_JOB_RATE_MAX,
-                        "At most N jobs of the key start within --per; 0: no limit."),
-    [FLAG_PER] = DURATION("per", 1, PAWL_LEASE_MS_MAX, "The interval for --starts; 1s if not given."),
+    [FLAG_AT_ONCE] = {INT_ROW("at-once", "N", 0, PAWL_JOB_RATE_MAX,
+                              "At most N jobs of the key run at the same time; 0: no limit."),
+                      .input = "concurrency"},
+    [FLAG_STARTS] = {INT_ROW("starts", "N", 0, PAWL_JOB_RATE_MAX,
+                             "At most N jobs of the key start within --per; 0: no limit."),
+                     .input = "rate"},
+    [FLAG_PER] = {DURATION_ROW("per", 1, PAWL_LEASE_MS_MAX, "The interval for --starts; 1s if not given."),
+                  .input = "rate_window_ms"},
     [FLAG_WEIGHT] = INT("weight", "N", 1, PAWL_JOB_WEIGHT_MAX,
                         "The key's share relative to other keys with work; 1 if not given."),
     [FLAG_RATE] = INT("rate", "N", 1, 1000000, "At most N per second."),
@@ -170,8 +183,10 @@ const struct flag_row flag_rows[FLAG_TOTAL] = {
         INT("above", "N", INT64_MIN, INT64_MAX, "The rule holds while the value is greater than this."),
     [FLAG_BELOW] =
         INT("below", "N", INT64_MIN, INT64_MAX, "The rule holds while the value is less than this."),
-    [FLAG_CLEAR_AT] = INT("clear-at", "N", INT64_MIN, INT64_MAX,
-                          "A firing rule resolves when the value is back at this; default: the threshold."),
+    [FLAG_CLEAR_AT] =
+        {INT_ROW("clear-at", "N", INT64_MIN, INT64_MAX,
+                 "A firing rule resolves when the value is back at this; default: the threshold."),
+         .input = "clear_threshold"},
     [FLAG_FOR] = DURATION("for", 0, PAWL_ALERT_SILENCE_MS_MAX,
                           "How long the rule must hold before it fires, or how long the silence lasts."),
     [FLAG_CLEAR] = DURATION("clear", 0, PAWL_ALERT_HOLD_MS_MAX,

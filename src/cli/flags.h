@@ -117,6 +117,7 @@ struct flag_row {
     int64_t min, max;    /* FLAG_INT, and FLAG_DURATION in ms */
     bool repeat;         /* may be given more than once */
     const char *help;
+    const char *input; /* of operations; NULL: the same name */
 };
 
 extern const struct flag_row flag_rows[FLAG_TOTAL];

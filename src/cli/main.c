@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/database.h"
 #include "cli/fault.h"
+#include "cli/front.h"
 #include "cli/help/help.h"
 
 /* A list that is as long as it may be is probably not all; a caller that passed the limit knows. */
@@ -41,7 +42,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK && command->database != DATABASE_NONE)
         status = database_open(cli, err);
     if (status == PAWL_OK)
-        status = command->run(cli, err);
+        status = command->operation != NULL ? front_run(cli, command->operation, err)
+                                            : command->run(cli, err);
     if (status == PAWL_OK && (command->flags & FLAG_BIT(FLAG_LIMIT)) != 0 && !command->limit_other)
         note_end(cli);
     return status;

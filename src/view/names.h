@@ -4,6 +4,8 @@
 
 #include "store/store.h"
 
+#define JOB_STATES "ready|running|later|waiting|dead" /* in the order of enum job_state */
+
 extern const char *const kind_names[KIND_COUNT + 1];
 extern const char *const state_names[STATE_DONE + 1];
 extern const char *const policy_names[POLICY_PARK + 1];

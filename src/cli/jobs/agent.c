@@ -5,18 +5,8 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "domain/authority/scope.h"
-#include "view/output/row.h"
+#include "operations/operations.h"
 #include "view/work.h"
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    struct agent_list found = {0};
-    pawl_status status = cli->store->ops->jobs->agents(cli->store, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    output_list_begin(&cli->output, agent_columns, AGENT_COLUMNS);
-    output_rows(&cli->output, found.agents, sizeof *found.agents, found.count);
-    return output_list_end(&cli->output, "no agents", err);
-}
 
 static pawl_status write_agent(struct cli *cli, bool disabled, pawl_error *err) {
     struct buf scopes;
@@ -58,16 +48,6 @@ static pawl_status disable(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? write_agent(cli, true, err) : status;
 }
 
-static pawl_status refusals(struct cli *cli, pawl_error *err) {
-    int most = cli_limit(cli);
-    struct refusal_list found = {0};
-    pawl_status status = cli->store->ops->jobs->refusals(cli->store, most, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    OUTPUT_ROWS(&cli->output, refusal, found.refusals, found.count);
-    return output_list_end(&cli->output, "nothing was refused", err);
-}
-
 static const struct command commands[] = {
     {COMMAND("agent set", "Create an agent, or change its scopes"), .arguments = "NAME [SCOPE...]",
      .database = DATABASE_MAKE, .writes = true,
@@ -75,11 +55,12 @@ static const struct command commands[] = {
                 "scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that type, and "
                 "statement:NAME lets its runs use that statement.",
      .example = "pawl agent set reporter 'tool:files.*' mail", .run = set},
-    {COMMAND("agent list", "List agents with their scopes"), .alias = "agent", .run = list},
+    {COMMAND("agent list", "List agents with their scopes"), .alias = "agent", .empty = "no agents",
+     .operation = agent_list},
     {COMMAND("agent disable", "Disable an agent: its tasks are refused"), .arguments = "NAME", .writes = true,
      .run = disable},
     {COMMAND("agent refusals", "Show what was refused because a scope was missing"),
-     .flags = FLAG_BIT(FLAG_LIMIT), .run = refusals},
+     .flags = FLAG_BIT(FLAG_LIMIT), .empty = "nothing was refused", .operation = agent_refusals},
 };
 
 const struct command_table agent_commands = COMMAND_TABLE(commands);

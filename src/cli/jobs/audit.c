@@ -3,32 +3,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "view/work.h"
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    struct run_filter filter = {.task = cli_flag(cli, FLAG_TASK)->text,
-                                .before_id = cli_flag(cli, FLAG_AFTER)->number,
-                                .limit = cli_limit(cli)};
-    struct task_run_list found = {0};
-    pawl_status status = cli->store->ops->jobs->runs(cli->store, &filter, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    OUTPUT_ROWS(&cli->output, execution, found.runs, found.count);
-    return output_list_end(&cli->output, "nothing was executed", err);
-}
-
-static pawl_status verify(struct cli *cli, pawl_error *err) {
-    pawl_str expect = cli_flag(cli, FLAG_HEAD)->text;
-    struct audit_report report = {0};
-    pawl_status status = cli->store->ops->jobs->audit_verify(cli->store, expect, cli->arena, &report, err);
-    if (status != PAWL_OK)
-        return status;
-    struct cell cells[REPORT_COLUMNS];
-    report_cells(&report, expect, cells);
-    if (!report.sound)
-        cli->exit_code = error_exit_code(PAWL_CONFLICT);
-    return output_record(&cli->output, report_columns, REPORT_COLUMNS, cells, err);
-}
+#include "operations/operations.h"
 
 static pawl_status head(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {
@@ -47,14 +22,15 @@ static pawl_status head(struct cli *cli, pawl_error *err) {
 static const struct command commands[] = {
     {COMMAND("audit list", "List executions of jobs, newest first"), .alias = "audit",
      .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
-     .details = "Pass the last id to --after for older ones.", .run = list},
+     .details = "Pass the last id to --after for older ones.", .empty = "nothing was executed",
+     .operation = execution_list},
     {COMMAND("audit verify", "Recompute the hashes of the audit and report changed or removed rows"),
      .flags = FLAG_BIT(FLAG_HEAD),
      .details = "The exit code is 73 when something does not match. Rows removed by retention are counted; a "
                 "row that is gone before its time is a fault. Someone who can write everything in the "
                 "database could also recompute every hash: --head, with a hash that pawl audit head, the log "
                 "or /metrics showed earlier, detects that as well.",
-     .run = verify},
+     .operation = execution_verify},
     {COMMAND("audit head",
              "Anchor the audit: one hash over everything executed so far, to be kept elsewhere"),
      .details = "Workers do the same with their housekeeping and when they stop, and log the hash. Give it "

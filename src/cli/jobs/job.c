@@ -6,8 +6,11 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/input.h"
 #include "cli/jobs/pipeline_input.h"
+#include "operations/jobs.h"
+#include "operations/operations.h"
 #include "view/work.h"
 #include "work/enqueue_check.h"
 #include "work/pipeline/run.h"
@@ -45,35 +48,6 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK && filter.after_id > 0)
         cli_say_more(cli, limit);
     return status;
-}
-
-static pawl_status show(struct cli *cli, pawl_error *err) {
-    struct job_filter filter = {.limit = 1};
-    struct job_rows rows = {0};
-    struct cell cells[JOB_COLUMNS];
-    pawl_status status = cli_job_id(cli->arguments.words[0], &filter.id, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->jobs(cli->store, &filter, cli->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
-    if (rows.count == 0)
-        return error_set(err, PAWL_NOT_FOUND, "job",
-                         "there is no job %s; a job that is done is gone: pawl audit list has its executions",
-                         cli->arguments.words[0]);
-    job_cells(&rows.rows[0], cells);
-    return output_record(&cli->output, job_columns, JOB_COLUMNS, cells, err);
-}
-
-static pawl_status steps(struct cli *cli, pawl_error *err) {
-    struct job_steps found = {0};
-    int64_t id = 0;
-    pawl_status status = cli_job_id(cli->arguments.words[0], &id, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->steps_read(cli->store, id, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    OUTPUT_ROWS(&cli->output, step, found.steps, found.count);
-    return output_list_end(&cli->output, "no steps are recorded", err);
 }
 
 static pawl_status read_times(struct cli *cli, struct job_new *job, pawl_error *err) {
@@ -114,7 +88,6 @@ static pawl_status check_words(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status enqueue(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
     const struct flag_value *count = cli_flag(cli, FLAG_COUNT);
     int words = cli->arguments.word_count;
     struct job_new job = {.task = cli_flag(cli, FLAG_TASK)->text,
@@ -149,7 +122,8 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     struct putter putter = cli_putter(cli, cli->arena);
-    output_list_begin(&cli->output, columns, 2);
+    struct request request = front_request(cli);
+    output_list_begin(&cli->output, enqueued_columns, ENQUEUED_COLUMNS);
     while (left > 0 && status == PAWL_OK) {
         struct enqueue_result result = {0};
         struct jobs_enqueue in = {.jobs = jobs,
@@ -158,15 +132,11 @@ static pawl_status enqueue(struct cli *cli, pawl_error *err) {
             jobs[i] = job;
         status = traced_enqueue(&putter, &in, &result, err);
         for (size_t i = 0; status == PAWL_OK && i < in.count; i++) {
-            if (result.answers[i] == ANSWER_NOT_FOUND)
-                return error_set(err, PAWL_NOT_FOUND, "job", "there is no task '%.*s'", STR_ARG(job.task));
-            if (result.answers[i] == ANSWER_REFUSED)
-                return error_set(
-                    err, PAWL_CONFLICT, "job",
-                    "refused: the agent of the task '%.*s' lacks a scope; pawl agent refusals says which",
-                    STR_ARG(job.task));
-            struct cell cells[] = {cell_int(result.ids[i]),
-                                   cell_cstr(result.answers[i] == ANSWER_APPLIED ? "enqueued" : "duplicate")};
+            struct cell cells[ENQUEUED_COLUMNS];
+            status = enqueue_refused(&request, job.task, result.answers[i], err);
+            if (status != PAWL_OK)
+                return status;
+            enqueued_cells(result.ids[i], result.answers[i], cells);
             output_list_row(&cli->output, cells);
         }
         left -= (int64_t)in.count;
@@ -204,7 +174,6 @@ static pawl_status note_ids(struct cli *cli, const int64_t *ids, const struct jo
 }
 
 static pawl_status on_ids(struct cli *cli, id_operation operation, const char *done, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
     struct job_answers answers = {0};
     size_t count = (size_t)cli->arguments.word_count;
     int64_t *ids = arena_array(cli->arena, count, sizeof(*ids));
@@ -217,7 +186,7 @@ static pawl_status on_ids(struct cli *cli, id_operation operation, const char *d
         status = note_ids(cli, ids, &answers, err);
     if (status != PAWL_OK)
         return status;
-    output_list_begin(&cli->output, columns, 2);
+    output_list_begin(&cli->output, enqueued_columns, ENQUEUED_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         enum store_answer answer = answers.answers[i];
         struct cell cells[] = {cell_int(ids[i]),
@@ -237,20 +206,6 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
 static pawl_status retry(struct cli *cli, pawl_error *err) { return on_ids(cli, redrive, "ready", err); }
 static pawl_status discard(struct cli *cli, pawl_error *err) {
     return on_ids(cli, discard_ids, "discarded", err);
-}
-
-static pawl_status wake(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(INT, "woken")}, {COLUMN(BOOL, "kept")}};
-    enum { KEEP_MS = 86400000 };
-    struct job_wake in = {.wait_key = str_from(cli->arguments.words[0]),
-                          .payload = str_from(cli->arguments.word_count > 1 ? cli->arguments.words[1] : NULL),
-                          .keep_ms = KEEP_MS};
-    struct wake_result out = {0};
-    pawl_status status = cli->store->ops->jobs->wake(cli->store, &in, &out, err);
-    if (status != PAWL_OK)
-        return status;
-    struct cell cells[] = {cell_int(out.woken), cell_bool(out.kept)};
-    return output_record(&cli->output, columns, 2, cells, err);
 }
 
 static const struct command commands[] = {
@@ -273,9 +228,10 @@ static const struct command commands[] = {
      .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
               FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
      .details = "Completed jobs are not listed; pawl audit list shows what they did.", .run = list},
-    {COMMAND("job show", "Show one job"), .arguments = "ID", .run = show},
+    {COMMAND("job show", "Show one job"), .arguments = "ID", .operation = job_show},
     {COMMAND("job steps", "Show the steps of a job that are recorded"), .arguments = "ID",
-     .details = "A completed step does not run again when the job is retried.", .run = steps},
+     .details = "A completed step does not run again when the job is retried.",
+     .empty = "no steps are recorded", .operation = job_steps},
     {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...",
      .flags = FLAG_BIT(FLAG_REASON), .writes = true,
      .details = "A running job is told within about two seconds; what it has done by then stays done.",
@@ -288,7 +244,7 @@ static const struct command commands[] = {
      .writes = true,
      .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
                 "kept for a day.",
-     .run = wake},
+     .operation = job_wake},
 };
 
 const struct command_table job_commands = COMMAND_TABLE(commands);

@@ -15,8 +15,4 @@
 PAWL_MUSTCHECK pawl_status schedule_input_read(struct cli *cli, struct job_schedule *schedule, bool *given,
                                                pawl_error *err);
 
-/* Stores it, with its next instant from now on (none while it is paused). */
-PAWL_MUSTCHECK pawl_status schedule_input_put(struct cli *cli, struct job_schedule *schedule,
-                                              pawl_error *err);
-
 #endif

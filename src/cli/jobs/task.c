@@ -1,48 +1,12 @@
 /* pawl task: what is done again and again, and when. */
 #include "base/error.h"
 #include "base/str.h"
-#include "base/time/clock.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/jobs/pipeline_input.h"
 #include "cli/jobs/schedule_input.h"
-#include "view/output/row.h"
-#include "view/work.h"
-#include "work/pipeline/job.h"
-#include "work/pipeline/run.h"
-
-static pawl_status put(struct cli *cli, const struct task *task, pawl_error *err) {
-    struct put_answer answer = {0};
-    pawl_status status = cli->store->ops->jobs->task_put(cli->store, task, cli->arena, &answer, err);
-    if (status != PAWL_OK)
-        return status;
-    if (answer.answer == ANSWER_NOT_FOUND)
-        return error_set(err, PAWL_NOT_FOUND, "task", "there is no agent '%.*s'; make it with pawl agent set",
-                         STR_ARG(task->agent));
-    if (answer.answer == ANSWER_REFUSED)
-        return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
-                         STR_ARG(task->agent), STR_ARG(answer.missing));
-    if (answer.answer != ANSWER_APPLIED)
-        return error_set(err, PAWL_CONFLICT, "task", "the task was changed by someone else in the meantime");
-    return PAWL_OK;
-}
-
-static pawl_status find(struct cli *cli, struct task *task, pawl_error *err) {
-    struct task_list tasks = {0};
-    pawl_str name = str_from(cli->arguments.words[0]);
-    pawl_status status =
-        cli->store->ops->jobs->tasks(cli->store, name, (pawl_str){NULL, 0}, 1, cli->arena, &tasks, err);
-    if (status == PAWL_OK && tasks.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
-    if (status == PAWL_OK)
-        *task = tasks.tasks[0];
-    return status;
-}
-
-static pawl_status print(struct cli *cli, const struct task *task, pawl_error *err) {
-    struct cell cells[TASK_COLUMNS];
-    row_cells(task_columns, TASK_COLUMNS, task, NULL, cells);
-    return output_record(&cli->output, task_columns, TASK_COLUMNS, cells, err);
-}
+#include "operations/operations.h"
+#include "operations/tasks.h"
 
 static pawl_status create(struct cli *cli, pawl_error *err) {
     struct pipeline_input in = {0};
@@ -53,12 +17,11 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
         return error_set(err, PAWL_INVALID, "task", "a task needs --pipeline FILE");
     struct task task = {.name = str_from(cli->arguments.words[0]),
                         .agent = cli_flag(cli, FLAG_AGENT)->text,
-                        .type = STR(PIPELINE_JOB_TYPE),
                         .queue = cli_flag(cli, FLAG_QUEUE)->text,
                         .key = cli_flag(cli, FLAG_KEY)->text,
                         .priority = (int)cli_flag(cli, FLAG_PRIORITY)->number,
-                        .timeout_ms = cli_flag(cli, FLAG_TIMEOUT)->number,
-                        .flags = JOB_AUDIT | JOB_EVENTS};
+                        .timeout_ms = cli_flag(cli, FLAG_TIMEOUT)->number};
+    struct request request = front_request(cli);
     if (cli->arguments.options.values[OPTION_MAX_ATTEMPTS].source != OPTION_FROM_DEFAULT)
         task.max_attempts = (int)options_number(&cli->arguments.options, OPTION_MAX_ATTEMPTS);
     pawl_status status = schedule_input_read(cli, &schedule, &scheduled, err);
@@ -68,49 +31,21 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
         status = pipeline_input_params(cli, &task.params, err);
     if (status != PAWL_OK)
         return status;
-    char *spec = arena_printf(cli->arena, "{\"pipeline\":%.*s}", STR_ARG(in.document));
-    if (spec == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "task", "out of memory");
-    task.spec = str_from(spec);
     task.scopes = in.scopes;
     schedule.name = task.name;
     schedule.task = task.name;
-    status = put(cli, &task, err);
+    status = task_store(&request, &task, in.document, err);
     if (status == PAWL_OK && scheduled)
-        status = schedule_input_put(cli, &schedule, err);
+        status = schedule_store(&request, &schedule, err);
     /* As the store has it, with its version. */
-    if (status == PAWL_OK)
-        status = find(cli, &task, err);
-    return status == PAWL_OK ? print(cli, &task, err) : status;
-}
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    struct task_list tasks;
-    pawl_str none = {NULL, 0}, after = none;
-    output_list_begin(&cli->output, task_columns, TASK_COLUMNS);
-    do {
-        tasks = (struct task_list){0};
-        pawl_status status =
-            cli->store->ops->jobs->tasks(cli->store, none, after, PAWL_LIST_MAX, cli->arena, &tasks, err);
-        if (status != PAWL_OK)
-            return status;
-        output_rows(&cli->output, tasks.tasks, sizeof *tasks.tasks, tasks.count);
-        if (tasks.count > 0)
-            after = tasks.tasks[tasks.count - 1].name;
-    } while (tasks.count == PAWL_LIST_MAX);
-    return output_list_end(&cli->output, "no tasks", err);
-}
-
-static pawl_status show(struct cli *cli, pawl_error *err) {
-    struct task task;
-    pawl_status status = find(cli, &task, err);
-    return status == PAWL_OK ? print(cli, &task, err) : status;
+    return status == PAWL_OK ? task_show(&request, err) : status;
 }
 
 /* The task that is named, and its schedules. */
 static pawl_status find_with_schedules(struct cli *cli, struct task *task,
                                        struct job_schedule_list *schedules, pawl_error *err) {
-    pawl_status status = find(cli, task, err);
+    struct request request = front_request(cli);
+    pawl_status status = task_find(&request, str_from(cli->arguments.words[0]), task, err);
     if (status != PAWL_OK)
         return status;
     struct schedule_filter filter = {.task = task->name, .limit = PAWL_LIST_MAX};
@@ -122,13 +57,14 @@ static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
     static const struct column columns[] = {{COLUMN(TEXT, "schedule")}, {COLUMN(BOOL, "paused")}};
     struct task task;
     struct job_schedule_list found = {0};
+    struct request request = front_request(cli);
     pawl_status status = find_with_schedules(cli, &task, &found, err);
     if (status != PAWL_OK)
         return status;
     output_list_begin(&cli->output, columns, 2);
     for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
         found.schedules[i].paused = paused;
-        status = schedule_input_put(cli, &found.schedules[i], err);
+        status = schedule_store(&request, &found.schedules[i], err);
         struct cell cells[] = {cell_text(found.schedules[i].name), cell_bool(paused)};
         if (status == PAWL_OK)
             output_list_row(&cli->output, cells);
@@ -140,24 +76,11 @@ static pawl_status pause_task(struct cli *cli, pawl_error *err) { return set_pau
 static pawl_status resume(struct cli *cli, pawl_error *err) { return set_paused(cli, false, err); }
 
 static pawl_status run_now(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
-    struct job_new job = {.task = str_from(cli->arguments.words[0])};
-    struct jobs_enqueue in = {.jobs = &job, .count = 1};
-    struct enqueue_result out = {0};
-    pawl_status status = pipeline_input_params(cli, &job.payload, err);
-    if (status == PAWL_OK)
-        status = pipeline_task_check(cli->store, job.task, job.payload, cli->arena, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->enqueue(cli->store, &in, cli->arena, &out, err);
-    if (status != PAWL_OK)
-        return status;
-    if (out.answers[0] == ANSWER_NOT_FOUND)
-        return error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(job.task));
-    if (out.answers[0] == ANSWER_REFUSED)
-        return error_set(err, PAWL_CONFLICT, "task",
-                         "refused: its agent lacks a scope; pawl agent refusals says which");
-    struct cell cells[] = {cell_int(out.ids[0]), cell_cstr("enqueued")};
-    return output_record(&cli->output, columns, 2, cells, err);
+    struct request request = front_request(cli);
+    pawl_str params = {NULL, 0};
+    pawl_status status = pipeline_input_params(cli, &params, err);
+    return status == PAWL_OK ? task_enqueue(&request, str_from(cli->arguments.words[0]), params, err)
+                             : status;
 }
 
 static pawl_status delete_task(struct cli *cli, pawl_error *err) {
@@ -191,8 +114,8 @@ static const struct command commands[] = {
      .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
                 "--tools tools.json",
      .run = create},
-    {COMMAND("task list", "List tasks"), .alias = "task", .run = list},
-    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .run = show},
+    {COMMAND("task list", "List tasks"), .alias = "task", .empty = "no tasks", .operation = task_list},
+    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .operation = task_show},
     {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG_BIT(FLAG_PARAMS),
      .writes = true, .run = run_now},
     {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,

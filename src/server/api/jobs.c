@@ -3,8 +3,11 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "operations/jobs.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
+#include "server/http/front.h"
 #include "server/operation.h"
 #include "view/names.h"
 #include "view/output/row.h"
@@ -29,20 +32,6 @@ static pawl_status list(struct call *call, pawl_error *err) {
     return call_list_end_number(call, rows.next_id, err);
 }
 
-static pawl_status show(struct call *call, pawl_error *err) {
-    struct job_filter filter = {.id = call_int(call, "id", 0), .limit = 1};
-    struct job_rows rows = {.count = 0};
-    pawl_status status = call->store->ops->jobs->jobs(call->store, &filter, call->arena, &rows, err);
-    if (status == PAWL_OK && rows.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "job",
-                           "there is no job %" PRId64 "; a job that is done is gone: see /v1/executions",
-                           filter.id);
-    if (status != PAWL_OK)
-        return status;
-    CALL_RECORD(call, job, &rows.rows[0]);
-    return PAWL_OK;
-}
-
 /* ---- Why */
 
 static const struct column why_columns[] = {
@@ -53,11 +42,11 @@ static const struct column why_columns[] = {
 
 static pawl_status explain(struct call *call, pawl_error *err) {
     struct job_why why;
+    struct request request = http_request(call);
     int64_t id = call_int(call, "id", 0);
     pawl_status status = call->store->ops->jobs->why(call->store, id, call->arena, &why, err);
     if (status == PAWL_NOT_FOUND)
-        return error_set(err, status, "why",
-                         "there is no job %" PRId64 "; a job that is done is gone: see /v1/executions", id);
+        return job_missing(&request, "why", id, err);
     if (status != PAWL_OK)
         return status;
     if (!call_sees_content(call))
@@ -83,19 +72,7 @@ static pawl_status explain(struct call *call, pawl_error *err) {
     return status;
 }
 
-static pawl_status steps(struct call *call, pawl_error *err) {
-    struct job_steps found = {.count = 0};
-    pawl_status status =
-        call->store->ops->jobs->steps_read(call->store, call_int(call, "id", 0), call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    CALL_ROWS(call, step, found.steps, found.count);
-    return call_list_end(call, NULL, err);
-}
-
 /* ---- Enqueue */
-
-static const struct column enqueued_columns[] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status enqueue(struct call *call, pawl_error *err) {
     struct job_new job = {.task = call_text(call, "task"),
@@ -122,15 +99,13 @@ static pawl_status enqueue(struct call *call, pawl_error *err) {
         status = traced_enqueue(&putter, &in, &out, err);
     if (status != PAWL_OK)
         return status;
-    if (out.answers[0] == ANSWER_NOT_FOUND)
-        return error_set(err, PAWL_NOT_FOUND, "job", "there is no task '%.*s'", STR_ARG(job.task));
-    if (out.answers[0] == ANSWER_REFUSED)
-        return error_set(err, PAWL_CONFLICT, "job",
-                         "refused: the agent of the task '%.*s' lacks a scope; see /v1/refusals",
-                         STR_ARG(job.task));
-    call_record(call,
-                (struct cell[]){out.ids[0] != 0 ? cell_int(out.ids[0]) : cell_none(),
-                                cell_cstr(out.answers[0] == ANSWER_APPLIED ? "enqueued" : "duplicate")});
+    struct request request = http_request(call);
+    struct cell cells[ENQUEUED_COLUMNS];
+    status = enqueue_refused(&request, job.task, out.answers[0], err);
+    if (status != PAWL_OK)
+        return status;
+    enqueued_cells(out.ids[0], out.answers[0], cells);
+    call_record(call, cells);
     return PAWL_OK;
 }
 
@@ -224,48 +199,8 @@ static pawl_status groups(struct call *call, pawl_error *err) {
     return call_list_end(call, NULL, err);
 }
 
-static const struct column woken_columns[] = {{COLUMN(INT, "woken")}, {COLUMN(BOOL, "kept")}};
-
-static pawl_status wake(struct call *call, pawl_error *err) {
-    enum { KEEP_MS = 86400000 };
-    struct job_wake in = {.wait_key = call_text(call, "wait_key"),
-                          .keep_ms = call_int(call, "keep_ms", KEEP_MS)};
-    struct wake_result out;
-    pawl_status status = call_json(call, "payload", &in.payload, err);
-    if (status == PAWL_OK)
-        status = call->store->ops->jobs->wake(call->store, &in, &out, err);
-    if (status == PAWL_OK)
-        call_record(call, (struct cell[]){cell_int(out.woken), cell_bool(out.kept)});
-    return status;
-}
-
-static pawl_status limits(struct call *call, pawl_error *err) {
-    struct job_limits found = {.count = 0};
-    pawl_status status = call->store->ops->jobs->limits(call->store, call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, found.limits, sizeof *found.limits, found.count);
-    return call_list_end(call, NULL, err);
-}
-
-static pawl_status set_limit(struct call *call, pawl_error *err) {
-    struct job_limit limit = {.key = call_text(call, "name"),
-                              .concurrency = (int)call_int(call, "concurrency", 0),
-                              .rate = (int)call_int(call, "rate", 0),
-                              .rate_ms = call_int(call, "rate_window_ms", 1000),
-                              .weight = (int)call_int(call, "weight", 1)};
-    struct cell cells[LIMIT_COLUMNS];
-    pawl_status status = call->store->ops->jobs->limit_set(call->store, &limit, err);
-    row_cells(limit_columns, LIMIT_COLUMNS, &limit, NULL, cells);
-    if (status == PAWL_OK)
-        call_record(call, cells);
-    return status;
-}
-
 /* ---- Fields and routes */
 
-#define JOB_STATES "ready|running|later|waiting|dead"
 #define FILTER_FIELDS(place)                                                                                 \
     {TEXT_FIELD((place), "queue", PAWL_NAME_BYTES_MAX, "Only of this queue.")},                              \
         {TEXT_FIELD((place), "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},                            \
@@ -342,7 +277,7 @@ static const struct route routes[] = {
      COLUMNS(failed_columns), .run = groups},
     {ACTS(METHOD_POST, "/v1/jobs/wake", "wakeJobs"), .tag = "jobs",
      .summary = "Wake the jobs that wait for a signal", FIELDS(wake_fields), .shape = ANSWER_RECORD,
-     COLUMNS(woken_columns), .run = wake},
+     COLUMNS(woken_columns), .operation = job_wake},
     ENDS_MANY("/v1/jobs/cancel", "cancelJobs", "Cancel every job that fits, as an operation", cancel_fields,
               cancel_many),
     ENDS_MANY("/v1/jobs/retry", "retryJobs", "Let every dead job that fits run again, as an operation",
@@ -350,20 +285,20 @@ static const struct route routes[] = {
     ENDS_MANY("/v1/jobs/discard", "discardJobs", "Give up every dead job that fits, as an operation",
               dead_fields, discard_many),
     {READS("/v1/jobs/{id}", "readJob"), .tag = "jobs", .summary = "Show one job", FIELDS(id_fields),
-     .shape = ANSWER_RECORD, COLUMNS(job_columns), .run = show},
+     .shape = ANSWER_RECORD, COLUMNS(job_columns), .operation = job_show},
     {READS("/v1/jobs/{id}/why", "explainJob"), .tag = "jobs", .summary = "What the job waits for",
      FIELDS(id_fields), .shape = ANSWER_RECORD, COLUMNS(why_columns), .run = explain},
     {READS("/v1/jobs/{id}/steps", "listJobSteps"), .tag = "jobs",
      .summary = "The finished steps of its pipeline, with their timings", FIELDS(id_fields),
-     COLUMNS(step_columns), .run = steps},
+     COLUMNS(step_columns), .operation = job_steps},
     ENDS("/v1/jobs/{id}/cancel", "cancelJob", "Cancel one job; a running one is asked to stop", cancel),
     ENDS("/v1/jobs/{id}/retry", "retryJob", "Let one dead job run again", retry),
     ENDS("/v1/jobs/{id}/discard", "discardJob", "Give one dead job up", discard),
     {READS("/v1/limits", "listLimits"), .tag = "jobs", .summary = "List the limits of keys",
-     COLUMNS(limit_columns), .run = limits},
+     COLUMNS(limit_columns), .operation = limit_list},
     {ACTS(METHOD_PUT, "/v1/limits/{name}", "setLimit"), .tag = "jobs",
      .summary = "Set the limits of a key; none of them and weight 1 removes it", FIELDS(set_limit_fields),
-     .shape = ANSWER_RECORD, COLUMNS(limit_columns), .run = set_limit},
+     .shape = ANSWER_RECORD, COLUMNS(limit_columns), .operation = limit_set},
 };
 
 const struct route_table job_routes = ROUTE_TABLE(routes);

@@ -5,49 +5,16 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/tools/tools.h"
+#include "operations/operations.h"
+#include "operations/tasks.h"
 #include "server/api/fields.h"
 #include "server/api/tooling.h"
 #include "server/http/call.h"
+#include "server/http/front.h"
 #include "server/server.h"
 #include "view/output/row.h"
 #include "view/work.h"
 #include "work/pipeline/job.h"
-
-static pawl_status list(struct call *call, pawl_error *err) {
-    struct task_list found = {.count = 0};
-    int limit = call_limit(call);
-    pawl_status status = call->store->ops->jobs->tasks(call->store, (pawl_str){NULL, 0}, call_cursor(call),
-                                                       limit, call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, found.tasks, sizeof *found.tasks, found.count);
-    return call_list_end(call, found.count == (size_t)limit ? found.tasks[found.count - 1].name.ptr : NULL,
-                         err);
-}
-
-static pawl_status find(struct call *call, struct task *task, pawl_error *err) {
-    struct task_list found = {.count = 0};
-    pawl_str name = call_text(call, "name");
-    pawl_status status =
-        call->store->ops->jobs->tasks(call->store, name, (pawl_str){NULL, 0}, 1, call->arena, &found, err);
-    if (status == PAWL_OK && found.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "task", "there is no task '%.*s'", STR_ARG(name));
-    if (status == PAWL_OK)
-        *task = found.tasks[0];
-    return status;
-}
-
-static pawl_status show(struct call *call, pawl_error *err) {
-    struct task task;
-    struct cell cells[TASK_COLUMNS];
-    pawl_status status = find(call, &task, err);
-    if (status != PAWL_OK)
-        return status;
-    row_cells(task_columns, TASK_COLUMNS, &task, NULL, cells);
-    call_record(call, cells);
-    return PAWL_OK;
-}
 
 /* ---- Pipelines */
 
@@ -95,11 +62,12 @@ static pawl_status steps_answer(struct call *call, const struct pipeline *pipeli
 
 static pawl_status show_pipeline(struct call *call, pawl_error *err) {
     struct task task;
+    struct request request = http_request(call);
     const struct tree *spec = NULL, *document = NULL;
     const struct pipeline *pipeline = NULL;
     struct buf text;
     buf_init(&text, 0);
-    pawl_status status = find(call, &task, err);
+    pawl_status status = task_find(&request, call_text(call, "name"), &task, err);
     if (status == PAWL_OK)
         status = tree_parse(call->arena, task.spec, NULL, &spec, err);
     if (status == PAWL_OK && (document = tree_get_cstr(spec, "pipeline")) == NULL)
@@ -147,46 +115,24 @@ static pawl_status try_pipeline(struct call *call, pawl_error *err) {
 
 /* ---- Changing */
 
-static pawl_status put_answered(const struct task *task, const struct put_answer *answer, pawl_error *err) {
-    switch (answer->answer) {
-    case ANSWER_APPLIED:
-        return PAWL_OK;
-    case ANSWER_NOT_FOUND:
-        return error_set(err, PAWL_NOT_FOUND, "task", "there is no agent '%.*s'", STR_ARG(task->agent));
-    case ANSWER_REFUSED:
-        return error_set(err, PAWL_CONFLICT, "task", "refused: the agent '%.*s' lacks the scope '%.*s'",
-                         STR_ARG(task->agent), STR_ARG(answer->missing));
-    default:
-        return error_set(err, PAWL_CONFLICT, "task", "the task was changed by someone else in the meantime");
-    }
-}
-
 static pawl_status put(struct call *call, pawl_error *err) {
     struct task task = {.name = call_text(call, "name"),
                         .agent = call_text(call, "agent"),
-                        .type = STR(PIPELINE_JOB_TYPE),
                         .queue = call_text(call, "queue"),
                         .key = call_text(call, "key"),
                         .priority = (int)call_int(call, "priority", 0),
                         .max_attempts = (int)call_int(call, "max_attempts", 0),
                         .timeout_ms = call_int(call, "timeout_ms", 0),
-                        .version = call_int(call, "version", 0),
-                        .flags = JOB_AUDIT | JOB_EVENTS};
+                        .version = call_int(call, "version", 0)};
+    struct request request = http_request(call);
     const struct pipeline *pipeline = NULL;
-    struct put_answer answer;
     pawl_str document = {NULL, 0};
     pawl_status status = check_pipeline(call, &pipeline, &document, &task.scopes, err);
     if (status == PAWL_OK)
         status = call_json(call, "params", &task.params, err);
-    if (status != PAWL_OK)
-        return status;
-    task.spec = str_from(arena_printf(call->arena, "{\"pipeline\":%.*s}", STR_ARG(document)));
-    if (str_absent(task.spec))
-        return error_set(err, PAWL_NO_MEMORY, "task", "no memory for the task");
-    status = call->store->ops->jobs->task_put(call->store, &task, call->arena, &answer, err);
     if (status == PAWL_OK)
-        status = put_answered(&task, &answer, err);
-    return status == PAWL_OK ? show(call, err) : status;
+        status = task_store(&request, &task, document, err);
+    return status == PAWL_OK ? task_show(&request, err) : status;
 }
 
 static pawl_status remove_task(struct call *call, pawl_error *err) {
@@ -194,16 +140,6 @@ static pawl_status remove_task(struct call *call, pawl_error *err) {
 }
 
 /* ---- Agents */
-
-static pawl_status list_agents(struct call *call, pawl_error *err) {
-    struct agent_list found = {.count = 0};
-    pawl_status status = call->store->ops->jobs->agents(call->store, call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, found.agents, sizeof *found.agents, found.count);
-    return call_list_end(call, NULL, err);
-}
 
 static pawl_status put_agent(struct call *call, pawl_error *err) {
     struct agent agent = {.name = call_text(call, "name"), .disabled = call_bool(call, "disabled")};
@@ -222,44 +158,7 @@ static pawl_status put_agent(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-static pawl_status list_refusals(struct call *call, pawl_error *err) {
-    struct refusal_list found = {.count = 0};
-    pawl_status status =
-        call->store->ops->jobs->refusals(call->store, call_limit(call), call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    CALL_ROWS(call, refusal, found.refusals, found.count);
-    return call_list_end(call, NULL, err);
-}
-
 /* ---- Executions */
-
-static pawl_status list_executions(struct call *call, pawl_error *err) {
-    struct run_filter filter = {.task = call_text(call, "task"),
-                                .job_id = call_int(call, "job_id", 0),
-                                .outcome = call_choice(call, "outcome"),
-                                .since_ms = call_int(call, "since_ms", 0),
-                                .before_id = call_cursor_number(call),
-                                .limit = call_limit(call)};
-    struct task_run_list found = {.count = 0};
-    pawl_status status = call->store->ops->jobs->runs(call->store, &filter, call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    CALL_ROWS(call, execution, found.runs, found.count);
-    return call_list_end_number(call, found.next_id, err);
-}
-
-static pawl_status verify(struct call *call, pawl_error *err) {
-    struct audit_report report;
-    struct cell cells[REPORT_COLUMNS];
-    pawl_str expect = call_text(call, "head");
-    pawl_status status = call->store->ops->jobs->audit_verify(call->store, expect, call->arena, &report, err);
-    if (status == PAWL_OK) {
-        report_cells(&report, expect, cells);
-        call_record(call, cells);
-    }
-    return status;
-}
 
 static const struct column head_columns[] = {
     {COLUMN(INT, "number")}, {COLUMN(TIME, "made_at")}, {COLUMN(TEXT, "hash")}};
@@ -309,9 +208,9 @@ static const struct field execution_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/tasks", "listTasks"), .tag = "tasks", .summary = "List tasks by name", FIELDS(page_fields),
-     COLUMNS(task_columns), .run = list},
+     COLUMNS(task_columns), .operation = task_list},
     {READS("/v1/tasks/{name}", "readTask"), .tag = "tasks", .summary = "Show one task", FIELDS(name_fields),
-     .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = show},
+     .shape = ANSWER_RECORD, COLUMNS(task_columns), .operation = task_show},
     {ACTS(METHOD_PUT, "/v1/tasks/{name}", "putTask"), .tag = "tasks",
      .summary = "Make or change a task; its pipeline is checked first", FIELDS(put_fields),
      .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = put},
@@ -325,19 +224,19 @@ static const struct route routes[] = {
      .summary = "Check a pipeline: its form, its tools, their arguments; nothing is stored",
      .unaudited = true, FIELDS(check_fields), COLUMNS(pipeline_columns), .run = try_pipeline},
     {READS("/v1/agents", "listAgents"), .tag = "agents", .summary = "List agents with their scopes",
-     COLUMNS(agent_columns), .run = list_agents},
+     COLUMNS(agent_columns), .operation = agent_list},
     {ACTS(METHOD_PUT, "/v1/agents/{name}", "putAgent"), .tag = "agents",
      .summary = "Create an agent, or change its scopes", FIELDS(agent_fields), .shape = ANSWER_RECORD,
      COLUMNS(agent_columns), .run = put_agent},
     {READS("/v1/refusals", "listRefusals"), .tag = "agents",
      .summary = "What was refused because a scope was missing, newest first", FIELDS(limit_fields),
-     COLUMNS(refusal_columns), .run = list_refusals},
+     COLUMNS(refusal_columns), .operation = agent_refusals},
     {READS("/v1/executions", "listExecutions"), .tag = "audit",
      .summary = "List executions of jobs, newest first", FIELDS(execution_fields), COLUMNS(execution_columns),
-     .run = list_executions},
+     .operation = execution_list},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns), .run = verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns), .operation = execution_verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
      .summary = "The last anchor of the audit: one hash over everything that was executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},

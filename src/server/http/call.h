@@ -6,18 +6,11 @@
 #include "base/buf.h"
 #include "base/json/json.h"
 #include "base/json/tree.h"
+#include "operations/request.h"
 #include "server/http/route.h"
 #include "work/put_spans.h"
 
 struct server;
-
-struct value {
-    bool present;
-    pawl_str text;
-    int64_t number; /* int, bool, index of the choice */
-    pawl_uuid uuid;
-    const struct tree *tree; /* JSON, objects and arrays */
-};
 
 struct call {
     struct server *server;
@@ -34,7 +27,9 @@ struct call {
     const char *traceparent; /* NULL: none */
     const char *tracestate;  /* NULL: none */
     struct buf out;
-    struct json_writer json; /* into out */
+    struct json_writer json;      /* into out */
+    const struct column *columns; /* of the list that is being written */
+    size_t column_count;
     size_t rows;
     int status;             /* 0: the route's */
     const char *type;       /* of the body; NULL: by the route's shape */

@@ -1,5 +1,6 @@
 /* What a request gets for an answer: what its handler wrote, or a problem. */
 #include "server/http/exchange.h"
+#include "server/http/front.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,8 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
         status = err.status;
     }
     if (status == PAWL_OK)
-        status = call->route->run(call, &err);
+        status = call->route->operation != NULL ? http_run(call, call->route->operation, &err)
+                                                : call->route->run(call, &err);
     if (status == PAWL_OK && audited(call->route))
         status = call_audit(call, &err);
     if (status == PAWL_OK)

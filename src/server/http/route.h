@@ -3,6 +3,7 @@
 #ifndef SERVER_HTTP_ROUTE_H
 #define SERVER_HTTP_ROUTE_H
 
+#include "operations/request.h"
 #include "pawl.h"
 #include "view/output/output.h"
 
@@ -72,8 +73,9 @@ struct route {
     enum answer_shape shape;
     const struct column *columns;
     size_t column_count;
-    int status;     /* of success; 0 = 200 */
-    bool unaudited; /* it changes something, but it is work, not an action of a person */
+    int status;               /* of success; 0 = 200 */
+    bool unaudited;           /* it changes something, but it is work, not an action of a person */
+    operation_run *operation; /* what both fronts can do; NULL: run does it */
     pawl_status (*run)(struct call *call, pawl_error *err);
 };
 

@@ -1,0 +1,259 @@
+/* Alerts: the rules with their states, silence, tests and what happened. */
+#include "operations/alerts.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "operations/operations.h"
+#include "view/alert.h"
+#include "work/alerts/round.h"
+
+const struct column alert_test_columns[ALERT_TEST_COLUMNS] = {{COLUMN(UUID, "id")},
+                                                              {COLUMN(TEXT, "targets")}};
+
+static pawl_status find(struct request *request, struct alert_row *row, int64_t *now_ms, pawl_error *err) {
+    struct alert_rows rows;
+    pawl_str name = request_text(request, "name");
+    pawl_status status = request->store->ops->alerts->rules(request->store, name, request->arena, &rows, err);
+    if (status == PAWL_OK && rows.count == 0) {
+        request->front->hint(request->self, "pawl alerts list shows the rules.");
+        status = request_not_found("alerts", "alert rule", name, err);
+    }
+    if (status != PAWL_OK)
+        return status;
+    *row = rows.rows[0];
+    *now_ms = rows.now_ms;
+    return PAWL_OK;
+}
+
+static pawl_status show(struct request *request, const struct alert_row *row, int64_t now_ms,
+                        pawl_error *err) {
+    struct cell cells[ALERT_COLUMNS];
+    alert_cells(row, now_ms, cells);
+    return request_record(request, alert_columns, ALERT_COLUMNS, cells, err);
+}
+
+pawl_status alert_show(struct request *request, pawl_error *err) {
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_status status = find(request, &row, &now_ms, err);
+    return status == PAWL_OK ? show(request, &row, now_ms, err) : status;
+}
+
+pawl_status alert_list(struct request *request, pawl_error *err) {
+    struct alert_rows rows;
+    pawl_status status =
+        request->store->ops->alerts->rules(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err);
+    if (status != PAWL_OK)
+        return status;
+    request_list(request, alert_columns, ALERT_COLUMNS);
+    for (size_t i = 0; i < rows.count; i++) {
+        struct cell cells[ALERT_COLUMNS];
+        alert_cells(&rows.rows[i], rows.now_ms, cells);
+        if (!request_bool(request, "firing") || rows.rows[i].state.phase == ALERT_FIRING)
+            request_row(request, cells);
+    }
+    return request_list_end(request, NULL, err);
+}
+
+/* ---- Changing */
+
+static pawl_status note(struct request *request, const char *action, pawl_error *err) {
+    return request->front->note(request->self, action, request_text(request, "name").ptr, err);
+}
+
+static pawl_status store_rule(struct request *request, struct alert_row *row, const char *action,
+                              pawl_error *err) {
+    int64_t now_ms = 0, version;
+    if (request_dry(request)) {
+        pawl_status status = alert_rule_check(&row->rule, err);
+        request->front->say(request->self, "the rule would become:");
+        if (status == PAWL_OK)
+            status = request->store->ops->core.clock_read(request->store, &now_ms, err);
+        return status == PAWL_OK ? show(request, row, now_ms, err) : status;
+    }
+    pawl_status status = request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err);
+    if (status == PAWL_OK)
+        status = note(request, action, err);
+    return status == PAWL_OK ? alert_show(request, err) : status;
+}
+
+/* The side and the threshold: --above N, or side and threshold apart. */
+static pawl_status read_threshold(const struct request *request, struct alert_rule *rule, pawl_error *err) {
+    struct value above = request_value(request, "above"), below = request_value(request, "below");
+    int side = request_choice(request, "side");
+    if (above.present && below.present)
+        return error_set(err, PAWL_INVALID, "alerts", "a rule has --above or --below, not both");
+    if (side != 0)
+        rule->side = (enum alert_side)side;
+    if (above.present || below.present)
+        rule->side = above.present ? ALERT_ABOVE : ALERT_BELOW;
+    rule->threshold = request_number(request, "threshold",
+                                     above.present   ? above.number
+                                     : below.present ? below.number
+                                                     : rule->threshold);
+    return PAWL_OK;
+}
+
+static void take_text(const struct request *request, const char *name, pawl_str *text) {
+    pawl_str given = request_text(request, name);
+    if (!str_absent(given))
+        *text = given;
+}
+
+/* What is left out stays; of a new rule it is the default. */
+static pawl_status merge(const struct request *request, struct alert_rule *rule, pawl_error *err) {
+    int64_t before = rule->threshold;
+    pawl_status status = read_threshold(request, rule, err);
+    if (status != PAWL_OK)
+        return status;
+    take_text(request, "metric", &rule->metric);
+    take_text(request, "summary", &rule->summary);
+    take_text(request, "targets", &rule->targets);
+    if (request_choice(request, "severity") != 0)
+        rule->severity = (enum alert_severity)request_choice(request, "severity");
+    rule->clear_threshold =
+        request_number(request, "clear_threshold",
+                       rule->clear_threshold == before ? rule->threshold : rule->clear_threshold);
+    rule->for_ms = request_number(request, "for_ms", rule->for_ms);
+    rule->clear_ms = request_number(request, "clear_ms", rule->clear_ms);
+    rule->enabled = request_number(request, "enabled", rule->enabled) != 0;
+    rule->version = request_number(request, "version", rule->version);
+    return PAWL_OK;
+}
+
+/* A rule that is not there yet. */
+static pawl_status begin_rule(const struct request *request, struct alert_row *row, pawl_error *err) {
+    bool threshold = request_value(request, "threshold").present || request_value(request, "above").present ||
+                     request_value(request, "below").present;
+    pawl_str name = request_text(request, "name");
+    *row = (struct alert_row){.rule = {.name = name,
+                                       .targets = STR("log"),
+                                       .side = ALERT_ABOVE,
+                                       .severity = ALERT_WARNING,
+                                       .enabled = true},
+                              .state = {.phase = ALERT_OK}};
+    if (threshold && request_value(request, "metric").present)
+        return PAWL_OK;
+    request->front->hint(request->self,
+                         "pawl alerts list shows the rules, pawl alerts metrics what one can look at.");
+    return error_set(
+        err, PAWL_INVALID, "alerts", "there is no rule '%.*s' yet: a new one needs %s", STR_ARG(name),
+        request_see(request, "--metric, and --above or --below", "at least a metric and a threshold"));
+}
+
+pawl_status alert_set(struct request *request, pawl_error *err) {
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_status status = find(request, &row, &now_ms, err);
+    if (status == PAWL_NOT_FOUND)
+        status = begin_rule(request, &row, err);
+    if (status == PAWL_OK)
+        status = merge(request, &row.rule, err);
+    return status == PAWL_OK ? store_rule(request, &row, "alert set", err) : status;
+}
+
+static pawl_status switch_rule(struct request *request, bool on, pawl_error *err) {
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_status status = find(request, &row, &now_ms, err);
+    row.rule.enabled = on;
+    return status == PAWL_OK ? store_rule(request, &row, on ? "alert enable" : "alert disable", err) : status;
+}
+
+pawl_status alert_enable(struct request *request, pawl_error *err) { return switch_rule(request, true, err); }
+
+pawl_status alert_disable(struct request *request, pawl_error *err) {
+    return switch_rule(request, false, err);
+}
+
+pawl_status alert_remove(struct request *request, pawl_error *err) {
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_status status = find(request, &row, &now_ms, err);
+    if (status != PAWL_OK)
+        return status;
+    if (request_dry(request)) {
+        request->front->say(request->self, "the rule would be removed:");
+        return show(request, &row, now_ms, err);
+    }
+    status = request->store->ops->alerts->rule_remove(request->store, row.rule.name, err);
+    if (status == PAWL_OK)
+        status = note(request, "alert remove", err);
+    if (status == PAWL_OK)
+        request->front->say(request->self, "removed; its history stays");
+    return status;
+}
+
+/* ---- Silence and tests */
+
+static pawl_status set_silence(struct request *request, int64_t for_ms, const char *action, pawl_error *err) {
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_status status = find(request, &row, &now_ms, err);
+    if (status != PAWL_OK)
+        return status;
+    struct alert_silence in = {.name = row.rule.name,
+                               .actor = request->front->actor(request->self),
+                               .reason = request_text(request, "reason"),
+                               .until_ms = for_ms > 0 ? now_ms + for_ms : 0};
+    status = request->store->ops->alerts->silence(request->store, &in, err);
+    if (status == PAWL_OK)
+        status = note(request, action, err);
+    return status == PAWL_OK ? alert_show(request, err) : status;
+}
+
+pawl_status alert_silence(struct request *request, pawl_error *err) {
+    int64_t for_ms = request_number(request, "duration_ms", request_number(request, "for_ms", 0));
+    if (for_ms == 0)
+        return error_set(err, PAWL_INVALID, "alerts",
+                         "say for how long with --for 2h: a silence that never ends is forgotten");
+    return set_silence(request, for_ms, "alert silence", err);
+}
+
+pawl_status alert_unsilence(struct request *request, pawl_error *err) {
+    return set_silence(request, 0, "alert unsilence", err);
+}
+
+pawl_status alert_try(struct request *request, pawl_error *err) {
+    static const struct column with_rule[] = {
+        {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
+    struct alert_row row;
+    int64_t now_ms;
+    pawl_uuid id = {{0}};
+    pawl_status status = find(request, &row, &now_ms, err);
+    if (status == PAWL_OK && !request_dry(request))
+        status = alert_test(request->store, &row, now_ms, request->arena, &id, err);
+    if (status == PAWL_OK && !request_dry(request))
+        status = note(request, "alert test", err);
+    if (status != PAWL_OK)
+        return status;
+    if (request_see(request, "", NULL) != NULL)
+        return REQUEST_RECORD(request, with_rule, err, cell_text(row.rule.name), cell_text(row.rule.targets),
+                              cell_uuid(id));
+    return REQUEST_RECORD(request, alert_test_columns, err, cell_uuid(id), cell_text(row.rule.targets));
+}
+
+/* ---- What happened, and what can be looked at */
+
+pawl_status alert_history(struct request *request, pawl_error *err) {
+    struct alert_changes found;
+    int limit = request_limit(request);
+    pawl_status status = request->store->ops->alerts->changes(
+        request->store, request_either(request, "rule", "name"), request_after_number(request), limit,
+        request->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    REQUEST_CELLS(request, change, found.changes, found.count);
+    bool full = found.count > 0 && found.count == (size_t)limit;
+    return request_list_end_number(request, full ? found.changes[found.count - 1].number : 0, err);
+}
+
+pawl_status alert_metrics_list(struct request *request, pawl_error *err) {
+    request_list(request, metric_columns, METRIC_COLUMNS);
+    for (int metric = 0; metric < METRIC_COUNT; metric++) {
+        struct cell cells[METRIC_COLUMNS];
+        metric_cells((enum alert_metric)metric, cells);
+        request_row(request, cells);
+    }
+    return request_list_end(request, NULL, err);
+}
