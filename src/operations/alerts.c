@@ -32,14 +32,14 @@ static pawl_status show(struct request *request, const struct alert_row *row, in
     return request_record(request, alert_columns, ALERT_COLUMNS, cells, err);
 }
 
-pawl_status alert_show(struct request *request, pawl_error *err) {
+pawl_status op_alert_show(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
     return status == PAWL_OK ? show(request, &row, now_ms, err) : status;
 }
 
-pawl_status alert_list(struct request *request, pawl_error *err) {
+pawl_status op_alert_list(struct request *request, pawl_error *err) {
     struct alert_rows rows;
     pawl_status status =
         request->store->ops->alerts->rules(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err);
@@ -74,7 +74,7 @@ static pawl_status store_rule(struct request *request, struct alert_row *row, co
     pawl_status status = request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err);
     if (status == PAWL_OK)
         status = note(request, action, err);
-    return status == PAWL_OK ? alert_show(request, err) : status;
+    return status == PAWL_OK ? op_alert_show(request, err) : status;
 }
 
 /* The side and the threshold: --above N, or side and threshold apart. */
@@ -141,7 +141,7 @@ static pawl_status begin_rule(const struct request *request, struct alert_row *r
         request_see(request, "--metric, and --above or --below", "at least a metric and a threshold"));
 }
 
-pawl_status alert_set(struct request *request, pawl_error *err) {
+pawl_status op_alert_set(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
@@ -160,13 +160,15 @@ static pawl_status switch_rule(struct request *request, bool on, pawl_error *err
     return status == PAWL_OK ? store_rule(request, &row, on ? "alert enable" : "alert disable", err) : status;
 }
 
-pawl_status alert_enable(struct request *request, pawl_error *err) { return switch_rule(request, true, err); }
+pawl_status op_alert_enable(struct request *request, pawl_error *err) {
+    return switch_rule(request, true, err);
+}
 
-pawl_status alert_disable(struct request *request, pawl_error *err) {
+pawl_status op_alert_disable(struct request *request, pawl_error *err) {
     return switch_rule(request, false, err);
 }
 
-pawl_status alert_remove(struct request *request, pawl_error *err) {
+pawl_status op_alert_remove(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
@@ -199,10 +201,10 @@ static pawl_status set_silence(struct request *request, int64_t for_ms, const ch
     status = request->store->ops->alerts->silence(request->store, &in, err);
     if (status == PAWL_OK)
         status = note(request, action, err);
-    return status == PAWL_OK ? alert_show(request, err) : status;
+    return status == PAWL_OK ? op_alert_show(request, err) : status;
 }
 
-pawl_status alert_silence(struct request *request, pawl_error *err) {
+pawl_status op_alert_silence(struct request *request, pawl_error *err) {
     int64_t for_ms = request_number(request, "duration_ms", request_number(request, "for_ms", 0));
     if (for_ms == 0)
         return error_set(err, PAWL_INVALID, "alerts",
@@ -210,11 +212,11 @@ pawl_status alert_silence(struct request *request, pawl_error *err) {
     return set_silence(request, for_ms, "alert silence", err);
 }
 
-pawl_status alert_unsilence(struct request *request, pawl_error *err) {
+pawl_status op_alert_unsilence(struct request *request, pawl_error *err) {
     return set_silence(request, 0, "alert unsilence", err);
 }
 
-pawl_status alert_try(struct request *request, pawl_error *err) {
+pawl_status op_alert_try(struct request *request, pawl_error *err) {
     static const struct column with_rule[] = {
         {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
     struct alert_row row;
@@ -227,7 +229,7 @@ pawl_status alert_try(struct request *request, pawl_error *err) {
         status = note(request, "alert test", err);
     if (status != PAWL_OK)
         return status;
-    if (request_see(request, "", NULL) != NULL)
+    if (request_is_command(request))
         return REQUEST_RECORD(request, with_rule, err, cell_text(row.rule.name), cell_text(row.rule.targets),
                               cell_uuid(id));
     return REQUEST_RECORD(request, alert_test_columns, err, cell_uuid(id), cell_text(row.rule.targets));
@@ -235,7 +237,7 @@ pawl_status alert_try(struct request *request, pawl_error *err) {
 
 /* ---- What happened, and what can be looked at */
 
-pawl_status alert_history(struct request *request, pawl_error *err) {
+pawl_status op_alert_history(struct request *request, pawl_error *err) {
     struct alert_changes found;
     int limit = request_limit(request);
     pawl_status status = request->store->ops->alerts->changes(
@@ -248,7 +250,7 @@ pawl_status alert_history(struct request *request, pawl_error *err) {
     return request_list_end_number(request, full ? found.changes[found.count - 1].number : 0, err);
 }
 
-pawl_status alert_metrics_list(struct request *request, pawl_error *err) {
+pawl_status op_alert_metrics_list(struct request *request, pawl_error *err) {
     request_list(request, metric_columns, METRIC_COLUMNS);
     for (int metric = 0; metric < METRIC_COUNT; metric++) {
         struct cell cells[METRIC_COLUMNS];

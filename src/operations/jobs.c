@@ -25,7 +25,7 @@ pawl_status job_missing(const struct request *request, const char *op, int64_t i
                      id, request_see(request, "pawl audit list has its executions", "see /v1/executions"));
 }
 
-pawl_status job_show(struct request *request, pawl_error *err) {
+pawl_status op_job_show(struct request *request, pawl_error *err) {
     struct job_filter filter = {.limit = 1};
     struct job_rows rows = {.count = 0};
     struct cell cells[JOB_COLUMNS];
@@ -40,7 +40,7 @@ pawl_status job_show(struct request *request, pawl_error *err) {
     return request_record(request, job_columns, JOB_COLUMNS, cells, err);
 }
 
-pawl_status job_steps(struct request *request, pawl_error *err) {
+pawl_status op_job_steps(struct request *request, pawl_error *err) {
     struct job_steps found = {.count = 0};
     int64_t id = 0;
     pawl_status status = read_id(request, &id, err);
@@ -52,7 +52,7 @@ pawl_status job_steps(struct request *request, pawl_error *err) {
     return request_list_end(request, NULL, err);
 }
 
-pawl_status job_wake(struct request *request, pawl_error *err) {
+pawl_status op_job_wake(struct request *request, pawl_error *err) {
     enum { KEEP_MS = 86400000 };
     struct job_wake in = {.wait_key = request_either(request, "wait_key", "event"),
                           .keep_ms = request_number(request, "keep_ms", KEEP_MS)};
@@ -83,14 +83,14 @@ void enqueued_cells(int64_t id, enum store_answer answer, struct cell cells[stat
 
 /* ---- Limits */
 
-pawl_status limit_list(struct request *request, pawl_error *err) {
+pawl_status op_limit_list(struct request *request, pawl_error *err) {
     struct job_limits found = {.count = 0};
     pawl_status status = request->store->ops->jobs->limits(request->store, request->arena, &found, err);
     return status == PAWL_OK ? request_rows(request, ROWS_OF(limit, found.limits, found.count), NULL, err)
                              : status;
 }
 
-pawl_status limit_set(struct request *request, pawl_error *err) {
+pawl_status op_limit_set(struct request *request, pawl_error *err) {
     struct job_limit limit = {.key = request_either(request, "name", "key"),
                               .concurrency = (int)request_number(request, "concurrency", 0),
                               .rate = (int)request_number(request, "rate", 0),

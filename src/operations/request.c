@@ -128,8 +128,10 @@ pawl_status request_shown(struct request *request, const struct column *columns,
     return request_record(request, columns, count, cells, err);
 }
 
+bool request_is_command(const struct request *request) { return request->front->dashes[0] != '\0'; }
+
 const char *request_see(const struct request *request, const char *command, const char *route) {
-    return request->front->dashes[0] != '\0' ? command : route;
+    return request_is_command(request) ? command : route;
 }
 
 pawl_status request_not_found(const char *op, const char *what, pawl_str name, pawl_error *err) {

@@ -118,6 +118,8 @@ PAWL_MUSTCHECK pawl_status request_record(struct request *request, const struct 
 PAWL_MUSTCHECK pawl_status request_shown(struct request *request, const struct column *columns, size_t count,
                                          const void *row, pawl_error *err);
 
+/* Asked on the command line: a person is there, or a script that waits. */
+bool request_is_command(const struct request *request);
 /* Where a person finds more: a command, or a route. */
 const char *request_see(const struct request *request, const char *command, const char *route);
 

@@ -8,7 +8,7 @@
 
 const struct column instant_columns[INSTANT_COLUMNS] = {{COLUMN(TIME, "instant")}};
 
-pawl_status schedule_list(struct request *request, pawl_error *err) {
+pawl_status op_schedule_list(struct request *request, pawl_error *err) {
     struct schedule_filter filter = {.task = request_text(request, "task"),
                                      .after_name = request_after(request),
                                      .limit = request_limit(request)};
@@ -34,7 +34,7 @@ pawl_status schedule_find(struct request *request, pawl_str name, struct job_sch
     return status;
 }
 
-pawl_status schedule_show(struct request *request, pawl_error *err) {
+pawl_status op_schedule_show(struct request *request, pawl_error *err) {
     struct job_schedule schedule;
     pawl_status status = schedule_find(request, request_text(request, "name"), &schedule, err);
     return status == PAWL_OK ? request_shown(request, schedule_columns, SCHEDULE_COLUMNS, &schedule, err)

@@ -9,7 +9,7 @@
 #include "work/pipeline/job.h"
 #include "work/pipeline/run.h"
 
-pawl_status task_list(struct request *request, pawl_error *err) {
+pawl_status op_task_list(struct request *request, pawl_error *err) {
     struct task_list found = {.count = 0};
     int limit = request_limit(request);
     pawl_status status = request->store->ops->jobs->tasks(
@@ -31,7 +31,7 @@ pawl_status task_find(struct request *request, pawl_str name, struct task *task,
     return status;
 }
 
-pawl_status task_show(struct request *request, pawl_error *err) {
+pawl_status op_task_show(struct request *request, pawl_error *err) {
     struct task task;
     pawl_status status = task_find(request, request_text(request, "name"), &task, err);
     return status == PAWL_OK ? request_shown(request, task_columns, TASK_COLUMNS, &task, err) : status;
@@ -85,14 +85,14 @@ pawl_status task_enqueue(struct request *request, pawl_str task, pawl_str params
 
 /* ---- Agents */
 
-pawl_status agent_list(struct request *request, pawl_error *err) {
+pawl_status op_agent_list(struct request *request, pawl_error *err) {
     struct agent_list found = {.count = 0};
     pawl_status status = request->store->ops->jobs->agents(request->store, request->arena, &found, err);
     return status == PAWL_OK ? request_rows(request, ROWS_OF(agent, found.agents, found.count), NULL, err)
                              : status;
 }
 
-pawl_status agent_refusals(struct request *request, pawl_error *err) {
+pawl_status op_agent_refusals(struct request *request, pawl_error *err) {
     struct refusal_list found = {.count = 0};
     pawl_status status = request->store->ops->jobs->refusals(request->store, request_limit(request),
                                                              request->arena, &found, err);
@@ -104,7 +104,7 @@ pawl_status agent_refusals(struct request *request, pawl_error *err) {
 
 /* ---- Executions */
 
-pawl_status execution_list(struct request *request, pawl_error *err) {
+pawl_status op_execution_list(struct request *request, pawl_error *err) {
     struct run_filter filter = {.task = request_text(request, "task"),
                                 .job_id = request_number(request, "job_id", 0),
                                 .outcome = request_choice(request, "outcome"),
@@ -120,7 +120,7 @@ pawl_status execution_list(struct request *request, pawl_error *err) {
     return request_list_end_number(request, found.next_id, err);
 }
 
-pawl_status execution_verify(struct request *request, pawl_error *err) {
+pawl_status op_execution_verify(struct request *request, pawl_error *err) {
     struct audit_report report = {0};
     struct cell cells[REPORT_COLUMNS];
     pawl_str expect = request_text(request, "head");

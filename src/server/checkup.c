@@ -8,6 +8,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "operations/fleet.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/server.h"
@@ -130,46 +132,18 @@ static pawl_status look_again(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-static const char *severity_name(enum doctor_severity severity) {
-    return severity == DOCTOR_FAULT ? "fault" : "warning";
-}
-
-static const struct column finding_columns[] = {{COLUMN(TEXT, "severity")},
-                                                {COLUMN(TEXT, "check")},
-                                                {COLUMN(TEXT, "found")},
-                                                {COLUMN(TEXT, "why")},
-                                                {COLUMN(TEXT, "next")}};
-
 static pawl_status findings(struct call *call, pawl_error *err) {
     struct checkup *checkup = call->server->checkup;
     pthread_mutex_lock(&checkup->lock);
     call_list(call);
     for (size_t i = 0; i < checkup->report.count; i++) {
-        const struct doctor_finding *finding = &checkup->report.findings[i];
-        call_row(call, (struct cell[]){cell_cstr(severity_name(finding->check->severity)),
-                                       cell_cstr(finding->check->name), cell_text(finding->found),
-                                       cell_cstr(finding->check->why), cell_cstr(finding->check->next)});
+        struct cell cells[DOCTOR_COLUMNS];
+        finding_cells(&checkup->report.findings[i], cells);
+        call_row(call, cells);
     }
     pawl_status status = call_list_end(call, NULL, err);
     pthread_mutex_unlock(&checkup->lock);
     return status;
-}
-
-static const struct column check_columns[] = {{COLUMN(TEXT, "check")},
-                                              {COLUMN(TEXT, "severity")},
-                                              {COLUMN(TEXT, "stores")},
-                                              {COLUMN(TEXT, "why")},
-                                              {COLUMN(TEXT, "next")}};
-
-static pawl_status checks(struct call *call, pawl_error *err) {
-    call_list(call);
-    for (size_t i = 0; i < doctor_checks_count; i++) {
-        const struct doctor_check *check = &doctor_checks[i];
-        call_row(call,
-                 (struct cell[]){cell_cstr(check->name), cell_cstr(severity_name(check->severity)),
-                                 cell_cstr(check->stores), cell_cstr(check->why), cell_cstr(check->next)});
-    }
-    return call_list_end(call, NULL, err);
 }
 
 static const struct route routes[] = {
@@ -183,7 +157,7 @@ static const struct route routes[] = {
      .summary = "What endangers the work, why, and what to do; faults first", COLUMNS(finding_columns),
      .run = findings},
     {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "What the doctor looks at", COLUMNS(check_columns), .run = checks},
+     .summary = "What the doctor looks at", COLUMNS(doctor_check_columns), .operation = op_doctor_check_list},
 };
 
 const struct route_table doctor_routes = ROUTE_TABLE(routes);

@@ -11,8 +11,11 @@
 #include "base/uuid.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/input.h"
 #include "cli/messages/ndjson.h"
+#include "operations/events.h"
+#include "operations/operations.h"
 #include "view/event.h"
 #include "view/names.h"
 #include "view/output/row.h"
@@ -132,37 +135,6 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-static pawl_status read_as_of(struct cli *cli, struct events_query *query, pawl_error *err) {
-    const struct flag_value *flag = cli_flag(cli, FLAG_AS_OF);
-    if (!flag->set || uuid_parse(flag->text, &query->as_of_event))
-        return PAWL_OK;
-    if (!str_to_i64(flag->text, 1, INT64_MAX, &query->as_of_ms))
-        return error_set(err, PAWL_INVALID, "events",
-                         "--as-of is \"%.*s\": write the id of an event or milliseconds since 1970",
-                         STR_ARG(flag->text));
-    return PAWL_OK;
-}
-
-static pawl_status stamp(struct cli *cli, pawl_error *err) {
-    struct stamp_result stamped = {.stamped = 1};
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && stamped.stamped > 0)
-        status = cli->store->ops->events.events_stamp(cli->store, PAWL_STAMP_MAX, &stamped, err);
-    return status;
-}
-
-static pawl_status show(struct cli *cli, const struct events_query *query, pawl_error *err) {
-    struct event_list list;
-    pawl_status status = str_absent(query->stream) ? stamp(cli, err) : PAWL_OK;
-    if (status == PAWL_OK)
-        status = cli->store->ops->events.events_read(cli->store, query, cli->arena, &list, err);
-    if (status != PAWL_OK)
-        return status;
-    output_list_begin(&cli->output, event_columns, EVENT_COLUMNS);
-    output_rows(&cli->output, list.events, sizeof *list.events, list.count);
-    return output_list_end(&cli->output, "no events", err);
-}
-
 static struct events_query query_from(const struct cli *cli, const char *stream) {
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
@@ -170,17 +142,6 @@ static struct events_query query_from(const struct cli *cli, const char *stream)
                                  .from = cli_flag(cli, FLAG_FROM)->number,
                                  .backward = cli_flag(cli, FLAG_BACKWARD)->set,
                                  .limit = (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX)};
-}
-
-static pawl_status read_stream(struct cli *cli, pawl_error *err) {
-    struct events_query query = query_from(cli, cli->arguments.words[0]);
-    pawl_status status = read_as_of(cli, &query, err);
-    return status == PAWL_OK ? show(cli, &query, err) : status;
-}
-
-static pawl_status read_all(struct cli *cli, pawl_error *err) {
-    struct events_query query = query_from(cli, NULL);
-    return show(cli, &query, err);
 }
 
 static void print_event(struct cli *cli, const struct stored_event *event) {
@@ -201,7 +162,8 @@ static pawl_status tail_some(struct cli *cli, struct events_query *query, size_t
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "tail", "no memory for the events");
-    pawl_status status = str_absent(query->stream) ? stamp(cli, err) : PAWL_OK;
+    struct request request = front_request(cli);
+    pawl_status status = str_absent(query->stream) ? events_stamp(&request, err) : PAWL_OK;
     if (status == PAWL_OK)
         status = cli->store->ops->events.events_read(cli->store, query, arena, &list, err);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
@@ -254,12 +216,13 @@ static const struct command commands[] = {
      .run = append},
     {COMMAND("events read", "Show the events of a stream"), .arguments = "STREAM",
      .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_AS_OF) | FLAG_BIT(FLAG_LIMIT),
-     .example = "pawl events read order-1 --backward --limit 10", .run = read_stream},
+     .example = "pawl events read order-1 --backward --limit 10", .empty = "no events",
+     .operation = op_event_read},
     {COMMAND("events all", "Show the events of all streams, by position"),
      .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT), .writes = true,
      .details = "A reader that remembers the last position and continues after it misses nothing, however "
                 "late something commits.",
-     .run = read_all},
+     .empty = "no events", .operation = op_event_all},
     {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
      .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT), .limit_other = true,
      .writes = true,

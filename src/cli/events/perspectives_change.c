@@ -6,77 +6,11 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "operations/operations.h"
 #include "view/names.h"
 #include "work/perspective/file.h"
 
 enum { WAIT_MS_DEFAULT = 30000 };
-
-static pawl_status say_answer(struct cli *cli, enum store_answer answer, pawl_error *err) {
-    if (answer == ANSWER_NOT_FOUND)
-        return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective %s here",
-                         cli->arguments.words[0]);
-    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(TEXT, "answer")}};
-    struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_cstr(answer_name(answer))};
-    return output_record(&cli->output, columns, 2, cells, err);
-}
-
-static pawl_status change(struct cli *cli, enum perspective_action action, pawl_error *err) {
-    enum store_answer answer;
-    pawl_status status = cli->store->ops->events.perspective_change(
-        cli->store, str_from(cli->arguments.words[0]), action, &answer, err);
-    return status == PAWL_OK ? say_answer(cli, answer, err) : status;
-}
-
-static pawl_status pause_it(struct cli *cli, pawl_error *err) { return change(cli, PERSPECTIVE_PAUSE, err); }
-static pawl_status resume_it(struct cli *cli, pawl_error *err) {
-    return change(cli, PERSPECTIVE_RESUME, err);
-}
-
-static pawl_status remove_it(struct cli *cli, pawl_error *err) {
-    pawl_status status = cli_confirm(cli, "Stop feeding this perspective", err);
-    return status == PAWL_OK ? change(cli, PERSPECTIVE_REMOVE, err) : status;
-}
-
-static pawl_status again(struct cli *cli, enum reset_mode mode, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "checkpoints")}};
-    size_t count = (size_t)cli->arguments.word_count - 1;
-    pawl_str *streams = arena_array(cli->arena, count + 1, sizeof *streams);
-    int64_t changed = 0;
-    if (streams == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspectives", "no memory for the streams");
-    for (size_t i = 0; i < count; i++)
-        streams[i] = str_from(cli->arguments.words[i + 1]);
-    struct perspective_reset in = {str_from(cli->arguments.words[0]), mode, streams, count};
-    pawl_status status = cli->store->ops->events.perspective_reset(cli->store, &in, &changed, err);
-    if (status != PAWL_OK)
-        return status;
-    struct cell cells[] = {cell_cstr(cli->arguments.words[0]), cell_int(changed)};
-    return output_record(&cli->output, columns, 2, cells, err);
-}
-
-static pawl_status reset(struct cli *cli, pawl_error *err) { return again(cli, RESET_FAILED, err); }
-
-static pawl_status rebuild(struct cli *cli, pawl_error *err) {
-    pawl_status status = cli_confirm(cli, "Empty the model and build it from the first event again", err);
-    return status == PAWL_OK ? again(cli, RESET_REBUILD, err) : status;
-}
-
-static pawl_status skip(struct cli *cli, pawl_error *err) {
-    enum store_answer answer;
-    struct checkpoint_skip in = {.perspective = str_from(cli->arguments.words[0]),
-                                 .stream = str_from(cli->arguments.words[1]),
-                                 .reason = cli_flag(cli, FLAG_REASON)->text};
-    if (!str_to_i64(str_from(cli->arguments.words[2]), 1, INT64_MAX, &in.version))
-        return error_set(err, PAWL_INVALID, "skip", "the version is \"%s\"; write a number from 1",
-                         cli->arguments.words[2]);
-    pawl_status status = cli->store->ops->events.checkpoint_skip(cli->store, &in, &answer, err);
-    if (status != PAWL_OK)
-        return status;
-    if (answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "skip",
-                         "there is no such event, or the perspective has passed it already");
-    return say_answer(cli, answer, err);
-}
 
 static pawl_status switch_to(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{COLUMN(TEXT, "name")},
@@ -140,20 +74,22 @@ static pawl_status wait_for(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("perspectives reset", "Retry the failed streams of a perspective now"),
-     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .writes = true, .run = reset},
+     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .writes = true,
+     .operation = op_perspective_retry},
     {COMMAND("perspectives skip", "Skip one event in a perspective, with a reason"),
      .arguments = "NAME@VERSION STREAM VERSION", .flags = FLAG_BIT(FLAG_REASON), .writes = true,
-     .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'", .run = skip},
+     .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'",
+     .operation = op_perspective_skip},
     {COMMAND("perspectives pause", "Stop applying events to a perspective for now"),
-     .arguments = "NAME@VERSION", .writes = true, .run = pause_it},
+     .arguments = "NAME@VERSION", .writes = true, .operation = op_perspective_pause},
     {COMMAND("perspectives resume", "Resume a paused perspective"), .arguments = "NAME@VERSION",
-     .writes = true, .run = resume_it},
+     .writes = true, .operation = op_perspective_resume},
     {COMMAND("perspectives rebuild", "Rebuild a perspective from the first event, in place"),
      .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .flags = FLAG_BIT(FLAG_YES),
      .writes = true,
      .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
                 "model fill up; to avoid that, register a new version and switch to it.",
-     .run = rebuild},
+     .operation = op_perspective_rebuild},
     {COMMAND("perspectives switch", "Make a filled version of a perspective the live one"),
      .arguments = "NAME VERSION",
      .flags = FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_DIGEST_OLD) | FLAG_BIT(FLAG_DIGEST_NEW), .writes = true,
@@ -168,7 +104,8 @@ static const struct command commands[] = {
      .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
      .run = wait_for},
     {COMMAND("perspectives remove", "Remove a perspective; its checkpoints and tables stay"),
-     .arguments = "NAME@VERSION", .flags = FLAG_BIT(FLAG_YES), .writes = true, .run = remove_it},
+     .arguments = "NAME@VERSION", .flags = FLAG_BIT(FLAG_YES), .writes = true,
+     .operation = op_perspective_remove},
 };
 
 const struct command_table perspectives_change_commands = COMMAND_TABLE(commands);

@@ -5,8 +5,8 @@
 #include "base/str.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "operations/operations.h"
 #include "view/note.h"
-#include "view/output/row.h"
 
 static pawl_status scope_of(struct cli *cli, enum pause_scope *scope, pawl_error *err) {
     int found = str_choice(PAUSE_SCOPES, str_from(cli->arguments.words[0]));
@@ -58,28 +58,6 @@ static pawl_status clear_pause(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static pawl_status list_pauses(struct cli *cli, pawl_error *err) {
-    struct pause_rows found;
-    pawl_status status = cli->store->ops->relay->pauses(cli->store, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    output_list_begin(&cli->output, pause_columns, PAUSE_COLUMNS);
-    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
-    return output_list_end(&cli->output, "nothing is paused", err);
-}
-
-static pawl_status list_audit(struct cli *cli, pawl_error *err) {
-    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
-    struct audit_rows found;
-    pawl_status status = cli->store->ops->relay->audits(
-        cli->store, 0, limit->set ? (int)limit->number : PAWL_LIST_DEFAULT, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    output_list_begin(&cli->output, action_columns, ACTION_COLUMNS);
-    output_rows(&cli->output, found.rows, sizeof *found.rows, found.count);
-    return output_list_end(&cli->output, "nothing was done yet", err);
-}
-
 static const struct command commands[] = {
     {COMMAND("pause", "Pause the messages of a topic, of a stream or for a handler"),
      .arguments = "topic|stream|handler NAME", .flags = FLAG_BIT(FLAG_REASON), .check = check, .writes = true,
@@ -93,10 +71,10 @@ static const struct command commands[] = {
      .check = check, .writes = true,
      .details = "A message is one that was cancelled (pawl messages cancel) and has not ended yet.",
      .example = "pawl resume stream order-1", .run = clear_pause},
-    {COMMAND("pauses", "List what is paused"), .run = list_pauses},
+    {COMMAND("pauses", "List what is paused"), .empty = "nothing is paused", .operation = op_pause_list},
     {COMMAND("actions", "List what people did: redrives, discards, replays, pauses; newest first"),
      .flags = FLAG_BIT(FLAG_LIMIT), .details = "The actor is PAWL_ACTOR, else the login name.",
-     .run = list_audit},
+     .empty = "nothing was done yet", .operation = op_action_list},
 };
 
 const struct command_table pause_commands = COMMAND_TABLE(commands);

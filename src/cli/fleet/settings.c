@@ -6,9 +6,8 @@
 #include "base/time/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
-#include "view/names.h"
-#include "view/note.h"
-#include "view/output/row.h"
+#include "cli/front.h"
+#include "operations/operations.h"
 
 /* A setting that may be changed; its range is that of the option with the same meaning. */
 struct setting {
@@ -27,16 +26,6 @@ static const struct setting settings_rows[] = {
 };
 
 enum { SETTINGS = sizeof settings_rows / sizeof settings_rows[0] };
-
-static pawl_status show(struct cli *cli, pawl_error *err) {
-    struct settings settings;
-    pawl_status status = cli->store->ops->core.settings_read(cli->store, &settings, err);
-    if (status != PAWL_OK)
-        return status;
-    struct cell cells[SETTING_COLUMNS];
-    row_cells(setting_columns, SETTING_COLUMNS, &settings, NULL, cells);
-    return output_record(&cli->output, setting_columns, SETTING_COLUMNS, cells, err);
-}
 
 static pawl_status unknown_setting(pawl_str name, pawl_error *err) {
     const char *names[SETTINGS];
@@ -136,11 +125,12 @@ static pawl_status set(struct cli *cli, pawl_error *err) {
         status = derive(cli, &change, err);
     if (status == PAWL_OK)
         status = cli->store->ops->core.settings_change(cli->store, &change, err);
-    return status == PAWL_OK ? show(cli, err) : status;
+    return status == PAWL_OK ? front_run(cli, op_settings_show, err) : status;
 }
 
 static const struct command commands[] = {
-    {COMMAND("settings show", "Show the settings of the schema"), .alias = "settings", .run = show},
+    {COMMAND("settings show", "Show the settings of the schema"), .alias = "settings",
+     .operation = op_settings_show},
     {COMMAND("settings set", "Change the settings of the schema"), .arguments = "KEY=VALUE...",
      .arguments_max = SETTINGS, .check = check_set, .writes = true,
      .details =

@@ -56,11 +56,11 @@ static const struct command commands[] = {
                 "statement:NAME lets its runs use that statement.",
      .example = "pawl agent set reporter 'tool:files.*' mail", .run = set},
     {COMMAND("agent list", "List agents with their scopes"), .alias = "agent", .empty = "no agents",
-     .operation = agent_list},
+     .operation = op_agent_list},
     {COMMAND("agent disable", "Disable an agent: its tasks are refused"), .arguments = "NAME", .writes = true,
      .run = disable},
     {COMMAND("agent refusals", "Show what was refused because a scope was missing"),
-     .flags = FLAG_BIT(FLAG_LIMIT), .empty = "nothing was refused", .operation = agent_refusals},
+     .flags = FLAG_BIT(FLAG_LIMIT), .empty = "nothing was refused", .operation = op_agent_refusals},
 };
 
 const struct command_table agent_commands = COMMAND_TABLE(commands);

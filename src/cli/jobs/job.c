@@ -228,10 +228,10 @@ static const struct command commands[] = {
      .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
               FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
      .details = "Completed jobs are not listed; pawl audit list shows what they did.", .run = list},
-    {COMMAND("job show", "Show one job"), .arguments = "ID", .operation = job_show},
+    {COMMAND("job show", "Show one job"), .arguments = "ID", .operation = op_job_show},
     {COMMAND("job steps", "Show the steps of a job that are recorded"), .arguments = "ID",
      .details = "A completed step does not run again when the job is retried.",
-     .empty = "no steps are recorded", .operation = job_steps},
+     .empty = "no steps are recorded", .operation = op_job_steps},
     {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...",
      .flags = FLAG_BIT(FLAG_REASON), .writes = true,
      .details = "A running job is told within about two seconds; what it has done by then stays done.",
@@ -244,7 +244,7 @@ static const struct command commands[] = {
      .writes = true,
      .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
                 "kept for a day.",
-     .operation = job_wake},
+     .operation = op_job_wake},
 };
 
 const struct command_table job_commands = COMMAND_TABLE(commands);

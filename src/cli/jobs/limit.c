@@ -4,14 +4,14 @@
 
 static const struct command commands[] = {
     {COMMAND("limit list", "List the limits of keys"), .alias = "limit", .empty = "no limits",
-     .operation = limit_list},
+     .operation = op_limit_list},
     {COMMAND("limit set", "Set the limits of a key, replacing all of them"), .arguments = "KEY",
      .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
      .writes = true,
      .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
                 "begins with tenant: and has no limits itself. They apply across all workers. Without any "
                 "flag the limits are removed.",
-     .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m", .operation = limit_set},
+     .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m", .operation = op_limit_set},
 };
 
 const struct command_table limit_commands = COMMAND_TABLE(commands);

@@ -38,7 +38,7 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK && scheduled)
         status = schedule_store(&request, &schedule, err);
     /* As the store has it, with its version. */
-    return status == PAWL_OK ? task_show(&request, err) : status;
+    return status == PAWL_OK ? op_task_show(&request, err) : status;
 }
 
 /* The task that is named, and its schedules. */
@@ -114,8 +114,8 @@ static const struct command commands[] = {
      .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
                 "--tools tools.json",
      .run = create},
-    {COMMAND("task list", "List tasks"), .alias = "task", .empty = "no tasks", .operation = task_list},
-    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .operation = task_show},
+    {COMMAND("task list", "List tasks"), .alias = "task", .empty = "no tasks", .operation = op_task_list},
+    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .operation = op_task_show},
     {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG_BIT(FLAG_PARAMS),
      .writes = true, .run = run_now},
     {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,

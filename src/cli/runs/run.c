@@ -8,30 +8,12 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/runs/run_watch.h"
+#include "operations/operations.h"
+#include "operations/runs.h"
 #include "view/output/row.h"
 #include "view/run.h"
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    const struct flag_value *state = cli_flag(cli, FLAG_RUN_STATE);
-    struct runs_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
-                                 .open = cli_flag(cli, FLAG_OPEN)->set,
-                                 .before_id = cli_flag(cli, FLAG_AFTER)->number,
-                                 .limit = cli_limit(cli)};
-    struct run_list runs = {0};
-    pawl_status status = cli->store->ops->runs->runs(cli->store, &filter, cli->arena, &runs, err);
-    if (status != PAWL_OK)
-        return status;
-    cli->output.now_ms = runs.now_ms;
-    output_list_begin(&cli->output, run_columns, RUN_COLUMNS);
-    for (size_t i = 0; i < runs.count; i++) {
-        struct cell cells[RUN_COLUMNS];
-        struct run_gauge gauge = run_view_gauge(&runs.runs[i], runs.now_ms, NULL, 0);
-        run_view_cells(cli->arena, &runs.runs[i], &gauge, cells);
-        output_list_row(&cli->output, cells);
-    }
-    return output_list_end(&cli->output, "no runs", err);
-}
 
 /* How many of its partitions show no progress, and how much waits in its queue. */
 static pawl_status say_health(struct cli *cli, const struct run_row *run, pawl_error *err) {
@@ -60,43 +42,11 @@ static pawl_status say_health(struct cli *cli, const struct run_row *run, pawl_e
 
 static pawl_status show(struct cli *cli, pawl_error *err) {
     struct run_row run;
-    struct cell cells[RUN_COLUMNS];
-    int64_t now_ms = 0;
+    struct request request = front_request(cli);
     if (cli_flag(cli, FLAG_WATCH)->set)
         return run_watch(cli, cli->arguments.words[0], err);
-    pawl_status status =
-        run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, &run, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
-    cli->output.now_ms = now_ms;
-    struct run_gauge gauge = run_view_gauge(&run, now_ms, NULL, 0);
-    run_view_cells(cli->arena, &run, &gauge, cells);
-    status = output_record(&cli->output, run_columns, RUN_COLUMNS, cells, err);
+    pawl_status status = run_show(&request, &run, err);
     return status == PAWL_OK && !run_view_ended(&run) ? say_health(cli, &run, err) : status;
-}
-
-static pawl_status partitions(struct cli *cli, pawl_error *err) {
-    const struct flag_value *state = cli_flag(cli, FLAG_PART_STATE), *stuck = cli_flag(cli, FLAG_STUCK);
-    struct partitions_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
-                                       .quiet_ms = stuck->set ? stuck->number : 0,
-                                       .after_run = -1,
-                                       .after_part = -1,
-                                       .limit = cli_limit(cli)};
-    struct partition_list found = {0};
-    struct run_row run = {0};
-    int64_t now_ms = 0;
-    pawl_status status = PAWL_OK;
-    if (cli->arguments.word_count > 0)
-        status = run_view_find(cli->store, str_from(cli->arguments.words[0]), cli->arena, &run, &now_ms, err);
-    if (status == PAWL_OK && cli->arguments.word_count > 0)
-        filter.run = run.id;
-    if (status == PAWL_OK)
-        status = cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    cli->output.now_ms = found.now_ms;
-    OUTPUT_ROWS(&cli->output, run_partition, found.partitions, found.count);
-    return output_list_end(&cli->output, "no partitions", err);
 }
 
 static pawl_status items(struct cli *cli, pawl_error *err) {
@@ -139,7 +89,7 @@ static const struct command commands[] = {
      .details = "--after N continues with the runs older than N.",
      .example = "pawl run list --open\n"
                 "pawl run list --run-state failed",
-     .run = list},
+     .empty = "no runs", .operation = op_run_list},
     {COMMAND("run show", "Show a run: its progress, its rate, and the time left"), .arguments = "RUN",
      .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
      .details =
@@ -150,7 +100,7 @@ static const struct command commands[] = {
      .arguments = "[RUN]", .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
      .example = "pawl run partitions 7 --part-state active\n"
                 "pawl run partitions --stuck 10m",
-     .run = partitions},
+     .empty = "no partitions", .operation = op_run_partitions},
     {COMMAND("run items", "List the items of a run that has no target of its own, by key"),
      .arguments = "RUN [AFTER_KEY]", .flags = FLAG_BIT(FLAG_LIMIT), .run = items},
 };

@@ -4,54 +4,11 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "view/event.h"
 #include "view/names.h"
-
-enum { STAMP_MAX = 1000 };
-
-/* The next page begins after the last row, or before it when reading backward. */
-static pawl_status answer(struct call *call, const struct event_list *found, int limit, bool all,
-                          pawl_error *err) {
-    call_list(call);
-    call_rows(call, found->events, sizeof *found->events, found->count);
-    const char *next = NULL;
-    if (found->count == (size_t)limit) {
-        const struct stored_event *last = &found->events[found->count - 1];
-        int64_t at = all ? last->position : last->version;
-        int64_t from = call_bool(call, "backward") ? at - 1 : at + 1;
-        if (from > 0)
-            next = arena_printf(call->arena, "%" PRId64, from);
-    }
-    return call_list_end(call, next, err);
-}
-
-static pawl_status read_events(struct call *call, pawl_str stream, pawl_error *err) {
-    struct events_query query = {.stream = stream,
-                                 .from = call_int(call, "from", 0),
-                                 .backward = call_bool(call, "backward"),
-                                 .as_of_ms = call_int(call, "as_of_ms", 0),
-                                 .limit = call_limit(call)};
-    struct event_list found = {.count = 0};
-    if (!str_absent(call_cursor(call)))
-        query.from = call_cursor_number(call);
-    pawl_status status = call->store->ops->events.events_read(call->store, &query, call->arena, &found, err);
-    return status == PAWL_OK ? answer(call, &found, query.limit, str_absent(stream), err) : status;
-}
-
-static pawl_status list_stream(struct call *call, pawl_error *err) {
-    return read_events(call, call_text(call, "name"), err);
-}
-
-/* Events without a position yet get theirs first. */
-static pawl_status list_all(struct call *call, pawl_error *err) {
-    struct stamp_result stamped;
-    pawl_status status = call->store->ops->events.events_stamp(call->store, STAMP_MAX, &stamped, err);
-    return status == PAWL_OK ? read_events(call, (pawl_str){NULL, 0}, err) : status;
-}
-
-/* ---- Appending */
 
 static const struct field event_fields[] = {
     {.name = "type", .in = IN_BODY, .type = FIELD_TEXT, .required = true, .max = PAWL_TYPE_BYTES_MAX},
@@ -142,10 +99,10 @@ static const struct field append_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/events", "listEvents"), .tag = "events", .summary = "The events of all streams, by position",
-     FIELDS(all_fields), COLUMNS(event_columns), .run = list_all},
+     FIELDS(all_fields), COLUMNS(event_columns), .operation = op_event_all},
     {READS("/v1/streams/{name}/events", "listStreamEvents"), .tag = "events",
      .summary = "The events of one stream, by version", FIELDS(stream_fields), COLUMNS(event_columns),
-     .run = list_stream},
+     .operation = op_event_read},
     {ACTS(METHOD_POST, "/v1/streams/{name}/events", "appendEvents"), .tag = "events",
      .summary = "Append events to a stream, in one transaction", .unaudited = true, FIELDS(append_fields),
      .shape = ANSWER_RECORD, COLUMNS(appended_columns), .run = append},

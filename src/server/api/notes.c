@@ -3,24 +3,15 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
+#include "operations/notes.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
+#include "server/http/front.h"
 #include "view/note.h"
 #include "view/output/row.h"
-#include "work/housekeeping.h"
 
 /* ---- Pauses */
-
-static pawl_status list_pauses(struct call *call, pawl_error *err) {
-    struct pause_rows rows;
-    pawl_status status = call->store->ops->relay->pauses(call->store, call->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
-    return call_list_end(call, NULL, err);
-}
 
 static pawl_status set_pause(struct call *call, pawl_error *err) {
     struct pause_row row = {.scope = (enum pause_scope)call_choice(call, "scope"),
@@ -43,52 +34,7 @@ static pawl_status clear_pause(struct call *call, pawl_error *err) {
                                                 call_text(call, "name"), err);
 }
 
-/* ---- Actions */
-
-static pawl_status list_actions(struct call *call, pawl_error *err) {
-    struct audit_rows rows;
-    int limit = call_limit(call);
-    pawl_status status = call->store->ops->relay->audits(call->store, call_cursor_number(call), limit,
-                                                         call->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
-    bool full = rows.count > 0 && rows.count == (size_t)limit;
-    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
-}
-
-/* ---- Refused ones */
-
-static pawl_status list_refused(struct call *call, pawl_error *err) {
-    struct refused_rows rows;
-    int limit = call_limit(call);
-    pawl_status status = call->store->ops->relay->refused(call->store, call_cursor_number(call), limit,
-                                                          call->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, rows.rows, sizeof *rows.rows, rows.count);
-    bool full = rows.count > 0 && rows.count == (size_t)limit;
-    return call_list_end_number(call, full ? rows.rows[rows.count - 1].number : 0, err);
-}
-
-static pawl_status forget_refused(struct call *call, pawl_error *err) {
-    return call->store->ops->relay->refused_remove(call->store, call_int(call, "number", 0), err);
-}
-
 /* ---- Settings and upkeep */
-
-static pawl_status read_settings(struct call *call, pawl_error *err) {
-    struct settings settings;
-    struct cell cells[SETTING_COLUMNS];
-    pawl_status status = call->store->ops->core.settings_read(call->store, &settings, err);
-    if (status != PAWL_OK)
-        return status;
-    row_cells(setting_columns, SETTING_COLUMNS, &settings, NULL, cells);
-    call_record(call, cells);
-    return PAWL_OK;
-}
 
 static pawl_status change_settings(struct call *call, pawl_error *err) {
     struct settings_change change = {
@@ -100,32 +46,7 @@ static pawl_status change_settings(struct call *call, pawl_error *err) {
         .max_attempts = (int)call_int(call, "max_attempts", -1),
         .dead_policy = call_choice(call, "dead_policy") != 0 ? call_choice(call, "dead_policy") : -1};
     pawl_status status = call->store->ops->core.settings_change(call->store, &change, err);
-    return status == PAWL_OK ? read_settings(call, err) : status;
-}
-
-static const struct column upkeep_columns[] = {
-    {COLUMN(INT, "instances_removed")}, {COLUMN(INT, "tombstones_removed")},
-    {COLUMN(INT, "dedupe_removed")},    {COLUMN(INT, "requests_removed")},
-    {COLUMN(INT, "claims_removed")},    {COLUMN(INT, "history_removed")},
-    {COLUMN(INT, "receptors_removed")}, {COLUMN(INT, "claims_expired")},
-    {COLUMN(INT, "tally_folded")},      {COLUMN(INT, "executions_removed")},
-    {COLUMN(INT, "spine_removed")},     {COLUMN(INT, "runs_removed")}};
-
-/* One round: short, so that nothing waits for it; ask again while something was removed. */
-static pawl_status maintain(struct call *call, pawl_error *err) {
-    enum { ROWS = 5000 };
-    struct housekeeping done;
-    pawl_status status = housekeeping_round(call->store, uuid_nil(), ROWS, &done, err);
-    const struct maintain_result *core = &done.core;
-    if (status == PAWL_OK)
-        call_record(call,
-                    (struct cell[]){cell_int(core->instances_removed), cell_int(core->tombstones_removed),
-                                    cell_int(core->dedupe_removed), cell_int(core->requests_removed),
-                                    cell_int(core->claims_removed), cell_int(core->history_removed),
-                                    cell_int(core->receptors_removed), cell_int(core->claims_expired),
-                                    cell_int(core->tally_folded), cell_int(done.jobs.runs_removed),
-                                    cell_int(done.jobs.spine_removed), cell_int(done.runs.runs_removed)});
-    return status;
+    return status == PAWL_OK ? http_run(call, op_settings_show, err) : status;
 }
 
 static const struct column check_columns[] = {{COLUMN(TEXT, "invariant")}, {COLUMN(TEXT, "detail")}};
@@ -178,7 +99,7 @@ static const struct field setting_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/pauses", "listPauses"), .tag = "pauses", .summary = "List what is paused",
-     COLUMNS(pause_columns), .run = list_pauses},
+     COLUMNS(pause_columns), .operation = op_pause_list},
     {ACTS(METHOD_POST, "/v1/pauses", "pause"), .tag = "pauses",
      .summary = "Pause the messages of a topic, of a stream or for a handler", FIELDS(pause_fields),
      .shape = ANSWER_RECORD, COLUMNS(pause_columns), .run = set_pause},
@@ -186,21 +107,21 @@ static const struct route routes[] = {
      .summary = "Resume what was paused", FIELDS(pause_end_fields), .shape = ANSWER_EMPTY, .status = 204,
      .run = clear_pause},
     {READS("/v1/actions", "listActions"), .tag = "audit", .summary = "List what people did, newest first",
-     FIELDS(page_fields), COLUMNS(action_columns), .run = list_actions},
+     FIELDS(page_fields), COLUMNS(action_columns), .operation = op_action_list},
     {READS("/v1/refused", "listRefused"), .tag = "messages",
      .summary = "List what brokers delivered and the inbox rejected", FIELDS(page_fields),
-     COLUMNS(refused_columns), .run = list_refused},
+     COLUMNS(refused_columns), .operation = op_refused_list},
     {ACTS(METHOD_DELETE, "/v1/refused/{number}", "forgetRefused"), .tag = "messages",
      .summary = "Delete one rejected message", FIELDS(refused_fields), .shape = ANSWER_EMPTY, .status = 204,
-     .run = forget_refused},
+     .operation = op_refused_forget},
     {READS("/v1/settings", "readSettings"), .tag = "database", .summary = "What holds for the whole schema",
-     .shape = ANSWER_RECORD, COLUMNS(setting_columns), .run = read_settings},
+     .shape = ANSWER_RECORD, COLUMNS(setting_columns), .operation = op_settings_show},
     {ACTS(METHOD_PUT, "/v1/settings", "changeSettings"), .tag = "database",
      .summary = "Change what holds for the whole schema; what is left out stays", FIELDS(setting_fields),
      .shape = ANSWER_RECORD, COLUMNS(setting_columns), .run = change_settings},
     {ACTS(METHOD_POST, "/v1/maintain", "maintain"), .tag = "database",
      .summary = "Remove what is no longer needed, one round of it", .shape = ANSWER_RECORD,
-     COLUMNS(upkeep_columns), .run = maintain},
+     COLUMNS(upkeep_columns), .operation = op_maintain},
     {ACTS(METHOD_GET, "/v1/check", "check"), .tag = "database",
      .summary = "Run every invariant; an empty list means that all is sound", COLUMNS(check_columns),
      .run = check},

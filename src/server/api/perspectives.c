@@ -3,46 +3,13 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "operations/events.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "view/event.h"
 #include "view/names.h"
 #include "work/doctor/fleet_facts.h"
-
-static pawl_status list_named(struct call *call, pawl_str name, pawl_error *err) {
-    struct perspective_rows rows = {.count = 0};
-    pawl_status status = fleet_perspectives(call->store, name, call->arena, &rows, err);
-    if (status == PAWL_OK && !str_absent(name) && rows.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective named %.*s",
-                           STR_ARG(name));
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    for (size_t i = 0; i < rows.count; i++) {
-        struct cell cells[PERSPECTIVE_COLUMNS];
-        perspective_cells(call->arena, &rows.rows[i], -1, cells);
-        call_row(call, cells);
-    }
-    return call_list_end(call, NULL, err);
-}
-
-static pawl_status list(struct call *call, pawl_error *err) {
-    return list_named(call, (pawl_str){NULL, 0}, err);
-}
-static pawl_status show(struct call *call, pawl_error *err) {
-    return list_named(call, call_text(call, "name"), err);
-}
-
-static pawl_status errors(struct call *call, pawl_error *err) {
-    struct checkpoint_errors found = {.count = 0};
-    pawl_status status = call->store->ops->events.checkpoint_errors(
-        call->store, call_text(call, "perspective"), call_limit(call), call->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    call_list(call);
-    call_rows(call, found.rows, sizeof *found.rows, found.count);
-    return call_list_end(call, NULL, err);
-}
 
 /* ---- Checkpoints */
 
@@ -94,65 +61,6 @@ static pawl_status checkpoints(struct call *call, pawl_error *err) {
 }
 
 /* ---- Changing */
-
-static const struct column answer_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(TEXT, "answer")}};
-
-static pawl_status answered(struct call *call, enum store_answer answer, pawl_error *err) {
-    pawl_str name = call_text(call, "name");
-    if (answer == ANSWER_NOT_FOUND)
-        return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective %.*s here",
-                         STR_ARG(name));
-    call_record(call, (struct cell[]){cell_text(name), cell_cstr(answer_name(answer))});
-    return PAWL_OK;
-}
-
-static pawl_status change(struct call *call, enum perspective_action action, pawl_error *err) {
-    enum store_answer answer;
-    pawl_status status = call->store->ops->events.perspective_change(call->store, call_text(call, "name"),
-                                                                     action, &answer, err);
-    return status == PAWL_OK ? answered(call, answer, err) : status;
-}
-
-static pawl_status pause_it(struct call *call, pawl_error *err) {
-    return change(call, PERSPECTIVE_PAUSE, err);
-}
-static pawl_status resume(struct call *call, pawl_error *err) {
-    return change(call, PERSPECTIVE_RESUME, err);
-}
-static pawl_status remove_it(struct call *call, pawl_error *err) {
-    return change(call, PERSPECTIVE_REMOVE, err);
-}
-
-static const struct column reset_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "checkpoints")}};
-
-static pawl_status again(struct call *call, enum reset_mode mode, pawl_error *err) {
-    const struct tree *items = call_value(call, "streams")->tree;
-    size_t count = items != NULL ? items->count : 0;
-    pawl_str *streams = arena_array(call->arena, count + 1, sizeof *streams);
-    int64_t changed = 0;
-    if (streams == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspectives", "no memory for the streams");
-    for (size_t i = 0; i < count; i++)
-        streams[i] = items->items[i]->text;
-    struct perspective_reset in = {call_text(call, "name"), mode, streams, count};
-    pawl_status status = call->store->ops->events.perspective_reset(call->store, &in, &changed, err);
-    if (status == PAWL_OK)
-        call_record(call, (struct cell[]){cell_text(in.perspective), cell_int(changed)});
-    return status;
-}
-
-static pawl_status reset(struct call *call, pawl_error *err) { return again(call, RESET_FAILED, err); }
-static pawl_status rebuild(struct call *call, pawl_error *err) { return again(call, RESET_REBUILD, err); }
-
-static pawl_status skip(struct call *call, pawl_error *err) {
-    struct checkpoint_skip in = {.perspective = call_text(call, "name"),
-                                 .stream = call_text(call, "stream"),
-                                 .version = call_int(call, "version", 0),
-                                 .reason = call_text(call, "reason")};
-    enum store_answer answer;
-    pawl_status status = call->store->ops->events.checkpoint_skip(call->store, &in, &answer, err);
-    return status == PAWL_OK ? answered(call, answer, err) : status;
-}
 
 static const struct column switch_columns[] = {{COLUMN(TEXT, "perspective")},
                                                {COLUMN(TEXT, "answer")},
@@ -208,39 +116,40 @@ static const struct field switch_fields[] = {
 
 #define CHANGES(route_path, route_name, text, function)                                                      \
     {                                                                                                        \
-        ACTS(METHOD_POST, route_path, route_name), .tag = "perspectives", .summary = (text),                 \
-                                                   FIELDS(key_fields), .shape = ANSWER_RECORD,               \
-                                                   COLUMNS(answer_columns), .run = (function)                \
+        ACTS(METHOD_POST, route_path, route_name),                                                           \
+            .tag = "perspectives", .summary = (text), FIELDS(key_fields), .shape = ANSWER_RECORD,            \
+            COLUMNS(perspective_answer_columns), .operation = (function)                                     \
     }
 #define RESETS(route_path, route_name, text, function)                                                       \
     {                                                                                                        \
-        ACTS(METHOD_POST, route_path, route_name), .tag = "perspectives", .summary = (text),                 \
-                                                   FIELDS(reset_fields), .shape = ANSWER_RECORD,             \
-                                                   COLUMNS(reset_columns), .run = (function)                 \
+        ACTS(METHOD_POST, route_path, route_name),                                                           \
+            .tag = "perspectives", .summary = (text), FIELDS(reset_fields), .shape = ANSWER_RECORD,          \
+            COLUMNS(perspective_reset_columns), .operation = (function)                                      \
     }
 
 static const struct route routes[] = {
     {READS("/v1/perspectives", "listPerspectives"), .tag = "perspectives",
      .summary = "List perspectives: checkpoints by status, lag, progress", COLUMNS(perspective_columns),
-     .run = list},
+     .operation = op_perspective_list},
     {READS("/v1/perspectives/errors", "listPerspectiveErrors"), .tag = "perspectives",
      .summary = "Count the failures of perspectives by cause", FIELDS(error_fields),
-     COLUMNS(checkpoint_error_columns), .run = errors},
+     COLUMNS(checkpoint_error_columns), .operation = op_perspective_errors},
     {READS("/v1/perspectives/{name}", "readPerspective"), .tag = "perspectives",
      .summary = "Every version of one perspective", FIELDS(name_fields), COLUMNS(perspective_columns),
-     .run = show},
+     .operation = op_perspective_list},
     {READS("/v1/checkpoints", "listCheckpoints"), .tag = "perspectives",
      .summary = "How far each perspective has applied each stream", FIELDS(checkpoint_fields),
      COLUMNS(place_columns), .run = checkpoints},
-    CHANGES("/v1/perspectives/{name}/pause", "pausePerspective", "Pause it", pause_it),
-    CHANGES("/v1/perspectives/{name}/resume", "resumePerspective", "Resume it", resume),
-    CHANGES("/v1/perspectives/{name}/remove", "removePerspective", "Stop feeding it", remove_it),
-    RESETS("/v1/perspectives/{name}/reset", "resetPerspective", "Retry its failed streams now", reset),
+    CHANGES("/v1/perspectives/{name}/pause", "pausePerspective", "Pause it", op_perspective_pause),
+    CHANGES("/v1/perspectives/{name}/resume", "resumePerspective", "Resume it", op_perspective_resume),
+    CHANGES("/v1/perspectives/{name}/remove", "removePerspective", "Stop feeding it", op_perspective_remove),
+    RESETS("/v1/perspectives/{name}/reset", "resetPerspective", "Retry its failed streams now",
+           op_perspective_retry),
     RESETS("/v1/perspectives/{name}/rebuild", "rebuildPerspective", "Build it again from the first event",
-           rebuild),
+           op_perspective_rebuild),
     {ACTS(METHOD_POST, "/v1/perspectives/{name}/skip", "skipEvent"), .tag = "perspectives",
      .summary = "Leave one event out of it", FIELDS(skip_fields), .shape = ANSWER_RECORD,
-     COLUMNS(answer_columns), .run = skip},
+     COLUMNS(perspective_answer_columns), .operation = op_perspective_skip},
     {ACTS(METHOD_POST, "/v1/perspectives/{name}/switch", "switchPerspective"), .tag = "perspectives",
      .summary = "Make a version that has filled the live one", FIELDS(switch_fields), .shape = ANSWER_RECORD,
      COLUMNS(switch_columns), .run = switch_to},

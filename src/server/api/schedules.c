@@ -28,7 +28,7 @@ static pawl_status put(struct call *call, pawl_error *err) {
         status = pipeline_task_check(call->store, schedule.task, schedule.params, call->arena, err);
     if (status == PAWL_OK)
         status = schedule_store(&request, &schedule, err);
-    return status == PAWL_OK ? schedule_show(&request, err) : status;
+    return status == PAWL_OK ? op_schedule_show(&request, err) : status;
 }
 
 static pawl_status remove_schedule(struct call *call, pawl_error *err) {
@@ -46,7 +46,7 @@ static pawl_status set_paused(struct request *request, bool paused, pawl_error *
         return status;
     schedule.paused = paused;
     status = schedule_store(request, &schedule, err);
-    return status == PAWL_OK ? schedule_show(request, err) : status;
+    return status == PAWL_OK ? op_schedule_show(request, err) : status;
 }
 
 static pawl_status pause_it(struct request *request, pawl_error *err) {
@@ -119,12 +119,12 @@ static const struct field run_fields[] = {
 static const struct route routes[] = {
     {READS("/v1/schedules", "listSchedules"), .tag = "schedules",
      .summary = "List schedules with their last and next runs", FIELDS(list_fields),
-     COLUMNS(schedule_columns), .operation = schedule_list},
+     COLUMNS(schedule_columns), .operation = op_schedule_list},
     {ACTS(METHOD_POST, "/v1/schedules/preview", "previewRule"), .tag = "schedules",
      .summary = "The next instants of a rule that you think of", .unaudited = true, FIELDS(rule_fields),
      COLUMNS(instant_columns), .operation = preview_rule},
     {READS("/v1/schedules/{name}", "readSchedule"), .tag = "schedules", .summary = "Show one schedule",
-     FIELDS(name_fields), SCHEDULE_RECORD, .operation = schedule_show},
+     FIELDS(name_fields), SCHEDULE_RECORD, .operation = op_schedule_show},
     {ACTS(METHOD_PUT, "/v1/schedules/{name}", "putSchedule"), .tag = "schedules",
      .summary = "Make or change a schedule", FIELDS(put_fields), SCHEDULE_RECORD, .run = put},
     {ACTS(METHOD_DELETE, "/v1/schedules/{name}", "deleteSchedule"), .tag = "schedules",

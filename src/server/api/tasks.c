@@ -132,7 +132,7 @@ static pawl_status put(struct call *call, pawl_error *err) {
         status = call_json(call, "params", &task.params, err);
     if (status == PAWL_OK)
         status = task_store(&request, &task, document, err);
-    return status == PAWL_OK ? task_show(&request, err) : status;
+    return status == PAWL_OK ? op_task_show(&request, err) : status;
 }
 
 static pawl_status remove_task(struct call *call, pawl_error *err) {
@@ -208,9 +208,9 @@ static const struct field execution_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/tasks", "listTasks"), .tag = "tasks", .summary = "List tasks by name", FIELDS(page_fields),
-     COLUMNS(task_columns), .operation = task_list},
+     COLUMNS(task_columns), .operation = op_task_list},
     {READS("/v1/tasks/{name}", "readTask"), .tag = "tasks", .summary = "Show one task", FIELDS(name_fields),
-     .shape = ANSWER_RECORD, COLUMNS(task_columns), .operation = task_show},
+     .shape = ANSWER_RECORD, COLUMNS(task_columns), .operation = op_task_show},
     {ACTS(METHOD_PUT, "/v1/tasks/{name}", "putTask"), .tag = "tasks",
      .summary = "Make or change a task; its pipeline is checked first", FIELDS(put_fields),
      .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = put},
@@ -224,19 +224,20 @@ static const struct route routes[] = {
      .summary = "Check a pipeline: its form, its tools, their arguments; nothing is stored",
      .unaudited = true, FIELDS(check_fields), COLUMNS(pipeline_columns), .run = try_pipeline},
     {READS("/v1/agents", "listAgents"), .tag = "agents", .summary = "List agents with their scopes",
-     COLUMNS(agent_columns), .operation = agent_list},
+     COLUMNS(agent_columns), .operation = op_agent_list},
     {ACTS(METHOD_PUT, "/v1/agents/{name}", "putAgent"), .tag = "agents",
      .summary = "Create an agent, or change its scopes", FIELDS(agent_fields), .shape = ANSWER_RECORD,
      COLUMNS(agent_columns), .run = put_agent},
     {READS("/v1/refusals", "listRefusals"), .tag = "agents",
      .summary = "What was refused because a scope was missing, newest first", FIELDS(limit_fields),
-     COLUMNS(refusal_columns), .operation = agent_refusals},
+     COLUMNS(refusal_columns), .operation = op_agent_refusals},
     {READS("/v1/executions", "listExecutions"), .tag = "audit",
      .summary = "List executions of jobs, newest first", FIELDS(execution_fields), COLUMNS(execution_columns),
-     .operation = execution_list},
+     .operation = op_execution_list},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
      .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
-     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns), .operation = execution_verify},
+     FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns),
+     .operation = op_execution_verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
      .summary = "The last anchor of the audit: one hash over everything that was executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},

@@ -1,32 +1,13 @@
 /* What this installation can talk to: transports and tools. */
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "operations/fleet.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/api/tooling.h"
 #include "server/http/call.h"
 #include "server/server.h"
-#include "transport/module.h"
 #include "work/pipeline/builtin.h"
-
-static const struct column transport_columns[] = {{COLUMN(TEXT, "transport")}, {COLUMN(BOOL, "available")},
-                                                  {COLUMN(TEXT, "schemes")},   {COLUMN(TEXT, "library")},
-                                                  {COLUMN(BOOL, "receives")},  {COLUMN(TEXT, "summary")},
-                                                  {COLUMN(TEXT, "reason")}};
-
-static pawl_status list_transports(struct call *call, pawl_error *err) {
-    call_list(call);
-    for (size_t i = 0; i < transport_known_count; i++) {
-        const struct transport_known *known = &transport_known_rows[i];
-        const struct transport_module *module = NULL;
-        pawl_error why = {.text = ""};
-        bool here = transport_load(known->name, &module, &why) == PAWL_OK;
-        call_row(call, (struct cell[]){cell_cstr(known->name), cell_bool(here), cell_cstr(known->schemes),
-                                       cell_cstr(here ? module->library : NULL),
-                                       here ? cell_bool(module->subscribe != NULL) : cell_none(),
-                                       cell_cstr(known->summary), here ? cell_none() : cell_cstr(why.text)});
-    }
-    return call_list_end(call, NULL, err);
-}
 
 pawl_status tooling_open(struct server *server, struct tools **tools, pawl_error *err) {
     struct tools *made = NULL;
@@ -77,7 +58,7 @@ static pawl_status list_tools(struct call *call, pawl_error *err) {
 static const struct route routes[] = {
     {READS("/v1/transports", "listTransports"), .tag = "tools",
      .summary = "List the brokers that can be used, and why others cannot", COLUMNS(transport_columns),
-     .run = list_transports},
+     .operation = op_transport_list},
     {READS("/v1/tools", "listTools"), .tag = "tools", .summary = "List the tools for pipelines",
      COLUMNS(tool_columns), .run = list_tools},
 };
