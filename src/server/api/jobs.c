@@ -7,7 +7,6 @@
 #include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
-#include "server/http/front.h"
 #include "server/operation.h"
 #include "view/names.h"
 #include "view/output/row.h"

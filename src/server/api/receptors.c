@@ -6,7 +6,6 @@
 #include "server/api/fields.h"
 #include "server/api/ids.h"
 #include "server/http/call.h"
-#include "server/http/front.h"
 #include "view/names.h"
 #include "view/receptor.h"
 

@@ -6,7 +6,6 @@
 #include "operations/tasks.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
-#include "server/http/front.h"
 #include "view/work.h"
 #include "work/pipeline/job.h"
 #include "work/schedule_duty.h"

@@ -10,7 +10,6 @@
 #include "server/api/fields.h"
 #include "server/api/tooling.h"
 #include "server/http/call.h"
-#include "server/http/front.h"
 #include "server/server.h"
 #include "view/output/row.h"
 #include "view/work.h"

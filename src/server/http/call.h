@@ -98,6 +98,10 @@ bool call_sees_content(const struct call *call);
 /* Members of an object under other columns than the route's. */
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells);
 
+/* HTTP as a front of operations (front.c): for routes that use parts of one, and for those that are one. */
+struct request http_request(struct call *call);
+PAWL_MUSTCHECK pawl_status http_run(struct call *call, operation_run *run, pawl_error *err);
+
 /* What `cursor` holds; absent when there was none. */
 pawl_str call_cursor(const struct call *call);
 int64_t call_cursor_number(const struct call *call);

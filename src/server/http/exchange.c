@@ -1,6 +1,6 @@
 /* What a request gets for an answer: what its handler wrote, or a problem. */
 #include "server/http/exchange.h"
-#include "server/http/front.h"
+#include "server/http/call.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* HTTP as a front of operations: the fields of a route are inputs, answers are JSON. */
-#include "server/http/front.h"
+#include "server/http/call.h"
 
 #include "base/str.h"
 
