@@ -2,6 +2,7 @@
 #include "transport/event.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/json/json.h"
@@ -55,6 +56,32 @@ bool event_set(struct event *event, pawl_str name, pawl_str value) {
         }
     }
     return true;
+}
+
+static const char content_type[] = "content-type";
+
+const char *event_header(const char *prefix, const char *attribute, char name[static EVENT_HEADER_BYTES]) {
+    if (strcmp(attribute, "datacontenttype") == 0)
+        return content_type;
+    size_t len = strlen(prefix);
+    memcpy(name, prefix, len);
+    memcpy(name + len, attribute, strlen(attribute) + 1);
+    return name;
+}
+
+pawl_status event_take_header(struct event *event, const char *prefix, pawl_str name, pawl_str value,
+                              bool *binary, pawl_error *err) {
+    size_t len = strlen(prefix);
+    if (name.len == strlen(content_type) && strncasecmp(name.ptr, content_type, name.len) == 0)
+        event->data_type = value;
+    if (name.len <= len || strncasecmp(name.ptr, prefix, len) != 0)
+        return PAWL_OK;
+    pawl_str attribute = {name.ptr + len, name.len - len};
+    if (!event_set(event, attribute, value))
+        return error_set(err, PAWL_INVALID, "event", "specversion is %.*s; 1.0 is understood",
+                         STR_ARG(value));
+    *binary = *binary || str_equal_cstr(attribute, "specversion");
+    return PAWL_OK;
 }
 
 void event_json(struct buf *buf, const struct event *event) {

@@ -41,6 +41,15 @@ size_t event_attributes(const struct event *event, struct event_attribute out[st
  * False: a specversion that is not 1.0. */
 PAWL_MUSTCHECK bool event_set(struct event *event, pawl_str name, pawl_str value);
 
+/* The name under which an attribute travels as a header: the prefix before its own, or content-type. */
+enum { EVENT_HEADER_BYTES = 48 };
+const char *event_header(const char *prefix, const char *attribute, char name[static EVENT_HEADER_BYTES]);
+
+/* Takes a header; other headers than attributes are ignored, and upper case is as lower case. *binary: there
+ * was a specversion, so the event is in the headers. PAWL_INVALID: it is not 1.0. */
+PAWL_MUSTCHECK pawl_status event_take_header(struct event *event, const char *prefix, pawl_str name,
+                                             pawl_str value, bool *binary, pawl_error *err);
+
 /* Structured mode: the whole event as one JSON object. */
 void event_json(struct buf *buf, const struct event *event);
 

@@ -35,7 +35,16 @@ void transport_result_set(struct transport_result *result, enum transport_fate f
     va_end(args);
 }
 
+void transport_result_confirm(struct transport_result *result) {
+    result->fate = FATE_CONFIRMED;
+    result->error[0] = '\0';
+}
+
 void transport_results_unknown(struct transport_result *results, size_t count, const char *reason) {
-    for (size_t i = 0; i < count; i++)
-        transport_result_set(&results[i], FATE_UNAVAILABLE, "%s", reason);
+    struct transport_result unknown;
+    transport_result_set(&unknown, FATE_UNAVAILABLE, "%s", reason);
+    for (size_t i = 0; i < count; i++) {
+        results[i].fate = unknown.fate;
+        memcpy(results[i].error, unknown.error, strlen(unknown.error) + 1);
+    }
 }

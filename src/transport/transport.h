@@ -129,6 +129,7 @@ void transport_delivery_judge(struct transport_delivery *delivery, struct arena 
 /* Marks every result unavailable with one reason: the state before anything was heard. */
 void transport_results_unknown(struct transport_result *results, size_t count, const char *reason);
 
+void transport_result_confirm(struct transport_result *result);
 void transport_result_set(struct transport_result *result, enum transport_fate fate, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

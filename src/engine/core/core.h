@@ -21,12 +21,14 @@ const char *engine_state_name(enum engine_state state);
 bool engine_state_allowed(enum engine_state from, enum engine_state to);
 
 enum {
-    ENGINE_BUNDLE_MAX = 64,  /* messages handed to one slot at once */
-    ENGINE_RENEWALS_MAX = 6, /* of a running message whose handler has no time limit */
-    ENGINE_REFUSALS_MAX = 3, /* of one batch, before it drops everything and registers again */
-    ENGINE_LOOK_MS = 100,    /* a lock that is absent for 300 ms is believed: three looks later */
-    ENGINE_LINGER_MS = 20,   /* how long a finished message waits for company while others run */
-    ENGINE_HOLD_MS = 100,    /* how long it waits for the rest of its claim when a batch goes out meanwhile */
+    ENGINE_BUNDLE_MAX = 512,   /* messages handed to one slot at once */
+    ENGINE_BUNDLE_CALLS = 64,  /* of them, when each is a call of its own */
+    ENGINE_BUNDLE_LEAST = 256, /* when they are handled together: less is not split among slots */
+    ENGINE_RENEWALS_MAX = 6,   /* of a running message whose handler has no time limit */
+    ENGINE_REFUSALS_MAX = 3,   /* of one batch, before it drops everything and registers again */
+    ENGINE_LOOK_MS = 100,      /* a lock that is absent for 300 ms is believed: three looks later */
+    ENGINE_LINGER_MS = 20,     /* how long a finished message waits for company while others run */
+    ENGINE_HOLD_MS = 100, /* how long it waits for the rest of its claim when a batch goes out meanwhile */
     ENGINE_BACKOFF_MS_MAX = 2000,
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
     ENGINE_PAUSED_MS = 100,      /* how long a message is left alone when we missed its handler's resume */

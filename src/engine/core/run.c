@@ -76,10 +76,15 @@ static size_t bundle_size(const struct engine_core *core, int handler) {
     bool batched = core->config.handlers[handler].batched;
     if (!batched && (!core->config.handlers[handler].bundled || queue->item_us <= 0))
         return 1;
-    double fits = batched ? ENGINE_BUNDLE_MAX : BUNDLE_US / queue->item_us;
-    size_t size = fits >= ENGINE_BUNDLE_MAX ? ENGINE_BUNDLE_MAX : fits < 1 ? 1 : (size_t)fits;
-    /* Rather all slots with a little than one slot with everything. */
     size_t share = queue->waiting / (size_t)(core->config.slots - core->running);
+    /* A broker confirms many as fast as few. */
+    if (batched)
+        return share < ENGINE_BUNDLE_LEAST ? ENGINE_BUNDLE_LEAST
+               : share < ENGINE_BUNDLE_MAX ? share
+                                           : ENGINE_BUNDLE_MAX;
+    double fits = BUNDLE_US / queue->item_us;
+    size_t size = fits >= ENGINE_BUNDLE_CALLS ? ENGINE_BUNDLE_CALLS : fits < 1 ? 1 : (size_t)fits;
+    /* Rather all slots with a little than one slot with everything. */
     if (share < size)
         size = share < 1 ? 1 : share;
     return size;

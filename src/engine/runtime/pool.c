@@ -47,8 +47,7 @@ static void run_one(struct bundle *bundle, size_t at) {
 }
 
 static void run_batch(struct bundle *bundle) {
-    struct handler_verdict verdicts[ENGINE_BUNDLE_MAX];
-    memset(verdicts, 0, sizeof(verdicts));
+    struct handler_verdict *verdicts = calloc(bundle->count, sizeof(*verdicts));
     struct handler_batch batch = {.items = bundle->items,
                                   .groups = bundle->groups,
                                   .count = bundle->count,
@@ -57,9 +56,12 @@ static void run_batch(struct bundle *bundle) {
                                   .run = &bundle->handle,
                                   .observer = bundle->observer,
                                   .verdicts = verdicts};
-    bundle->handler->batch(&batch, bundle->handler->batch_self);
+    static const struct handler_verdict not_run = {.outcome = HANDLED_NOT_RUN};
+    if (verdicts != NULL)
+        bundle->handler->batch(&batch, bundle->handler->batch_self);
     for (size_t i = 0; i < bundle->count; i++)
-        take_verdict(bundle, i, &verdicts[i]);
+        take_verdict(bundle, i, verdicts != NULL ? &verdicts[i] : &not_run);
+    free(verdicts);
 }
 
 static void run_bundle(struct bundle *bundle) {

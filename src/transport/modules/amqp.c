@@ -47,14 +47,13 @@ struct flight {
 };
 
 static void settle(struct flight *flight, uint64_t number, bool multiple, bool good) {
-    for (size_t i = 0; i < flight->count; i++) {
-        uint64_t own = flight->first + i;
-        struct transport_result *result = &flight->results[i];
-        if (own != number && !(multiple && own < number))
+    for (uint64_t own = multiple ? flight->first : number; own <= number; own++) {
+        if (own < flight->first || own - flight->first >= flight->count)
             continue;
+        struct transport_result *result = &flight->results[own - flight->first];
         if (result->fate == FATE_UNAVAILABLE) {
             if (good)
-                transport_result_set(result, FATE_CONFIRMED, "%s", "");
+                transport_result_confirm(result);
             else
                 transport_result_set(result, FATE_REFUSED, "the broker could not store it");
             flight->open--;

@@ -122,7 +122,7 @@ static void judge(pn_delivery_t *delivery, struct transport_result *result) {
     const char *text = condition != NULL ? pn_condition_get_description(condition) : NULL;
     switch (pn_delivery_remote_state(delivery)) {
     case PN_ACCEPTED:
-        transport_result_set(result, FATE_CONFIRMED, "%s", "");
+        transport_result_confirm(result);
         break;
     case PN_REJECTED:
         transport_result_set(result, for_good(name) ? FATE_REJECTED : FATE_REFUSED,

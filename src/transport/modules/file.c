@@ -168,9 +168,10 @@ static pawl_status file_publish(struct transport *session, const struct transpor
         int code = failed ? ECANCELED : append(path, session->out.ptr, session->out.len);
         failed = failed || code != 0;
         char reason[96];
-        for (size_t i = begin; i < end; i++)
-            transport_result_set(&results[i], code == 0 ? FATE_CONFIRMED : fate_of(code), "%s",
-                                 code == 0 ? "" : strerror_r(code, reason, sizeof(reason)));
+        for (size_t i = begin; i < end && code == 0; i++)
+            transport_result_confirm(&results[i]);
+        for (size_t i = begin; i < end && code != 0; i++)
+            transport_result_set(&results[i], fate_of(code), "%s", strerror_r(code, reason, sizeof(reason)));
         begin = end;
     }
     return PAWL_OK;

@@ -17,7 +17,7 @@ static void on_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void
     session->open--;
     switch (message->err) {
     case RD_KAFKA_RESP_ERR_NO_ERROR:
-        transport_result_set(result, FATE_CONFIRMED, "%s", "");
+        transport_result_confirm(result);
         break;
     case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
     case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
@@ -40,11 +40,9 @@ static rd_kafka_headers_t *headers_of(const struct event *event) {
     size_t count = event_attributes(event, attributes);
     rd_kafka_headers_t *headers = rd_kafka_headers_new(count);
     for (size_t i = 0; i < count; i++) {
-        char name[48];
-        bool data_type = strcmp(attributes[i].name, "datacontenttype") == 0;
-        snprintf(name, sizeof(name), "%s%s", data_type ? "" : "ce_",
-                 data_type ? "content-type" : attributes[i].name);
-        rd_kafka_header_add(headers, name, -1, attributes[i].value.ptr, (ssize_t)attributes[i].value.len);
+        char name[EVENT_HEADER_BYTES];
+        rd_kafka_header_add(headers, event_header("ce_", attributes[i].name, name), -1,
+                            attributes[i].value.ptr, (ssize_t)attributes[i].value.len);
     }
     return headers;
 }

@@ -56,7 +56,7 @@ pawl_status kafka_subscribe(struct transport *session, const struct transport_su
 }
 
 static pawl_status take_headers(struct arena *arena, const rd_kafka_message_t *message, struct event *event,
-                                bool *version, pawl_error *err) {
+                                bool *binary, pawl_error *err) {
     rd_kafka_headers_t *headers = NULL;
     if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return PAWL_OK;
@@ -67,14 +67,10 @@ static pawl_status take_headers(struct arena *arena, const rd_kafka_message_t *m
          rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
         pawl_str copy;
         pawl_status status = str_dup(arena, (pawl_str){value != NULL ? value : "", size}, &copy, err);
+        if (status == PAWL_OK)
+            status = event_take_header(event, "ce_", str_from(name), copy, binary, err);
         if (status != PAWL_OK)
             return status;
-        if (strcmp(name, "content-type") == 0)
-            event->data_type = copy;
-        else if (strncmp(name, "ce_", 3) == 0 && !event_set(event, str_from(name + 3), copy))
-            return error_set(err, PAWL_INVALID, "kafka", "specversion is %.*s; 1.0 is understood",
-                             STR_ARG(copy));
-        *version = *version || strcmp(name, "ce_specversion") == 0;
     }
     return PAWL_OK;
 }

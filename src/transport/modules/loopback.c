@@ -77,7 +77,7 @@ static bool to_message(const struct transport_message *in, struct message_new *o
 
 static void judge(enum store_answer answer, struct transport_result *result) {
     if (answer == ANSWER_APPLIED || answer == ANSWER_DUPLICATE)
-        transport_result_set(result, FATE_CONFIRMED, "%s", "");
+        transport_result_confirm(result);
     else
         transport_result_set(result, FATE_REJECTED,
                              "the other inbox has a message with this id and another payload");

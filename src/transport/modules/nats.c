@@ -38,7 +38,7 @@ static void judge(natsMsg *msg, struct transport_result *result) {
         transport_result_set(result, strstr(text, "exceeds maximum") != NULL ? FATE_REJECTED : FATE_REFUSED,
                              "the broker says: %.200s", text);
     else if (strstr(text, "\"seq\":") != NULL)
-        transport_result_set(result, FATE_CONFIRMED, "%s", "");
+        transport_result_confirm(result);
     else
         transport_result_set(result, FATE_REFUSED, "the broker's answer is not understood: %.150s", text);
 }
@@ -56,8 +56,8 @@ static void on_answer(natsConnection *connection, natsSubscription *subscription
         call == session->call && number < session->result_count &&
         session->results[number].fate == FATE_UNAVAILABLE) {
         judge(msg, &session->results[number]);
-        session->open--;
-        pthread_cond_signal(&session->changed);
+        if (--session->open == 0)
+            pthread_cond_signal(&session->changed);
     }
     pthread_mutex_unlock(&session->lock);
     natsMsg_Destroy(msg);
@@ -199,12 +199,10 @@ static natsStatus set_headers(struct arena *arena, natsMsg *msg, const struct ev
     size_t count = event_attributes(event, attributes);
     natsStatus code = NATS_OK;
     for (size_t i = 0; i < count && code == NATS_OK; i++) {
-        char name[48];
-        bool data_type = strcmp(attributes[i].name, "datacontenttype") == 0;
-        snprintf(name, sizeof(name), "%s%s", data_type ? "" : "ce-",
-                 data_type ? "content-type" : attributes[i].name);
+        char name[EVENT_HEADER_BYTES];
         char *value = arena_copy(arena, attributes[i].value.ptr, attributes[i].value.len);
-        code = value != NULL ? natsMsgHeader_Set(msg, name, value) : NATS_NO_MEMORY;
+        code = value != NULL ? natsMsgHeader_Set(msg, event_header("ce-", attributes[i].name, name), value)
+                             : NATS_NO_MEMORY;
         if (code == NATS_OK && strcmp(attributes[i].name, "id") == 0)
             code = natsMsgHeader_Set(msg, "Nats-Msg-Id", value);
     }

@@ -1,7 +1,6 @@
 /* NATS JetStream: reading a stream after what the group has acknowledged. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -140,7 +139,7 @@ pawl_status nats_session_subscribe(struct transport *session, const struct trans
     return code == NATS_OK ? PAWL_OK : nats_failed(code, "cannot subscribe", err);
 }
 
-static pawl_status take_binary(struct arena *arena, natsMsg *msg, struct event *event, bool *version,
+static pawl_status take_binary(struct arena *arena, natsMsg *msg, struct event *event, bool *binary,
                                pawl_error *err) {
     const char **keys = NULL;
     int count = 0;
@@ -152,14 +151,8 @@ static pawl_status take_binary(struct arena *arena, natsMsg *msg, struct event *
             continue;
         pawl_str copy;
         status = str_dup(arena, str_from(value), &copy, err);
-        bool known = true;
-        if (status == PAWL_OK && strcasecmp(keys[i], "content-type") == 0)
-            event->data_type = copy;
-        else if (status == PAWL_OK && strncasecmp(keys[i], "ce-", 3) == 0)
-            known = event_set(event, str_from(keys[i] + 3), copy);
-        *version = *version || strcasecmp(keys[i], "ce-specversion") == 0;
-        if (!known)
-            status = error_set(err, PAWL_INVALID, "nats", "specversion is %s; 1.0 is understood", value);
+        if (status == PAWL_OK)
+            status = event_take_header(event, "ce-", str_from(keys[i]), copy, binary, err);
     }
     free((void *)keys);
     return status;

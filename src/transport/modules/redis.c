@@ -37,21 +37,29 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "redis", "out of memory");
 }
 
-/* Appends one command to what will be sent. */
+/* "*3" or "$12" and the end of the line. */
+static void append_length(struct buf *out, char what, size_t length) {
+    char line[32];
+    char *at = line + sizeof(line);
+    *--at = '\n';
+    *--at = '\r';
+    do
+        *--at = (char)('0' + length % 10);
+    while ((length /= 10) > 0);
+    *--at = what;
+    buf_append(out, at, (size_t)(line + sizeof(line) - at));
+}
+
+/* Appends one command to what will be sent: an array of strings. */
 static pawl_status command(struct transport *session, int count, const pawl_str *words, pawl_error *err) {
-    const char *ptrs[WORDS_MAX];
-    size_t lens[WORDS_MAX];
+    struct buf *out = &session->out;
+    append_length(out, '*', (size_t)count);
     for (int i = 0; i < count; i++) {
-        ptrs[i] = words[i].ptr != NULL ? words[i].ptr : "";
-        lens[i] = words[i].len;
+        append_length(out, '$', words[i].len);
+        buf_append(out, words[i].ptr != NULL ? words[i].ptr : "", words[i].len);
+        buf_append(out, "\r\n", 2);
     }
-    char *text = NULL;
-    int len = redisFormatCommandArgv(&text, count, ptrs, lens);
-    if (len < 0)
-        return no_memory(err);
-    buf_append(&session->out, text, (size_t)len);
-    redisFreeCommand(text);
-    return buf_status(&session->out, "redis", err);
+    return buf_status(out, "redis", err);
 }
 
 static pawl_status flush(struct transport *session, int64_t until_ms, pawl_error *err) {
@@ -219,7 +227,7 @@ static pawl_status add_entry(struct transport *session, const struct transport_m
 
 static void judge(const redisReply *reply, struct transport_result *result) {
     if (reply->type != REDIS_REPLY_ERROR) {
-        transport_result_set(result, FATE_CONFIRMED, "%s", "");
+        transport_result_confirm(result);
         return;
     }
     static const char *const hopeless[] = {"WRONGTYPE", "NOPERM", "ERR"};

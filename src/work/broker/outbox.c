@@ -15,7 +15,12 @@
 #include "work/broker/publisher.h"
 #include "work/observe.h"
 
-enum { UNAVAILABLE_WAIT_MS = 200, SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16, SEQ_BYTES = 24 };
+enum {
+    UNAVAILABLE_WAIT_MS = 200,
+    SOURCE_BYTES = PAWL_NAME_BYTES_MAX + 16,
+    SEQ_BYTES = 24,
+    DESTINATION_BYTES = 2 * PAWL_TOPIC_BYTES_MAX
+};
 
 /* One route: where messages of a topic go, and how many of them per second. */
 struct route {
@@ -35,70 +40,92 @@ struct outbox {
     char source[SOURCE_BYTES];
 };
 
-/* The texts of one message that are not the message's own. */
-struct scratch {
+/* The texts of one event that are not the message's own. */
+struct texts {
     char id[UUID_TEXT_BYTES], correlation[UUID_TEXT_BYTES], causation[UUID_TEXT_BYTES];
     char time[CLOCK_ISO_BYTES], seq[SEQ_BYTES];
-    char destination[PAWL_TOPIC_BYTES_MAX * 2 + 1];
-    char state[TRACESTATE_BYTES];
 };
 
-/* {topic}, {type} and {stream} are replaced. False: the result is too long, or a part of it is missing. */
-static bool fill_destination(pawl_str form, const struct item *item, char *out, size_t size) {
+/* The messages that go out together: of every stream the next one, or all of them when the transport keeps
+ * order. Everything is in the arena, for as many as the batch has. */
+struct wave {
+    struct arena *arena;
+    struct transport_message *messages;
+    struct transport_result *results;
+    struct texts *texts;
+    struct observed *observed;
+    size_t *at; /* which message of the batch */
+    size_t count;
+};
+
+static bool wave_open(struct wave *wave, size_t count) {
+    struct arena *arena = arena_create(0);
+    *wave = (struct wave){.arena = arena};
+    if (arena == NULL)
+        return false;
+    wave->messages = arena_array(arena, count, sizeof(*wave->messages));
+    wave->results = arena_array(arena, count, sizeof(*wave->results));
+    wave->texts = arena_array(arena, count, sizeof(*wave->texts));
+    wave->observed = arena_array(arena, count, sizeof(*wave->observed));
+    wave->at = arena_array(arena, count, sizeof(*wave->at));
+    return wave->messages != NULL && wave->results != NULL && wave->texts != NULL && wave->observed != NULL &&
+           wave->at != NULL;
+}
+
+/* {topic}, {type} and {stream} are replaced. Returns the length; 0: the result is too long, or a part of it
+ * is missing. */
+static size_t fill_destination(pawl_str form, const struct item *item, char out[static DESTINATION_BYTES]) {
     const struct {
-        const char *name;
-        pawl_str value;
-    } parts[] = {{"{topic}", str_absent(item->topic) ? item->type : item->topic},
-                 {"{type}", item->type},
-                 {"{stream}", item->stream}};
+        pawl_str name, value;
+    } parts[] = {{STR("{topic}"), str_absent(item->topic) ? item->type : item->topic},
+                 {STR("{type}"), item->type},
+                 {STR("{stream}"), item->stream}};
     size_t len = 0;
     for (size_t at = 0; at < form.len;) {
         pawl_str piece = {form.ptr + at, 1};
         size_t used = 1;
-        for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-            size_t name = strlen(parts[i].name);
-            if (form.len - at >= name && memcmp(form.ptr + at, parts[i].name, name) == 0) {
+        for (size_t i = 0; form.ptr[at] == '{' && i < sizeof(parts) / sizeof(*parts); i++) {
+            pawl_str name = parts[i].name;
+            if (form.len - at >= name.len && memcmp(form.ptr + at, name.ptr, name.len) == 0) {
                 piece = parts[i].value;
-                used = name;
-                if (piece.len == 0)
-                    return false;
+                used = name.len;
             }
         }
-        if (len + piece.len >= size)
-            return false;
+        if (piece.len == 0 || len + piece.len > DESTINATION_BYTES)
+            return 0;
         memcpy(out + len, piece.ptr, piece.len);
         len += piece.len;
         at += used;
     }
-    out[len] = '\0';
-    return len > 0;
+    return len;
 }
 
 static pawl_str uuid_text(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {
     return uuid_is_nil(id) ? (pawl_str){NULL, 0} : str_from(uuid_format(id, text));
 }
 
-static bool make_message(const struct route *route, const struct item *item, struct scratch *scratch,
-                         struct transport_message *message) {
-    if (!fill_destination(route->setting->to, item, scratch->destination, sizeof(scratch->destination)))
-        return false;
-    snprintf(scratch->seq, sizeof(scratch->seq), "%lld", (long long)item->seq);
-    *message = (struct transport_message){
-        .destination = str_from(scratch->destination),
-        .event = {.id = str_from(uuid_format(item->id, scratch->id)),
-                  .source = route->source,
-                  .type = item->type,
-                  .time = str_from(clock_format_iso(item->put_ms, scratch->time)),
-                  .data_type = STR(EVENT_DATA_TYPE),
-                  .stream = item->stream,
-                  .sequence = str_from(scratch->seq),
-                  .correlation_id = uuid_text(item->correlation_id, scratch->correlation),
-                  .causation_id = uuid_text(item->causation_id, scratch->causation),
-                  .traceparent = item->traceparent,
-                  .tracestate = trace_state_read(item->traceparent, item->headers, scratch->state),
-                  .headers = item->headers,
-                  .data = item->payload}};
-    return true;
+static pawl_str trace_state(struct arena *arena, const struct item *item) {
+    char text[TRACESTATE_BYTES];
+    pawl_str state = trace_state_read(item->traceparent, item->headers, text);
+    return (pawl_str){str_absent(state) ? NULL : arena_copy(arena, state.ptr, state.len), state.len};
+}
+
+static struct event make_event(const struct route *route, const struct item *item, struct arena *arena,
+                               struct texts *texts) {
+    snprintf(texts->seq, sizeof(texts->seq), "%lld", (long long)item->seq);
+    return (struct event){.id = str_from(uuid_format(item->id, texts->id)),
+                          .source = route->source,
+                          .type = item->type,
+                          .time = str_from(clock_format_iso(item->put_ms, texts->time)),
+                          .data_type = STR(EVENT_DATA_TYPE),
+                          .stream = item->stream,
+                          .sequence = str_from(texts->seq),
+                          .correlation_id = uuid_text(item->correlation_id, texts->correlation),
+                          .causation_id = uuid_text(item->causation_id, texts->causation),
+                          .traceparent = item->traceparent,
+                          .tracestate = trace_state(arena, item),
+                          .headers = item->headers,
+                          .data = item->payload};
 }
 
 static void say(struct handler_verdict *verdict, enum handler_outcome outcome, int64_t delay_ms,
@@ -148,38 +175,41 @@ static size_t rate_take(struct route *route, size_t count, int64_t *wait_ms) {
     return granted;
 }
 
-/* The messages that go out together: of every stream the next one, or all of them when the transport keeps
- * order. */
-struct wave {
-    struct transport_message messages[64];
-    struct transport_result results[64];
-    struct scratch scratch[64];
-    struct observed observed[64];
-    size_t at[64]; /* which message of the batch */
-    size_t count;
-};
-
 static bool group_open(const struct handler_batch *batch, size_t i) {
     return i == 0 || batch->groups[i - 1] != batch->groups[i] ||
            batch->verdicts[i - 1].outcome == HANDLED_DONE;
 }
 
+static void wave_add(struct route *route, struct wave *wave, size_t i, const struct handler_batch *batch) {
+    const struct item *item = batch->items[i];
+    char text[DESTINATION_BYTES];
+    size_t len = fill_destination(route->setting->to, item, text);
+    const char *destination = len > 0 ? arena_copy(wave->arena, text, len) : NULL;
+    if (len == 0) {
+        say(&batch->verdicts[i], HANDLED_PERMANENT, -1,
+            "the destination is too long, or the message has no stream to put into it");
+        return;
+    }
+    if (destination == NULL) {
+        say(&batch->verdicts[i], HANDLED_SNOOZE, UNAVAILABLE_WAIT_MS, "");
+        return;
+    }
+    wave->messages[wave->count] =
+        (struct transport_message){.destination = {destination, len},
+                                   .event = make_event(route, item, wave->arena, &wave->texts[wave->count])};
+    wave->at[wave->count++] = i;
+}
+
 static void wave_fill(struct route *route, const struct handler_batch *batch, struct wave *wave) {
     bool all = publisher_keeps_order(route->publisher);
     wave->count = 0;
-    for (size_t i = 0; i < batch->count && wave->count < 64; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         bool follows = i > 0 && wave->count > 0 && wave->at[wave->count - 1] == i - 1 &&
                        batch->groups[i - 1] == batch->groups[i];
         if (batch->verdicts[i].outcome != HANDLED_NOT_RUN || (!group_open(batch, i) && !(all && follows)) ||
             (follows && !all))
             continue;
-        if (!make_message(route, batch->items[i], &wave->scratch[wave->count],
-                          &wave->messages[wave->count])) {
-            say(&batch->verdicts[i], HANDLED_PERMANENT, -1,
-                "the destination is too long, or the message has no stream to put into it");
-            continue;
-        }
-        wave->at[wave->count++] = i;
+        wave_add(route, wave, i, batch);
     }
 }
 
@@ -222,21 +252,20 @@ static void wave_publish(struct route *route, const struct handler_batch *batch,
 
 static void publish(const struct handler_batch *batch, void *self) {
     struct route *route = self;
+    struct wave wave = {.arena = NULL};
     int64_t rest_ms = publisher_rest_ms(route->publisher);
-    struct wave *wave = rest_ms == 0 ? malloc(sizeof(*wave)) : NULL;
-    while (wave != NULL && !atomic_load(batch->cancel) && clock_boot_ms() < batch->fence_ms) {
-        wave_fill(route, batch, wave);
-        if (wave->count == 0)
+    bool open = rest_ms == 0 && wave_open(&wave, batch->count);
+    while (open && !atomic_load(batch->cancel) && clock_boot_ms() < batch->fence_ms) {
+        wave_fill(route, batch, &wave);
+        if (wave.count == 0)
             break;
-        wave_publish(route, batch, wave);
+        wave_publish(route, batch, &wave);
     }
-    if (wave == NULL) {
-        for (size_t i = 0; i < batch->count; i++) {
-            if (group_open(batch, i))
-                say(&batch->verdicts[i], HANDLED_SNOOZE, rest_ms > 0 ? rest_ms : UNAVAILABLE_WAIT_MS, "");
-        }
+    for (size_t i = 0; i < batch->count && !open; i++) {
+        if (group_open(batch, i))
+            say(&batch->verdicts[i], HANDLED_SNOOZE, rest_ms > 0 ? rest_ms : UNAVAILABLE_WAIT_MS, "");
     }
-    free(wave);
+    arena_free(wave.arena);
 }
 
 static pawl_status add_routes(struct outbox *outbox, struct transport_settings *settings,
