@@ -40,7 +40,9 @@ static void ends_applied(struct history_jobs *j, struct history_job *job, const 
                              : item->outcome != JOB_FAIL   ? JOB_RESULT_NONE
                              : dies                        ? JOB_RESULT_DEAD
                                                            : JOB_RESULT_RETRY;
-    if (result != wanted && !(job->unsure && item->outcome == JOB_FAIL))
+    /* A run that is cancelled has its pages cancelled. */
+    bool of_run = job->of_run && result == JOB_RESULT_CANCELLED;
+    if (result != wanted && !of_run && !(job->unsure && item->outcome == JOB_FAIL))
         history_violated(j->h, job->cancel ? "job_cancel" : "job_death",
                          "job %" PRId64 " ended as %d instead of %d: attempt %d of %d", id, (int)result,
                          (int)wanted, job->attempts, job->max_attempts);
@@ -273,7 +275,7 @@ void history_jobs_seen(struct history_jobs *j, const struct job_rows *rows, int6
     }
     for (size_t i = 1; i < j->count; i++) {
         struct history_job *job = &j->jobs[i];
-        dead += job->at == AT_DEAD;
+        dead += job->at == AT_DEAD && !job->of_run; /* a retry removes what it retries */
         bool open = job->at == AT_OPEN || job->at == AT_WAITING || job->at == AT_GRANTED;
         if (!open)
             continue;
@@ -282,12 +284,14 @@ void history_jobs_seen(struct history_jobs *j, const struct job_rows *rows, int6
             found = rows->rows[k].job.id == (int64_t)i;
         if (!found && (job->at == AT_GRANTED && job->cancel && history_job_over(j, job, now_ms)))
             end(j, job, (int64_t)i, AT_CANCELLED);
+        else if (!found && job->of_run) /* a run removes its jobs when it is paused, retried or over */
+            end(j, job, (int64_t)i, AT_DISCARDED);
         else if (!found)
             history_violated(j->h, "job_lost", "job %zu was accepted and is gone", i);
     }
     size_t shown = 0;
     for (size_t i = 0; i < rows->count; i++)
-        shown += rows->rows[i].state == JOB_DEAD;
+        shown += rows->rows[i].state == JOB_DEAD && !j->jobs[rows->rows[i].job.id].of_run;
     if (shown != dead)
         history_violated(j->h, "job_lost", "%zu dead jobs are known, the store has %zu", dead, shown);
 }

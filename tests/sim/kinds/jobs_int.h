@@ -5,6 +5,8 @@
 #include "engine/jobs/job_core.h"
 #include "sim/world/world.h"
 
+enum page_phase { PAGE_IDLE, PAGE_BEGINNING, PAGE_FETCHING, PAGE_COMMITTING };
+
 struct job_slot {
     bool busy, in_job, interrupted, ended;
     enum stop_reason cancelled;
@@ -14,6 +16,9 @@ struct job_slot {
     struct job_result_in results[JOB_CORE_BUNDLE_MAX];
     int64_t fence_ms, began_ms;
     int run;
+    enum page_phase page; /* of a job that is one */
+    int64_t offset;
+    pawl_uuid instance;
 };
 
 struct job_worker {

@@ -33,6 +33,7 @@ void job_slot_start(struct world *world, int index, const struct job_action *act
     *slot = (struct job_slot){.busy = true,
                               .count = action->count,
                               .fence_ms = action->fence_ms,
+                              .instance = world->workers[index].jobs->instance,
                               .began_ms = worker_boot_ms(&world->workers[index], world->now_ms)};
     memcpy(slot->jobs, action->jobs, action->count * sizeof(*action->jobs));
     for (size_t i = 0; i < action->count; i++)
@@ -44,7 +45,7 @@ void job_slot_cancel(struct world *world, int index, int number, int reason) {
     struct job_slot *slot = &world->workers[index].jobs->slots[number];
     world_note(world, "job cancel", index, number, reason);
     slot->cancelled = (enum stop_reason)reason;
-    if (!slot->in_job)
+    if (!slot->in_job || slot->page == PAGE_BEGINNING || slot->page == PAGE_COMMITTING)
         return;
     if (rng_chance(&world->rng, world->swarm.chance[FAULT_DEAF])) {
         world_fault(world, FAULT_DEAF);
@@ -76,6 +77,57 @@ static struct job_result_in result_of(struct world *world, struct sim_job *job) 
     if (outcome != OUTCOME_DONE)
         result.end = outcome == OUTCOME_PERMANENT ? JOB_END_PERMANENT : JOB_END_RETRY;
     return result;
+}
+
+static struct sim_page page_of(struct world *world, int index, const struct job_slot *slot) {
+    const struct job_worker *side = world->workers[index].jobs;
+    return (struct sim_page){.job = slot->jobs[slot->at],
+                             .instance = slot->instance,
+                             .slot = (int)(slot - side->slots),
+                             .number = slot->number,
+                             .offset = slot->offset};
+}
+
+static void page_ended(struct world *world, int index, struct job_slot *slot, enum job_end end) {
+    slot->results[slot->at] = (struct job_result_in){
+        .end = end, .delay_ms = end == JOB_END_NOT_RUN ? 1000 : -1, .error = STR("the page failed")};
+    history_job_ended(&world->kinds.jobs, slot->run);
+    slot->in_job = slot->interrupted = false;
+    slot->page = PAGE_IDLE;
+    slot->at++;
+    wait_for(world, index, slot, 0);
+}
+
+void job_slot_page(struct world *world, int index, int number, uint64_t occasion, int end, int64_t offset) {
+    struct job_slot *slot = &world->workers[index].jobs->slots[number];
+    if (!slot->busy || slot->number != occasion || slot->page == PAGE_IDLE)
+        return;
+    struct sim_job *row = sim_job(world, slot->jobs[slot->at]->id);
+    if (slot->page == PAGE_BEGINNING && end == JOB_END_DONE) {
+        slot->page = PAGE_FETCHING;
+        slot->offset = offset;
+        wait_for(world, index, slot, slot_duration_ms(world, (enum nature *)&row->nature));
+        return;
+    }
+    page_ended(world, index, slot, (enum job_end)end);
+}
+
+/* The page was fetched, or it could not be. */
+static void page_fetched(struct world *world, int index, struct job_slot *slot) {
+    struct sim_job *row = sim_job(world, slot->jobs[slot->at]->id);
+    enum outcome_type outcome = slot_verdict(world, (enum nature)row->nature, &row->fails_left);
+    if (slot->interrupted || outcome != OUTCOME_DONE) {
+        page_ended(world, index, slot,
+                   slot->interrupted && slot->cancelled != STOP_TIMEOUT ? JOB_END_CANCELLED
+                   : outcome == OUTCOME_PERMANENT                       ? JOB_END_PERMANENT
+                                                                        : JOB_END_RETRY);
+        return;
+    }
+    slot->page = PAGE_COMMITTING;
+    slot->number = ++world->numbers;
+    struct sim_page page = page_of(world, index, slot);
+    history_job_effect(&world->kinds.jobs, slot->run);
+    sim_page_commit(world, index, &page);
 }
 
 static void job_ends(struct world *world, struct job_slot *slot) {
@@ -110,6 +162,13 @@ static void job_begins(struct world *world, int index, struct job_slot *slot) {
         worker_kill(world, index);
         return;
     }
+    if (row->kind == SIM_JOB_PAGE) {
+        slot->page = PAGE_BEGINNING;
+        slot->number = ++world->numbers;
+        struct sim_page page = page_of(world, index, slot);
+        sim_page_begin(world, index, &page);
+        return;
+    }
     wait_for(world, index, slot, slot_duration_ms(world, (enum nature *)&row->nature));
     if (world_strikes(world, FAULT_PAUSE))
         worker_pause(world, index,
@@ -125,6 +184,10 @@ static void go_on(struct world *world, const struct occasion *occasion) {
     if (at == world->swarm.slots)
         return; /* it was interrupted meanwhile */
     struct job_slot *slot = &slots[at];
+    if (slot->page == PAGE_FETCHING) {
+        page_fetched(world, index, slot);
+        return;
+    }
     if (slot->in_job)
         job_ends(world, slot);
     while (slot->at < slot->count) {

@@ -87,6 +87,10 @@ static pawl_status execute_finish(struct world *world, struct wire *wire, struct
                    (int64_t)answer->finish.answers[i]);
         history_job_reported(&world->kinds.jobs, instance, &in->items[i], answer->finish.answers[i],
                              answer->finish.results[i], world_db_ms(world));
+        const struct sim_job *job = sim_job(world, in->items[i].ref.id);
+        if (job->kind == SIM_JOB_FAN && in->items[i].outcome == JOB_COMPLETE &&
+            answer->finish.answers[i] == ANSWER_APPLIED)
+            world->kinds.runs[job->run].history.fans_done++;
     }
     sim_jobs_tell_grants(world, &answer->finish.jobs, instance);
     return PAWL_OK;

@@ -7,8 +7,11 @@
 #include "sim/world/world.h"
 
 void kinds_begin(struct world *world) {
-    if (swarm_has_jobs(&world->swarm))
-        sim_jobs_begin(world);
+    if (!swarm_has_jobs(&world->swarm))
+        return;
+    sim_jobs_begin(world);
+    sim_schedules_begin(world);
+    sim_runs_begin(world);
 }
 
 void kinds_free(struct world *world) {
@@ -20,17 +23,23 @@ bool kinds_drained(struct world *world) {
     const struct kinds *kinds = &world->kinds;
     if (kinds->jobs.open > 0)
         sim_jobs_seen(world, false);
-    return kinds->jobs_left == 0 && kinds->calls_open == 0 && kinds->jobs.open == 0;
+    return kinds->jobs_left == 0 && kinds->calls_open == 0 && kinds->jobs.open == 0 &&
+           sim_schedules_drained(world) && sim_runs_drained(world);
 }
 
 void kinds_check_end(struct world *world) {
-    if (swarm_has_jobs(&world->swarm))
-        sim_jobs_seen(world, true);
+    if (!swarm_has_jobs(&world->swarm))
+        return;
+    sim_jobs_seen(world, true);
+    sim_schedules_end(world);
+    sim_runs_end(world);
 }
 
 void kinds_operate(struct world *world) {
-    if (swarm_has_jobs(&world->swarm))
-        sim_jobs_operate(world);
+    if (!swarm_has_jobs(&world->swarm))
+        return;
+    sim_jobs_operate(world);
+    sim_runs_operate(world);
 }
 
 /* A job that does not go well waits for each attempt, for its lease and for the sweep; those of one key one
@@ -38,13 +47,23 @@ void kinds_operate(struct world *world) {
 int64_t kinds_bound_ms(const struct world *world) {
     const struct swarm *swarm = &world->swarm;
     int64_t failing_ms = swarm->max_attempts * (2000 + swarm->poll_ms) + 4000;
-    return (int64_t)world->kinds.jobs.count * (swarm->lease_ms / 4 + 500) + world->kinds.failing * failing_ms;
+    int64_t planned_ms = 0;
+    for (int i = 0; i < swarm->kinds_on.schedules; i++)
+        planned_ms += world->kinds.schedules[i].history.count * world->kinds.schedules[i].history.interval_ms;
+    return planned_ms + (int64_t)world->kinds.jobs.count * (swarm->lease_ms / 4 + 500) +
+           world->kinds.failing * failing_ms;
 }
 
 void kinds_left(struct world *world, int instance) {
     history_jobs_left(&world->kinds.jobs, instance, world_db_ms(world));
 }
 
-void kinds_meet_jobs(struct world *world, const struct job_list *list) { (void)world, (void)list; }
+void kinds_meet_jobs(struct world *world, const struct job_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        sim_runs_meet(world, &list->jobs[i]);
+}
 
-void kinds_meet_rows(struct world *world, const struct job_rows *rows) { (void)world, (void)rows; }
+void kinds_meet_rows(struct world *world, const struct job_rows *rows) {
+    for (size_t i = 0; i < rows->count; i++)
+        sim_runs_meet(world, &rows->rows[i].job);
+}

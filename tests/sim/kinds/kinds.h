@@ -3,6 +3,7 @@
 #define SIM_KINDS_KINDS_H
 
 #include "sim/history/jobs.h"
+#include "sim/history/once.h"
 #include "sim/world/queue.h"
 
 struct world;
@@ -10,15 +11,45 @@ struct worker;
 struct wire;
 struct wire_call;
 
-enum { KINDS_KEYS_MAX = HISTORY_KEYS_MAX, KINDS_SIGNALS = 3 };
+enum {
+    KINDS_KEYS_MAX = 4,
+    KINDS_SCHEDULES_MAX = 2,
+    KINDS_RUNS_MAX = 2,
+    KINDS_OWN = KINDS_KEYS_MAX,                   /* keys and unique keys of schedules */
+    KINDS_RUNS = KINDS_OWN + KINDS_SCHEDULES_MAX, /* keys of runs */
+    KINDS_SIGNALS = 3
+};
+
+enum sim_job_kind { SIM_JOB_PLAIN, SIM_JOB_PAGE, SIM_JOB_FAN };
 
 /* What a job will do; drawn when it is first heard of. */
 struct sim_job {
     bool known;
+    enum sim_job_kind kind;
+    int run;    /* of a page or a fan-in */
     int nature; /* enum nature */
     int fails_left, snoozes_left, waits_left;
     int signal;      /* the one it waits for */
     int64_t wait_ms; /* at most; -1 = no end */
+};
+
+struct sim_schedule {
+    struct history_schedule history;
+    enum overlap overlap;
+};
+
+struct sim_run {
+    struct history_run_of_pages history;
+    int concurrency;
+};
+
+/* A page that a slot works on. */
+struct sim_page {
+    const struct job *job;
+    pawl_uuid instance;
+    int slot;
+    uint64_t number;
+    int64_t offset;
 };
 
 struct kinds {
@@ -27,11 +58,14 @@ struct kinds {
     size_t job_capacity;
     int jobs_left, calls_open; /* calls of somebody outside without an answer */
     int failing;               /* jobs that do not go well at once */
+    struct sim_schedule schedules[KINDS_SCHEDULES_MAX];
+    struct sim_run runs[KINDS_RUNS_MAX];
+    int runs_left; /* to be started */
 };
 
 /* What a run of this seed has besides messages. */
 struct swarm_kinds {
-    int jobs, keys;
+    int jobs, keys, schedules, runs;
     int key_limit[KINDS_KEYS_MAX], key_weight[KINDS_KEYS_MAX];
     bool key_rated[KINDS_KEYS_MAX];
 };
@@ -62,6 +96,23 @@ struct sim_job *sim_job(struct world *world, int64_t id);
 /* Tells the checker of what a call granted. */
 void sim_jobs_tell_grants(struct world *world, const struct job_list *list, int instance);
 
+/* schedules.c */
+extern const struct wire_call schedule_fire_call;
+void sim_schedules_begin(struct world *world);
+void sim_schedules_worker(struct world *world, int index);
+bool sim_schedules_drained(const struct world *world);
+void sim_schedules_end(struct world *world);
+
+/* runs.c */
+extern const struct wire_call page_begin_call, page_commit_call;
+void sim_runs_begin(struct world *world);
+void sim_runs_meet(struct world *world, const struct job *job);
+void sim_page_begin(struct world *world, int index, const struct sim_page *page);
+void sim_page_commit(struct world *world, int index, const struct sim_page *page);
+void sim_runs_operate(struct world *world);
+bool sim_runs_drained(struct world *world);
+void sim_runs_end(struct world *world);
+
 /* jobs_worker.c: the worker's job side. */
 void job_worker_start(struct world *world, int index);
 void job_worker_free(struct worker *worker);
@@ -79,5 +130,7 @@ void job_slots_free(struct job_slot *slots, int count);
 void job_slot_start(struct world *world, int index, const struct job_action *action);
 void job_slot_cancel(struct world *world, int index, int slot, int reason);
 void job_slots_die(struct world *world, int index);
+/* The store answered for the page in the slot; end DONE: it is to be fetched from that offset on. */
+void job_slot_page(struct world *world, int index, int slot, uint64_t number, int end, int64_t offset);
 
 #endif

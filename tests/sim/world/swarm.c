@@ -33,6 +33,7 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_NO_HANDLER] = "no_handler",
     [FAULT_DEAF_WAKE] = "wake_lost",
     [FAULT_UNSTARTED] = "died_before_start",
+    [FAULT_LATE_DUTY] = "late_duty",
     [FAULT_CANCEL] = "cancel",
 };
 
@@ -56,7 +57,7 @@ static const struct {
     {FAULT_EVICT, 1500, 20, 200},        {FAULT_EPOCH, 1000, 20, 100},
     {FAULT_MAINTAIN, 5000, 100, 1000},   {FAULT_NO_HANDLER, 1500, 500, 3000},
     {FAULT_DEAF_WAKE, 3000, 500, 10000}, {FAULT_UNSTARTED, 2000, 50, 500},
-    {FAULT_CANCEL, 4000, 500, 5000},
+    {FAULT_CANCEL, 4000, 500, 5000},     {FAULT_LATE_DUTY, 4000, 500, 5000},
 };
 
 static void draw_faults(struct swarm *swarm, struct rng *rng) {
@@ -111,7 +112,11 @@ static void draw_kinds(struct swarm *swarm, struct rng *rng) {
     swarm->messages = messages ? (int)rng_range(rng, 5, 50) : 0;
     if (!messages)
         swarm->kind_count = 0;
-    on->jobs = jobs ? (int)rng_range(rng, 4, 50) : 0;
+    bool pages = jobs && rng_chance(rng, 4000);
+    on->runs = pages ? (int)rng_range(rng, 1, KINDS_RUNS_MAX) : 0;
+    on->schedules = jobs && rng_chance(rng, 4000) ? (int)rng_range(rng, 1, KINDS_SCHEDULES_MAX) : 0;
+    bool only = on->runs + on->schedules > 0 && rng_chance(rng, 5000);
+    on->jobs = jobs && !only ? (int)rng_range(rng, 4, 50) : 0;
     on->keys = rng_chance(rng, 6000) ? (int)rng_range(rng, 1, 4) : 0;
     for (int i = 0; i < on->keys; i++) {
         on->key_limit[i] = rng_chance(rng, 4000) ? (int)rng_range(rng, 1, 2) : 0;

@@ -37,6 +37,7 @@ enum fault {
     FAULT_NO_HANDLER, /* a worker has no handler for some messages */
     FAULT_DEAF_WAKE,  /* a wake-up is lost */
     FAULT_UNSTARTED,  /* a worker dies between a claim and the start of what it got */
+    FAULT_LATE_DUTY,  /* who holds a duty is stopped, and comes back with what it had */
     FAULT_CANCEL,     /* somebody cancels a job */
     FAULT_COUNT
 };
@@ -63,7 +64,9 @@ struct swarm {
     struct swarm_kinds kinds_on;
 };
 
-static inline bool swarm_has_jobs(const struct swarm *swarm) { return swarm->kinds_on.jobs > 0; }
+static inline bool swarm_has_jobs(const struct swarm *swarm) {
+    return swarm->kinds_on.jobs + swarm->kinds_on.schedules + swarm->kinds_on.runs > 0;
+}
 
 void swarm_draw(struct swarm *swarm, struct rng *rng);
 

@@ -104,6 +104,7 @@ void worker_start(struct world *world, int index) {
     job_worker_start(world, index);
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
+    sim_schedules_worker(world, index);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
     worker_event(world, index, (struct engine_event){.type = EVENT_WAKER, .wakes = world->swarm.wakes});
 }
