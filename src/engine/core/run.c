@@ -210,6 +210,14 @@ static void slot_start(struct engine_core *core, int index, int handler) {
         (struct engine_run){handler, slot->items, slot->groups, slot->count, fence_ms, slot->deadline_ms};
 }
 
+/* A stream that lost its first message while it waited may be another handler's turn now. */
+static void streams_move(struct engine_core *core, int handler) {
+    struct handler_queue *queue = &core->queues[handler];
+    while (queue->stream_head != NULL &&
+           (queue->stream_head->head == NULL || queue->stream_head->head->handler != handler))
+        core_stream_ready(core, pop_stream(queue));
+}
+
 static bool handler_can_start(const struct engine_core *core, int handler) {
     const struct handler_queue *queue = &core->queues[handler];
     int limit = core->config.handlers[handler].concurrency;
@@ -226,6 +234,8 @@ void core_run_schedule(struct engine_core *core) {
     int handlers = (int)core->config.handler_count;
     if (core->stopping || !core->registered || core->now_ms >= core->instance_fence_ms)
         return;
+    for (int i = 0; i < handlers; i++)
+        streams_move(core, i);
     for (int i = 0; i < core->config.slots && core->running < core->config.slots; i++) {
         int tried = 0;
         while (!core->slots[i].busy && tried < handlers &&

@@ -122,6 +122,8 @@ void history_settled(struct history *history, int instance, const struct grants_
 int history_began(struct history *history, int message, int64_t token, int instance, int64_t now_ms);
 void history_effect(struct history *history, int run);
 void history_ended(struct history *history, int run);
+/* Its handler wants it later: its worker forgets what is behind it before the store has heard of it. */
+void history_snoozed(struct history *history, int message);
 void history_killed(struct history *history, int message);
 
 /* The dead letters as the store shows them now: the whole list. */

@@ -241,6 +241,13 @@ void history_effect(struct history *h, int run) {
         h->zombie_effects++;
 }
 
+void history_snoozed(struct history *h, int message) {
+    const struct history_message *m = &h->messages[message];
+    const struct history_stream *s = history_stream_of(h, m);
+    for (size_t i = (size_t)m->position + 1; s != NULL && i < s->count; i++)
+        h->messages[s->messages[i]].excused = true;
+}
+
 void history_ended(struct history *h, int run) { h->runs[run].running = false; }
 
 /* It kills once in the crowd, at most once more among what was lost with it, and then alone. */

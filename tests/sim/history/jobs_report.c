@@ -146,12 +146,13 @@ void history_jobs_settled(struct history_jobs *j, int instance, const struct gra
     }
 }
 
+/* What was taken from it before, because its lease was over or somebody evicted it, is not given back. */
 void history_jobs_left(struct history_jobs *j, int instance, int64_t now_ms) {
     for (size_t i = 1; i < j->count; i++) {
         struct history_job *job = &j->jobs[i];
-        if (job->at != AT_GRANTED || job->instance != instance)
+        if (job->at != AT_GRANTED || job->instance != instance || j->h->instances[instance].evicted)
             continue;
-        if (job->lease_until_ms > now_ms && j->h->instances[instance].lease_until_ms > now_ms) {
+        if (!history_job_over(j, job, now_ms)) {
             give_back(j, job, (int64_t)i, now_ms);
             continue;
         }

@@ -7,6 +7,7 @@
 #include "sim/world/world.h"
 
 void kinds_begin(struct world *world) {
+    sim_events_begin(world);
     if (!swarm_has_jobs(&world->swarm))
         return;
     sim_jobs_begin(world);
@@ -17,6 +18,7 @@ void kinds_begin(struct world *world) {
 void kinds_free(struct world *world) {
     history_jobs_free(&world->kinds.jobs);
     free(world->kinds.job_rows);
+    sim_events_free(world);
 }
 
 bool kinds_drained(struct world *world) {
@@ -24,10 +26,11 @@ bool kinds_drained(struct world *world) {
     if (kinds->jobs.open > 0)
         sim_jobs_seen(world, false);
     return kinds->jobs_left == 0 && kinds->calls_open == 0 && kinds->jobs.open == 0 &&
-           sim_schedules_drained(world) && sim_runs_drained(world);
+           sim_schedules_drained(world) && sim_runs_drained(world) && sim_events_drained(world);
 }
 
 void kinds_check_end(struct world *world) {
+    sim_events_end(world);
     if (!swarm_has_jobs(&world->swarm))
         return;
     sim_jobs_seen(world, true);
@@ -36,6 +39,7 @@ void kinds_check_end(struct world *world) {
 }
 
 void kinds_operate(struct world *world) {
+    sim_events_operate(world);
     if (!swarm_has_jobs(&world->swarm))
         return;
     sim_jobs_operate(world);

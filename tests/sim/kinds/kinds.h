@@ -4,6 +4,7 @@
 
 #include "sim/history/jobs.h"
 #include "sim/history/once.h"
+#include "sim/kinds/events.h"
 #include "sim/world/queue.h"
 
 struct world;
@@ -61,11 +62,15 @@ struct kinds {
     struct sim_schedule schedules[KINDS_SCHEDULES_MAX];
     struct sim_run runs[KINDS_RUNS_MAX];
     int runs_left; /* to be started */
+    struct sim_events events;
 };
 
 /* What a run of this seed has besides messages. */
 struct swarm_kinds {
     int jobs, keys, schedules, runs;
+    bool events, receptors;
+    bool bad_events;  /* some cannot be applied */
+    bool skip_events; /* which are then left out; else they stop the stream */
     int key_limit[KINDS_KEYS_MAX], key_weight[KINDS_KEYS_MAX];
     bool key_rated[KINDS_KEYS_MAX];
 };

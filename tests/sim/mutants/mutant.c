@@ -80,6 +80,14 @@ void mutant_after_cancel(struct world *world, int64_t id) { ACT(after_cancel, wo
 
 void mutant_after_job_redrive(struct world *world, int64_t id) { ACT(after_job_redrive, world, id); }
 
+void mutant_before_append(struct world *world, struct events_append *in) { ACT(before_append, world, in); }
+
+void mutant_after_rebuild(struct world *world, const char *perspective) {
+    ACT(after_rebuild, world, perspective);
+}
+
+void mutant_after_switch(struct world *world, struct switch_result *out) { ACT(after_switch, world, out); }
+
 void mutant_forget(struct world *world) {
     arena_free(world->mutant_memory.arena);
     world->mutant_memory = (struct mutant_memory){0};

@@ -38,6 +38,9 @@ struct mutant {
     void (*after_wake)(struct world *world, const struct job_wake *in);
     void (*after_cancel)(struct world *world, int64_t id);
     void (*after_job_redrive)(struct world *world, int64_t id);
+    void (*before_append)(struct world *world, struct events_append *in);
+    void (*after_rebuild)(struct world *world, const char *perspective);
+    void (*after_switch)(struct world *world, struct switch_result *out);
 };
 
 /* What a bug has to remember between calls. */
@@ -77,6 +80,9 @@ void mutant_after_call(struct world *world, struct wire *wire, struct delivery *
 void mutant_after_wake(struct world *world, const struct job_wake *in);
 void mutant_after_cancel(struct world *world, int64_t id);
 void mutant_after_job_redrive(struct world *world, int64_t id);
+void mutant_before_append(struct world *world, struct events_append *in);
+void mutant_after_rebuild(struct world *world, const char *perspective);
+void mutant_after_switch(struct world *world, struct switch_result *out);
 void mutant_forget(struct world *world);
 
 #endif

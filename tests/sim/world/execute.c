@@ -24,7 +24,34 @@ static struct lane_name place_of(struct world *world, const struct messages_put 
     return (struct lane_name){(int)in->kind, (int)lane_of(partition, (uint32_t)settings.lane_count)};
 }
 
+/* Who wants to be woken hears of it, unless it gets lost. */
+static void wake_up(struct world *world, struct lane_name place) {
+    bool wished = false;
+    for (int i = 0; i < world->swarm.workers; i++)
+        wished = wished || world->workers[i].wish_until_ms > world_db_ms(world);
+    for (int i = 0; wished && i < world->swarm.workers; i++) {
+        if (world_strikes(world, FAULT_DEAF_WAKE))
+            world_fault(world, FAULT_DEAF_WAKE);
+        else
+            world_push(world, rng_range(&world->rng, 0, world->swarm.latency_ms),
+                       (struct occasion){.what = HAPPENS_WAKE, .worker = i, .place = place});
+    }
+}
+
+static pawl_status append_all(struct world *world, struct wire *wire, struct arena *arena) {
+    pawl_status status = PAWL_OK;
+    for (int i = wire->first_message; status == PAWL_OK && i < wire->first_message + wire->message_count;
+         i++) {
+        if (world->messages[i].role == ROLE_WAKE)
+            status = sim_append(world, wire, i, arena);
+    }
+    wake_up(world, (struct lane_name){0});
+    return status;
+}
+
 pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena) {
+    if (world->messages[wire->first_message].role == ROLE_WAKE)
+        return append_all(world, wire, arena);
     struct message_new messages[PUT_MAX] = {0};
     char streams[PUT_MAX][NAME_BYTES], types[PUT_MAX][NAME_BYTES];
     for (int i = 0; i < wire->message_count; i++) {
@@ -56,16 +83,8 @@ pawl_status execute_put(struct world *world, struct wire *wire, struct arena *ar
         history_put(&world->history, wire->first_message + i, out.answers[i]);
         any = any || out.answers[i] == ANSWER_APPLIED;
     }
-    bool wished = false;
-    for (int i = 0; i < world->swarm.workers; i++)
-        wished = wished || world->workers[i].wish_until_ms > world_db_ms(world);
-    for (int i = 0; any && wished && i < world->swarm.workers; i++) {
-        if (world_strikes(world, FAULT_DEAF_WAKE))
-            world_fault(world, FAULT_DEAF_WAKE);
-        else
-            world_push(world, rng_range(&world->rng, 0, world->swarm.latency_ms),
-                       (struct occasion){.what = HAPPENS_WAKE, .worker = i, .place = place_of(world, &in)});
-    }
+    if (any)
+        wake_up(world, place_of(world, &in));
     return PAWL_OK;
 }
 

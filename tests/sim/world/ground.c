@@ -11,7 +11,7 @@
 #include "store/sqlite/file/connection.h"
 #include "store/sqlite/file/memory.h"
 
-enum { TABLES_MAX = 80, NAME_BYTES = 64, LANES_MAX = 8, STATEMENTS_MAX = 32 };
+enum { TABLES_MAX = 80, NAME_BYTES = 64, LANES_MAX = 8, STATEMENTS_MAX = 96 };
 
 struct kept {
     const char *sql;
@@ -26,6 +26,7 @@ struct ground {
     size_t reset_count;
     struct kept kept[STATEMENTS_MAX];
     size_t kept_count;
+    sqlite3_stmt *model;
 };
 
 static void must(struct ground *ground, int rc, const char *sql) {
@@ -68,6 +69,16 @@ int64_t ground_run(struct ground *ground, const char *sql, const struct ground_v
     return sqlite3_changes64(ground->db);
 }
 
+void ground_model(struct ground *ground, const char *perspective, const char *stream, int64_t *fold,
+                  int64_t *count) {
+    must(ground, sqlite3_bind_text(ground->model, 1, perspective, -1, SQLITE_STATIC), perspective);
+    must(ground, sqlite3_bind_text(ground->model, 2, stream, -1, SQLITE_STATIC), stream);
+    bool any = sqlite3_step(ground->model) == SQLITE_ROW;
+    *fold = any ? sqlite3_column_int64(ground->model, 0) : 0;
+    *count = any ? sqlite3_column_int64(ground->model, 1) : 0;
+    must(ground, sqlite3_reset(ground->model), "model");
+}
+
 /* The statement with the name of the table in it. */
 static sqlite3_stmt *prepare_for(struct ground *ground, const char *before, const char *between,
                                  const char *table) {
@@ -105,6 +116,10 @@ static void prepare_resets(struct ground *ground) {
     size_t count = 0;
     const struct ground_values none = {0};
     ground_run(ground, "CREATE TEMP TABLE doomed (kind INTEGER NOT NULL, seq INTEGER NOT NULL)", &none);
+    ground_run(ground,
+               "CREATE TABLE main.sim_model (perspective TEXT, stream TEXT, fold INTEGER, count INTEGER,"
+               " PRIMARY KEY (perspective, stream)) STRICT",
+               &none);
     ground_run(ground, "ATTACH ':memory:' AS pristine", &none);
     sqlite3_stmt *list = prepare(
         ground, "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name <> 'sqlite_sequence'");
@@ -137,6 +152,8 @@ struct ground *ground_new(void) {
     }
     ground->db = sqlite_store_of(ground->store)->db;
     prepare_resets(ground);
+    ground->model =
+        prepare(ground, "SELECT fold, count FROM sim_model WHERE perspective = ?1 AND stream = ?2");
     return ground;
 }
 
@@ -145,6 +162,7 @@ void ground_free(struct ground *ground) {
         return;
     for (size_t i = 0; i < ground->reset_count; i++)
         sqlite3_finalize(ground->resets[i]);
+    sqlite3_finalize(ground->model);
     for (size_t i = 0; i < ground->kept_count; i++)
         sqlite3_finalize(ground->kept[i].stmt);
     store_close(ground->store);

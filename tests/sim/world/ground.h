@@ -23,6 +23,9 @@ struct ground_values {
     int count;
     const pawl_uuid *id;
 };
+/* What a perspective has made of a stream; 0 and 0 when there is nothing. */
+void ground_model(struct ground *ground, const char *perspective, const char *stream, int64_t *fold,
+                  int64_t *count);
 int64_t ground_run(struct ground *ground, const char *sql, const struct ground_values *values);
 
 #endif

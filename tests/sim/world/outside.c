@@ -28,26 +28,69 @@ enum nature outside_nature(struct world *world) {
     return NATURE_NORMAL;
 }
 
-static void message_new(struct world *world, int kind_index, int stream) {
+static int add_message(struct world *world, const struct sim_message *in, int checked_stream) {
     const struct swarm *swarm = &world->swarm;
-    enum nature nature = outside_nature(world);
-    world->failing += nature != NATURE_NORMAL;
-    int handler = (int)rng_range(&world->rng, 0, swarm->handler_count - 1);
-    bool innocent = nature == NATURE_NORMAL && swarm->handlers[handler].timeout_ms == 0;
-    enum store_kind kind = (enum store_kind)swarm->kinds[kind_index];
-    int checked_stream = stream >= 0 ? kind_index * swarm->streams + stream : -1;
-    int number = history_message_new(&world->history, kind, checked_stream, innocent);
+    bool innocent = in->nature == NATURE_NORMAL && swarm->handlers[in->handler].timeout_ms == 0;
+    int number = history_message_new(&world->history, in->kind, checked_stream, innocent);
+    world->failing += in->nature != NATURE_NORMAL;
     world->messages = sim_grow(world->messages, &world->message_capacity, world->message_count + 1,
                                sizeof(*world->messages));
-    world->messages[world->message_count++] = (struct sim_message){
-        .id = world_uuid(world, number),
-        .kind = kind,
-        .stream = stream,
-        .handler = handler,
-        .nature = nature,
-        .fails_left = (int)rng_range(&world->rng, 1, swarm->max_attempts),
-    };
-    world_note(world, "message", number, checked_stream, (int64_t)nature);
+    struct sim_message *message = &world->messages[world->message_count++];
+    *message = *in;
+    message->id = world_uuid(world, number);
+    message->fails_left = (int)rng_range(&world->rng, 1, swarm->max_attempts);
+    world_note(world, "message", number, checked_stream, (int64_t)in->nature);
+    return number;
+}
+
+static void draw_events(struct world *world, struct sim_message *message) {
+    message->role = ROLE_WAKE;
+    message->event_count = (int)rng_range(&world->rng, 1, SIM_APPEND_MAX);
+    for (int i = 0; i < message->event_count; i++) {
+        bool bad = world->swarm.kinds_on.bad_events && rng_chance(&world->rng, 500);
+        message->values[i] = bad ? -1 : (int)rng_range(&world->rng, 1, 1000);
+        message->event_ids[i] = world_uuid(world, 0);
+    }
+}
+
+/* The message that its receptor will get for the event; its id follows from the event's. */
+static void add_receptor(struct world *world, int event) {
+    struct sim_message message = {.kind = KIND_INBOX,
+                                  .stream = -1,
+                                  .handler = world->messages[event].handler,
+                                  .nature = outside_nature(world),
+                                  .role = ROLE_RECEPTOR};
+    int number = add_message(world, &message, -1);
+    struct arena *arena = arena_create(0);
+    struct stored_event stored = {.stream = STR("s"),
+                                  .version = 1,
+                                  .id = world->messages[event].id,
+                                  .type = STR("e"),
+                                  .payload = STR("{}")};
+    struct message_new made;
+    pawl_error error;
+    world_must(world,
+               receptor_message(arena, &stored, message.handler > 0 ? STR("r1") : STR("r0"), &made, &error),
+               &error, "receptor");
+    world->messages[number].id = made.id;
+    arena_free(arena);
+}
+
+static void message_new(struct world *world, int kind_index, int stream) {
+    const struct swarm *swarm = &world->swarm;
+    enum store_kind kind = (enum store_kind)swarm->kinds[kind_index];
+    bool wake = kind == KIND_PERSPECTIVE && swarm->kinds_on.events;
+    struct sim_message message = {.kind = kind,
+                                  .stream = stream,
+                                  .handler = (int)rng_range(&world->rng, 0, swarm->handler_count - 1),
+                                  .nature = wake ? NATURE_NORMAL : outside_nature(world)};
+    if (wake && stream < 0)
+        message.stream = stream = 0;
+    if (wake)
+        draw_events(world, &message);
+    int number = add_message(world, &message, stream >= 0 ? kind_index * swarm->streams + stream : -1);
+    if (wake && swarm->kinds_on.receptors)
+        add_receptor(world, number);
 }
 
 void outside_produce(struct world *world) {
@@ -56,7 +99,7 @@ void outside_produce(struct world *world) {
     int count = (int)rng_range(&world->rng, burst ? 8 : 1, burst ? BURST_MAX : 4);
     if (count > world->messages_left)
         count = world->messages_left;
-    int kind_index = (int)rng_range(&world->rng, 0, swarm->kind_count - 1);
+    int kind_index = (int)rng_range(&world->rng, 0, swarm->put_kinds - 1);
     int hot = (int)rng_range(&world->rng, 0, swarm->streams - 1);
     int first = (int)world->message_count;
     for (int i = 0; i < count; i++) {
@@ -68,7 +111,7 @@ void outside_produce(struct world *world) {
     if (burst)
         world_fault(world, FAULT_BURST);
     world->messages_left -= count;
-    wire_send_put(world, first, count);
+    wire_send_put(world, first, (int)world->message_count - first);
     if (world->messages_left > 0) {
         int64_t gap_ms = swarm->fault_ms * 2 / (swarm->messages + 1);
         world_push(world, world->healed ? 1 : rng_range(&world->rng, 0, gap_ms * 4),
@@ -169,10 +212,12 @@ static void operate_on(struct world *world, const struct message_row *row, struc
     struct answer_list answers = {0};
     pawl_error error;
     int number = world_number(row->item.id);
-    bool must = world->healed && world->swarm.policy != POLICY_SKIP;
+    /* Nobody else would say that the stream has new events. */
+    bool wake = world->messages[number].role == ROLE_WAKE;
+    bool must = world->healed && (wake || world->swarm.policy != POLICY_SKIP);
     if (row->reason == DEAD_PARKED || world->history.violated)
         return;
-    if (!must && world_strikes(world, FAULT_DISCARD)) {
+    if (!must && !wake && world_strikes(world, FAULT_DISCARD)) {
         world_must(world, ops->dead_discard(world->store, &ref, 1, arena, &answers, &error), &error,
                    "discard");
         world_fault(world, FAULT_DISCARD);

@@ -5,6 +5,8 @@
 #include "base/str.h"
 #include "sim/world/world.h"
 
+enum { SNOOZE_MS = 50 };
+
 static struct sim_slot *slot_of(struct world *world, int index, int slot) {
     return &world->workers[index].slots[slot];
 }
@@ -86,22 +88,43 @@ enum outcome_type slot_verdict(struct world *world, enum nature nature, int *fai
     }
 }
 
-static void item_ends(struct world *world, int index, struct sim_slot *slot) {
-    struct sim_message *message = &world->messages[slot->messages[slot->at]];
+static void item_over(struct world *world, int index, struct sim_slot *slot, enum outcome_type type) {
     struct engine_outcome *outcome = &slot->outcomes[slot->at];
-    if (slot->interrupted)
-        outcome->type = slot->reason == STOP_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED;
-    else
-        outcome->type = slot_verdict(world, message->nature, &message->fails_left);
+    outcome->type = type;
     outcome->error = STR("the handler failed");
-    if (outcome->type == OUTCOME_DONE)
+    outcome->delay_ms = type == OUTCOME_SNOOZE ? SNOOZE_MS : -1;
+    if (type == OUTCOME_DONE)
         history_effect(&world->history, slot->run);
     else
         slot->failed_group = slot->groups[slot->at];
+    if (type == OUTCOME_SNOOZE)
+        history_snoozed(&world->history, slot->messages[slot->at]);
     history_ended(&world->history, slot->run);
-    world_note(world, "ended", index, slot->messages[slot->at], (int64_t)outcome->type);
-    slot->in_item = slot->interrupted = false;
+    world_note(world, "ended", index, slot->messages[slot->at], (int64_t)type);
+    slot->in_item = slot->interrupted = slot->calling = false;
     slot->at++;
+}
+
+static uint64_t call_begins(struct world *world, struct sim_slot *slot) {
+    slot->calling = true;
+    slot->number = ++world->numbers;
+    return slot->number;
+}
+
+/* False: the handler goes on, because it has to write down what it did. */
+static bool item_ends(struct world *world, int index, int number) {
+    struct sim_slot *slot = slot_of(world, index, number);
+    struct sim_message *message = &world->messages[slot->messages[slot->at]];
+    enum outcome_type type = slot->interrupted
+                                 ? slot->reason == STOP_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED
+                                 : slot_verdict(world, message->nature, &message->fails_left);
+    if (message->role == ROLE_RECEPTOR && type == OUTCOME_DONE) {
+        history_effect(&world->history, slot->run);
+        sim_receptor_note(world, index, number, call_begins(world, slot), slot->messages[slot->at]);
+        return false;
+    }
+    item_over(world, index, slot, type);
+    return true;
 }
 
 /* False: the message killed its worker. */
@@ -117,6 +140,15 @@ static bool item_begins(struct world *world, int index, struct sim_slot *slot) {
         history_killed(&world->history, number);
         worker_kill(world, index);
         return false;
+    }
+    if (message->role != ROLE_PLAIN) {
+        uint64_t call = call_begins(world, slot);
+        int at = (int)(slot - world->workers[index].slots);
+        if (message->role == ROLE_WAKE)
+            sim_events_wake(world, index, at, call, number);
+        else
+            sim_receptor_recall(world, index, at, call, number);
+        return true;
     }
     slot_wait(world, index, slot, slot_duration_ms(world, &message->nature));
     /* The worst moment to be stopped: somebody else will have the message when it goes on. */
@@ -139,16 +171,10 @@ static void slot_finished(struct world *world, int index, int number) {
                                        .elapsed_us = (world->now_ms - slot->began_ms) * 1000});
 }
 
-void slot_go_on(struct world *world, int index, uint64_t number) {
+/* The next message of the slot, or its end. */
+static void slot_next(struct world *world, int index, int at) {
     struct worker *worker = &world->workers[index];
-    int at = 0;
-    while (at < world->swarm.slots && (!worker->slots[at].busy || worker->slots[at].number != number))
-        at++;
-    if (at == world->swarm.slots)
-        return; /* it was interrupted meanwhile */
     struct sim_slot *slot = &worker->slots[at];
-    if (slot->in_item)
-        item_ends(world, index, slot);
     while (slot->at < slot->count) {
         bool fenced = worker_boot_ms(worker, world->now_ms) >= slot->fence_ms && !mutant_unfenced(world);
         if (!slot->cancelled && !fenced && slot->groups[slot->at] != slot->failed_group) {
@@ -164,6 +190,41 @@ void slot_go_on(struct world *world, int index, uint64_t number) {
         return;
     }
     slot_finished(world, index, at);
+}
+
+void slot_go_on(struct world *world, int index, uint64_t number) {
+    struct worker *worker = &world->workers[index];
+    int at = 0;
+    while (at < world->swarm.slots && (!worker->slots[at].busy || worker->slots[at].number != number))
+        at++;
+    if (at == world->swarm.slots)
+        return; /* it was interrupted meanwhile */
+    if (!worker->slots[at].in_item || item_ends(world, index, at))
+        slot_next(world, index, at);
+}
+
+static bool waits_for(struct world *world, int index, int at, uint64_t number) {
+    const struct sim_slot *slot = slot_of(world, index, at);
+    return slot->busy && slot->calling && slot->number == number;
+}
+
+void slot_called(struct world *world, int index, int at, uint64_t number, enum outcome_type outcome) {
+    if (!waits_for(world, index, at, number))
+        return;
+    item_over(world, index, slot_of(world, index, at), outcome);
+    slot_next(world, index, at);
+}
+
+void slot_recalled(struct world *world, int index, int at, uint64_t number, bool answered, bool done) {
+    struct sim_slot *slot = slot_of(world, index, at);
+    if (!waits_for(world, index, at, number))
+        return;
+    if (!answered || done) {
+        slot_called(world, index, at, number, done ? OUTCOME_DONE : OUTCOME_SNOOZE);
+        return;
+    }
+    slot->calling = false;
+    slot_wait(world, index, slot, slot_duration_ms(world, &world->messages[slot->messages[slot->at]].nature));
 }
 
 void slots_die(struct world *world, int index) {

@@ -34,6 +34,8 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_DEAF_WAKE] = "wake_lost",
     [FAULT_UNSTARTED] = "died_before_start",
     [FAULT_LATE_DUTY] = "late_duty",
+    [FAULT_REBUILD] = "rebuild",
+    [FAULT_SWITCH] = "switch",
     [FAULT_CANCEL] = "cancel",
 };
 
@@ -58,6 +60,7 @@ static const struct {
     {FAULT_MAINTAIN, 5000, 100, 1000},   {FAULT_NO_HANDLER, 1500, 500, 3000},
     {FAULT_DEAF_WAKE, 3000, 500, 10000}, {FAULT_UNSTARTED, 2000, 50, 500},
     {FAULT_CANCEL, 4000, 500, 5000},     {FAULT_LATE_DUTY, 4000, 500, 5000},
+    {FAULT_REBUILD, 4000, 300, 2000},    {FAULT_SWITCH, 5000, 1000, 5000},
 };
 
 static void draw_faults(struct swarm *swarm, struct rng *rng) {
@@ -102,27 +105,54 @@ static void draw_handlers(struct swarm *swarm, struct rng *rng) {
     }
 }
 
-/* Which kinds of work there are: some worlds have one, others several. */
-static void draw_kinds(struct swarm *swarm, struct rng *rng) {
-    struct swarm_kinds *on = &swarm->kinds_on;
-    bool alone = rng_chance(rng, 5000);
-    int which = (int)rng_range(rng, 0, 1);
-    bool messages = alone ? which == 0 : rng_chance(rng, 5000);
-    bool jobs = alone ? which == 1 : !messages || rng_chance(rng, 6000);
-    swarm->messages = messages ? (int)rng_range(rng, 5, 50) : 0;
-    if (!messages)
-        swarm->kind_count = 0;
-    bool pages = jobs && rng_chance(rng, 4000);
-    on->runs = pages ? (int)rng_range(rng, 1, KINDS_RUNS_MAX) : 0;
-    on->schedules = jobs && rng_chance(rng, 4000) ? (int)rng_range(rng, 1, KINDS_SCHEDULES_MAX) : 0;
+static void add_kind(struct swarm *swarm, enum store_kind kind) {
+    for (int i = 0; i < swarm->kind_count; i++) {
+        if (swarm->kinds[i] == (int)kind)
+            return;
+    }
+    swarm->kinds[swarm->kind_count++] = (int)kind;
+}
+
+static void draw_jobs(struct swarm_kinds *on, struct rng *rng) {
+    on->runs = rng_chance(rng, 4000) ? (int)rng_range(rng, 1, KINDS_RUNS_MAX) : 0;
+    on->schedules = rng_chance(rng, 4000) ? (int)rng_range(rng, 1, KINDS_SCHEDULES_MAX) : 0;
     bool only = on->runs + on->schedules > 0 && rng_chance(rng, 5000);
-    on->jobs = jobs && !only ? (int)rng_range(rng, 4, 50) : 0;
+    on->jobs = !only ? (int)rng_range(rng, 4, 50) : 0;
     on->keys = rng_chance(rng, 6000) ? (int)rng_range(rng, 1, 4) : 0;
     for (int i = 0; i < on->keys; i++) {
         on->key_limit[i] = rng_chance(rng, 4000) ? (int)rng_range(rng, 1, 2) : 0;
         on->key_weight[i] = (int)rng_range(rng, 1, 2);
         on->key_rated[i] = rng_chance(rng, 1500);
     }
+}
+
+/* Which kinds of work there are: some worlds have one, others several. */
+static void draw_kinds(struct swarm *swarm, struct rng *rng) {
+    struct swarm_kinds *on = &swarm->kinds_on;
+    bool alone = rng_chance(rng, 5000);
+    int which = (int)rng_range(rng, 0, 2);
+    bool messages = alone ? which == 0 : rng_chance(rng, 5000);
+    bool jobs = alone ? which == 1 : rng_chance(rng, 6000);
+    on->events = alone ? which == 2 : rng_chance(rng, 5000);
+    if (jobs)
+        draw_jobs(on, rng);
+    if (!jobs && !on->events)
+        messages = true;
+    if (messages) {
+        add_kind(swarm, rng_chance(rng, 6000) ? KIND_OUTBOX : KIND_INBOX);
+        if (rng_chance(rng, 4000))
+            add_kind(swarm, rng_chance(rng, 5000) || on->events ? KIND_INBOX : KIND_PERSPECTIVE);
+    }
+    if (on->events) {
+        add_kind(swarm, KIND_PERSPECTIVE);
+        on->skip_events = rng_chance(rng, 5000);
+        on->bad_events = rng_chance(rng, 5000);
+        on->receptors = rng_chance(rng, 6000);
+    }
+    swarm->put_kinds = swarm->kind_count;
+    if (on->receptors)
+        add_kind(swarm, KIND_INBOX);
+    swarm->messages = messages || on->events ? (int)rng_range(rng, 5, 50) : 0;
 }
 
 static void draw_times(struct swarm *swarm, struct rng *rng) {
@@ -148,11 +178,6 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
     swarm->max_attempts = (int)rng_range(rng, 2, 5);
     swarm->slots = (int)rng_range(rng, 1, 4);
     swarm->batch = (int)rng_range(rng, 1, 40);
-    swarm->kinds[0] = KIND_OUTBOX;
-    swarm->kinds[1] = rng_chance(rng, 5000) ? KIND_INBOX : KIND_PERSPECTIVE;
-    swarm->kind_count = rng_chance(rng, 4000) ? 2 : 1;
-    if (swarm->kind_count == 1 && rng_chance(rng, 4000))
-        swarm->kinds[0] = KIND_INBOX;
     swarm->policy = rng_chance(rng, 5000) ? POLICY_SKIP : rng_chance(rng, 5000) ? POLICY_BLOCK : POLICY_PARK;
     swarm->strategy = rng_chance(rng, 5000)   ? STRATEGY_BATCHED
                       : rng_chance(rng, 6000) ? STRATEGY_INSTANT

@@ -38,6 +38,8 @@ enum fault {
     FAULT_DEAF_WAKE,  /* a wake-up is lost */
     FAULT_UNSTARTED,  /* a worker dies between a claim and the start of what it got */
     FAULT_LATE_DUTY,  /* who holds a duty is stopped, and comes back with what it had */
+    FAULT_REBUILD,    /* a model is built again from the first event */
+    FAULT_SWITCH,     /* a new version of a perspective takes over */
     FAULT_CANCEL,     /* somebody cancels a job */
     FAULT_COUNT
 };
@@ -48,7 +50,8 @@ enum { SWARM_WORKERS_MAX = 6, SWARM_HANDLERS_MAX = 3 };
 
 struct swarm {
     int workers, lanes, partitions, streams, messages, max_attempts, slots, batch;
-    int kinds[2], kind_count;
+    int kinds[4], kind_count;
+    int put_kinds; /* of these, the first ones are put by producers */
     enum dead_policy policy;
     enum engine_strategy_type strategy;
     struct engine_handler handlers[SWARM_HANDLERS_MAX];

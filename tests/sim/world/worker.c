@@ -25,7 +25,8 @@ int64_t worker_when_ms(const struct worker *worker, int64_t boot_ms, int64_t now
 static int match(void *self, const struct item *item, pawl_str *paused) {
     (void)paused;
     const struct worker *worker = self;
-    int handler = item->type.ptr[1] - '0';
+    bool wake = item->type.ptr[0] == 'p'; /* pawl.append */
+    int handler = wake ? 0 : (item->type.ptr[1] - '0') % worker->world->swarm.handler_count;
     return handler == worker->no_handler && !worker->world->healed ? -1 : handler;
 }
 
@@ -105,6 +106,7 @@ void worker_start(struct world *world, int index) {
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
     sim_schedules_worker(world, index);
+    sim_events_worker(world, index);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
     worker_event(world, index, (struct engine_event){.type = EVENT_WAKER, .wakes = world->swarm.wakes});
 }

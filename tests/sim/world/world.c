@@ -66,8 +66,11 @@ pawl_uuid world_uuid(struct world *world, int number) {
     return id;
 }
 
+/* A receptor's message has the front of its event's id, and the number after the event's. */
 int world_number(pawl_uuid id) {
     uint32_t number = 0;
+    if (id.b[6] >> 4 == 8)
+        return (id.b[4] | id.b[5] << 8) + 1;
     for (int i = 0; i < 4; i++)
         number |= (uint32_t)id.b[4 + i] << (8 * i);
     return (int)number;

@@ -25,6 +25,12 @@ enum nature {
     NATURE_HANG
 };
 
+enum role {
+    ROLE_PLAIN,
+    ROLE_WAKE,    /* it says that a stream has new events */
+    ROLE_RECEPTOR /* it carries the event of the message before it to a receptor */
+};
+
 /* What the world knows of a message; the checker has a record of its own under the same number. */
 struct sim_message {
     pawl_uuid id;
@@ -33,6 +39,10 @@ struct sim_message {
     int handler;
     enum nature nature;
     int fails_left;
+    enum role role;
+    int event_count; /* of the append that it comes from */
+    int values[SIM_APPEND_MAX];
+    pawl_uuid event_ids[SIM_APPEND_MAX]; /* of all but the last, which has the message's */
 };
 
 /* The memory of an answered batch, until the core gives it back. */
@@ -114,6 +124,7 @@ struct sim_slot {
     enum stop_reason reason;
     int run, failed_group;
     bool interrupted;
+    bool calling; /* the handler waits for the store */
 };
 
 struct worker {
@@ -214,6 +225,9 @@ void slots_die(struct world *world, int index);
 /* What a handler says at its end when nobody interrupted it, and how long it takes. */
 enum outcome_type slot_verdict(struct world *world, enum nature nature, int *fails_left);
 int64_t slot_duration_ms(struct world *world, enum nature *nature);
+/* The store has answered the handler in the slot; recalled: whether its receptor was done before. */
+void slot_called(struct world *world, int index, int slot, uint64_t number, enum outcome_type outcome);
+void slot_recalled(struct world *world, int index, int slot, uint64_t number, bool answered, bool done);
 
 /* wire.c */
 void wire_send(struct world *world, int index, enum wire_type type, const struct engine_action *action);

@@ -297,6 +297,29 @@ static int busy_slots(const struct driver *d) {
     return busy;
 }
 
+/* The stream still waits for the handler of the message that was taken back. */
+static void test_a_suspect_of_another_handler_than_the_one_before_it_begins(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.slots = 1;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s1", "a")->suspect = true;
+    driver_answer(&d, grant);
+    driver_ready(&d);
+    grant = driver_grant_new(&d);
+    grant->answers[0] = ANSWER_STALE;
+    driver_item(&d, grant, "s1", "b")->suspect = true;
+    driver_answer(&d, grant);
+    driver_ready(&d);
+    assert_non_null(d.batch);
+    assert_int_equal(d.batch->renewal_count[KIND_OUTBOX], 1);
+    driver_answer_empty(&d);
+    assert_int_equal(d.starts, 1);
+    driver_free(&d);
+}
+
 /* Two calls that the store answers side by side may each give a suspect: they run one after the other. */
 static void test_a_suspect_waits_for_one_that_runs(void **state) {
     (void)state;
@@ -341,6 +364,7 @@ static void test_a_suspect_waits_for_one_that_runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_suspect_of_another_handler_than_the_one_before_it_begins),
         cmocka_unit_test(test_a_suspect_waits_for_one_that_runs),
         cmocka_unit_test(test_an_instant_result_waits_for_the_one_before_it),
         cmocka_unit_test(test_results_that_waited_travel_in_order),

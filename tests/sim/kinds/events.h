@@ -1,0 +1,58 @@
+/* Events of a simulated world: perspectives that apply them, and receptors that are given them. */
+#ifndef SIM_KINDS_EVENTS_H
+#define SIM_KINDS_EVENTS_H
+
+#include "sim/history/events.h"
+
+struct world;
+struct wire;
+struct wire_call;
+
+enum { SIM_APPEND_MAX = 3, SIM_RECEPTORS = 2 };
+
+/* The perspectives: two versions of one whose model is in the store, and one whose handler is outside. */
+enum { SIM_OLD, SIM_NEW, SIM_OUTSIDE };
+
+struct sim_events {
+    struct history_events history;
+    bool registered[HISTORY_PERSPECTIVES_MAX], backfilled[HISTORY_PERSPECTIVES_MAX];
+    bool switched;
+    int64_t stopped[HISTORY_PERSPECTIVES_MAX][HISTORY_STREAMS_MAX]; /* the event it cannot get past */
+    int *order; /* the receptor's message of each event by position, -1 = none; grows */
+    size_t order_count, order_capacity;
+    int64_t fed[SIM_RECEPTORS]; /* positions */
+    bool *noted;                /* by message: its receptor's completion was written down */
+    size_t noted_capacity;
+};
+
+extern const struct wire_call advance_call, feed_call, checkpoint_report_call, note_call, recall_call;
+
+/* events.c */
+void sim_events_begin(struct world *world);
+void sim_events_free(struct world *world);
+void sim_events_worker(struct world *world, int index);
+void sim_events_operate(struct world *world);
+bool sim_events_drained(struct world *world);
+void sim_events_end(struct world *world);
+/* Appends what a message of a producer stands for. */
+pawl_status sim_append(struct world *world, struct wire *wire, int message, struct arena *arena);
+/* The handler of a wake-up: applies the stream to every perspective that the worker knows, then calls back
+ * with slot_called. */
+void sim_events_wake(struct world *world, int index, int slot, uint64_t number, int message);
+
+/* receptors.c */
+void sim_receptors_begin(struct world *world);
+void sim_receptors_worker(struct world *world, int index);
+void sim_receptors_appended(struct world *world, int message, size_t events);
+bool sim_receptors_drained(const struct world *world);
+/* The handler of an event: asks whether it was done before, and writes down that it is done. */
+void sim_receptor_recall(struct world *world, int index, int slot, uint64_t number, int message);
+void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message);
+
+/* outside_perspective.c */
+void sim_outside_worker(struct world *world, int index);
+/* Claims the checkpoints of a stream of which a message spoke, and writes down what the others lack; then
+ * calls back with slot_called. */
+void sim_outside_wake(struct world *world, int index, int slot, uint64_t number, const char *stream);
+
+#endif
