@@ -21,6 +21,7 @@ DECLARE
     v_lease bigint;
     v_policy smallint;
     v_attempts integer;
+    v_resumed boolean;
     v_left integer := p_max;
     v_overdue boolean;
     v_drained boolean;
@@ -38,6 +39,7 @@ DECLARE
     v_lane pawl.lane%ROWTYPE;
     v_start bigint;
     v_token bigint;
+    v_usual boolean;
     v_careful record;
     v_high bigint;
     v_count integer;
@@ -52,8 +54,9 @@ BEGIN
     END IF;
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END,
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
-           CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END
-      INTO v_now, v_policy, v_attempts FROM pawl.settings s;
+           CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END,
+           EXISTS (SELECT 1 FROM pawl.resumed)
+      INTO v_now, v_policy, v_attempts, v_resumed FROM pawl.settings s;
     IF NOT EXISTS (SELECT 1 FROM pawl.instance i
                     WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
@@ -108,7 +111,7 @@ BEGIN
     IF v_drained AND p_lane IS NULL THEN
         PERFORM pawl.lanes_drain(p_instance, p_kind);
     END IF;
-    IF EXISTS (SELECT 1 FROM pawl.resumed) THEN
+    IF v_resumed THEN
         PERFORM pawl.pauses_settle(v_now);
     END IF;
 
@@ -166,10 +169,42 @@ BEGIN
         END IF;
         v_token := pawl.token_next();
 
-        IF EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = :CLAIM_ACTIVE
-                      AND c.token >= v_lane.low_token)
-           OR EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane)
-           OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2) THEN
+        v_count := 0;
+        v_usual := NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = v_lane.lane AND c.state = :CLAIM_ACTIVE
+                                  AND c.token >= v_lane.low_token)
+                   AND NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane)
+                   AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= :PAUSE_STREAM);
+        IF v_usual THEN
+            -- Nothing in flight, nothing aside, nothing paused. One statement reads the lane and writes the claim. It grants
+            -- nothing when a hold came meanwhile, or when two messages have one id: reports name the token and the id. The
+            -- subtransaction's id is newer than every seq it read.
+            BEGIN
+                RETURN QUERY
+                WITH batch AS MATERIALIZED (
+                    SELECT m.* FROM pawl.message m
+                     WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start
+                       AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane))
+                     ORDER BY m.seq LIMIT v_left),
+                granted AS (
+                    INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
+                                            began_ms, request, seqs)
+                    SELECT v_token, 1, p_kind, v_lane.lane, p_instance, :SOURCE_MESSAGE, v_policy, v_attempts, v_lease, v_now, p_request,
+                           array_agg(b.seq)
+                      FROM batch b HAVING count(*) = (SELECT count(DISTINCT d.id) FROM batch d) AND count(*) > 0
+                    RETURNING 1)
+                SELECT v_token, v_lease, b.seq, {{b.message}}, 1, 0, false, false
+                  FROM batch b WHERE EXISTS (SELECT 1 FROM granted);
+                GET DIAGNOSTICS v_count = ROW_COUNT;
+            EXCEPTION WHEN unique_violation THEN
+                RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
+            END;
+        END IF;
+        IF v_usual AND v_count = 0 AND NOT EXISTS (SELECT 1 FROM pawl.message m
+                                                    WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start) THEN
+            PERFORM pawl.lane_read(v_lane, NULL, NULL, NULL, v_seen, false);
+            CONTINUE;
+        END IF;
+        IF v_count = 0 THEN
             SELECT t.used, t.tokens INTO v_careful
               FROM pawl.claim_careful(p_instance, v_lane, v_token, v_left, v_left = p_max, v_lease, v_policy, v_attempts, p_request,
                                       v_start, v_seen, v_now) t;
@@ -179,46 +214,11 @@ BEGIN
             v_left := v_left - v_careful.used;
             CONTINUE;
         END IF;
-
-        -- The usual lane: nothing in flight, nothing aside, nothing paused. One statement reads it and writes the claim; a hold that
-        -- came meanwhile makes it read nothing. It ends before a message whose id is granted already: reports name the token
-        -- and the id. The subtransaction's id is newer than every seq it read.
-        BEGIN
-            RETURN QUERY
-            WITH batch AS MATERIALIZED (
-                SELECT m.* FROM pawl.message m
-                 WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start
-                   AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = v_lane.lane))
-                 ORDER BY m.seq LIMIT v_left),
-            cut AS MATERIALIZED (
-                SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
-                  FROM (SELECT b.seq, lag(b.id) OVER (ORDER BY b.id, b.seq) = b.id AS twin FROM batch b) t WHERE t.twin),
-            granted AS (
-                INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
-                                        began_ms, request, seqs)
-                SELECT v_token, 1, p_kind, v_lane.lane, p_instance, 1, v_policy, v_attempts, v_lease, v_now, p_request,
-                       array_agg(b.seq)
-                  FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k) HAVING count(*) > 0)
-            SELECT v_token, v_lease, b.seq, {{b.message}}, 1, 0, false, false
-              FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k);
-            GET DIAGNOSTICS v_count = ROW_COUNT;
-        EXCEPTION WHEN unique_violation THEN
-            RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
-        END;
-        IF v_count = 0 THEN
-            IF NOT EXISTS (SELECT 1 FROM pawl.message m
-                            WHERE m.kind = p_kind AND m.lane = v_lane.lane AND m.seq > v_start) THEN
-                PERFORM pawl.lane_read(v_lane, NULL, NULL, NULL, v_seen, false);
-            END IF;
-            CONTINUE;
-        END IF;
         SELECT c.seqs[v_count], pawl.xid_widen(c.xmin) INTO v_high, v_xid
           FROM pawl.claim c WHERE c.token = v_token AND c.part = 1;
         v_subs := v_subs + 1;
-        IF v_high < v_lane.high
-           AND (v_count = v_left OR EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = v_lane.lane
-                                               AND m.seq > v_high AND m.seq <= v_lane.high)) THEN
-            -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
+        IF v_count = v_left AND v_high < v_lane.high THEN
+            -- Late commits filled the batch: there may be more of them below the cursor, so it is not moved.
             UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = v_lane.lane;
         ELSE
             PERFORM pawl.lane_read(v_lane, v_token, v_high, v_xid, v_seen,
@@ -312,30 +312,27 @@ BEGIN
                 v_start := pawl.lane_start(v_lane.low, v_lane.cut_seqs, v_lane.cut_xids, v_lane.open_xids, v_lane.seen_xmax);
             END IF;
             v_token := (v_found.epoch << 40) | nextval('pawl.token_seq'); -- token_next, on the timeline it knows
-            -- It ends before a message whose id is granted already, as in claim. The subtransaction's id is newer than every
-            -- seq it reads.
+            -- It grants nothing when two messages have one id, as in claim. The subtransaction's id is newer than every seq it
+            -- reads.
             BEGIN
                 RETURN QUERY
                 WITH batch AS MATERIALIZED (
                     SELECT m.* FROM pawl.message m
                      WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq > v_start
                        AND (SELECT NOT EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.lane = p_lane)
-                               AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2)
+                               AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= :PAUSE_STREAM)
                                AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = p_lane
                                                   AND c.state = :CLAIM_ACTIVE AND c.token >= v_lane.low_token))
                      ORDER BY m.seq LIMIT p_max),
-                cut AS MATERIALIZED (
-                    SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
-                      FROM (SELECT b.seq, lag(b.id) OVER (ORDER BY b.id, b.seq) = b.id AS twin FROM batch b) t WHERE t.twin),
                 granted AS (
                     INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
                                             began_ms, request, seqs)
-                    SELECT v_token, 1, p_kind, p_lane, p_instance, 1, v_found.policy, v_found.attempts,
+                    SELECT v_token, 1, p_kind, p_lane, p_instance, :SOURCE_MESSAGE, v_found.policy, v_found.attempts,
                            v_found.now_ms + p_lease_ms, v_found.now_ms, p_request, array_agg(b.seq)
-                      FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k) HAVING count(*) > 0)
-                SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, {{b.message}},
-                       1, 0, false, false
-                  FROM batch b WHERE b.seq < (SELECT k.seq FROM cut k);
+                      FROM batch b HAVING count(*) = (SELECT count(DISTINCT d.id) FROM batch d) AND count(*) > 0
+                    RETURNING 1)
+                SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, {{b.message}}, 1, 0, false, false
+                  FROM batch b WHERE EXISTS (SELECT 1 FROM granted);
                 GET DIAGNOSTICS v_count = ROW_COUNT;
             EXCEPTION WHEN unique_violation THEN
                 RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', v_token);
@@ -349,10 +346,8 @@ BEGIN
     END IF;
     SELECT c.seqs[v_count], pawl.xid_widen(c.xmin) INTO v_high, v_xid
       FROM pawl.claim c WHERE c.token = v_token AND c.part = 1;
-    IF v_high < v_lane.high
-       AND (v_count = p_max OR EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = p_lane
-                                          AND m.seq > v_high AND m.seq <= v_lane.high)) THEN
-        -- Late commits filled the batch: there may be more of them behind the cursor, so it is not moved.
+    IF v_count = p_max AND v_high < v_lane.high THEN
+        -- Late commits filled the batch: there may be more of them below the cursor, so it is not moved.
         UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_kind AND l.lane = p_lane;
     ELSE
         PERFORM pawl.lane_read(v_lane, v_token, v_high, v_xid, v_seen,

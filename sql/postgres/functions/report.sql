@@ -28,8 +28,8 @@ DECLARE
     v_aside integer := 0;
     v_stale integer := 0;
 BEGIN
-    IF (cardinality(p_tokens) = v_count AND cardinality(p_statuses) = v_count AND array_position(p_ids, NULL) IS NULL
-        AND array_position(p_tokens, NULL) IS NULL AND array_position(p_statuses, NULL) IS NULL) IS NOT TRUE THEN
+    IF (cardinality(p_tokens) = v_count AND cardinality(p_statuses) = v_count
+        AND num_nulls(VARIADIC p_ids) + num_nulls(VARIADIC p_tokens) + num_nulls(VARIADIC p_statuses) = 0) IS NOT TRUE THEN
         PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_tokens', 'p_statuses'],
                                   ARRAY[cardinality(p_ids), cardinality(p_tokens), cardinality(p_statuses)],
                                   ARRAY[array_position(p_ids, NULL), array_position(p_tokens, NULL), array_position(p_statuses, NULL)]);
