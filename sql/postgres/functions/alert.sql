@@ -5,13 +5,10 @@
 -- params: p_rule text (NULL: all), p_before bigint (0: from the latest), p_limit integer
 -- returns: one row each; the error of a delivery only for callers that may see payloads
 -- tables: alert_change, alert_notice (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.alert_changes(p_rule text, p_before bigint, p_limit integer) RETURNS TABLE (
     number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint, detail text, waiting bigint, delivered bigint,
     failed bigint, error text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100 AS $$
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
@@ -28,15 +25,12 @@ $$;
 -- name: alert_notice_end
 -- The outcome of a delivery, reported by its holder.
 -- params: p_number bigint, p_token bigint, p_state smallint (1 again later, 2 delivered, 3 given up), p_delay_ms bigint, p_error text
--- returns: nothing
 -- raises: PW004 another caller has it
 -- tables: alert_notice (updated)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.alert_notice_end(p_number bigint, p_token bigint, p_state smallint, p_delay_ms bigint, p_error text)
 RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     UPDATE pawl.alert_notice n SET state = p_state, due_ms = pawl.now_ms() + p_delay_ms, error = p_error, token = 0
      WHERE n.number = p_number AND n.token = p_token AND n.state = :NOTICE_WAITING;
@@ -55,9 +49,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.alert_notices_take(p_target text, p_lease_ms bigint, p_limit integer) RETURNS TABLE (
     notice bigint, token bigint, attempts integer, number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint,
     detail text, now_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8 AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_token bigint := 0;
@@ -81,11 +73,8 @@ $$;
 -- How many of the connections are in use, in percent.
 -- returns: 0 … 100
 -- tables: none; pg_stat_activity
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.alert_pressure() RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     RETURN (SELECT count(*) * 100 / greatest(1, current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint)
               FROM pg_stat_activity a WHERE a.backend_type = 'client backend');
@@ -102,9 +91,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.alert_rule_put(
     p_name text, p_metric text, p_summary text, p_targets text, p_side smallint, p_severity smallint, p_threshold bigint,
     p_clear_threshold bigint, p_for_ms bigint, p_clear_ms bigint, p_enabled boolean, p_version bigint, p_rules_max integer) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_version bigint;
 BEGIN
@@ -132,14 +119,11 @@ $$;
 -- name: alert_rule_remove
 -- Removes a rule; its history stays.
 -- params: p_name text
--- returns: nothing
 -- raises: PW002 there is none
 -- tables: alert_rule (deleted)
 -- locks: the rule's row
 CREATE OR REPLACE FUNCTION pawl.alert_rule_remove(p_name text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
     DELETE FROM pawl.alert_rule r WHERE r.name = p_name;
@@ -154,14 +138,11 @@ $$;
 -- params: p_name text (NULL: all)
 -- returns: one row each, and the time
 -- tables: alert_rule (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.alert_rules(p_name text) RETURNS TABLE (
     name text, metric text, summary text, targets text, side smallint, severity smallint, threshold bigint, clear_threshold bigint,
     for_ms bigint, clear_ms bigint, enabled boolean, version bigint, updated_ms bigint, phase smallint, since_ms bigint, turning_ms bigint,
     told boolean, value bigint, silence_until_ms bigint, silence_reason text, silence_by text, now_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 20
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 20 AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -174,14 +155,11 @@ $$;
 -- name: alert_silence
 -- A rule is silent until then; 0 takes it back.
 -- params: p_name text, p_until_ms bigint, p_reason text, p_actor text
--- returns: nothing
 -- raises: PW002 there is no such rule
 -- tables: alert_rule (updated)
 -- locks: the rule's row
 CREATE OR REPLACE FUNCTION pawl.alert_silence(p_name text, p_until_ms bigint, p_reason text, p_actor text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
     UPDATE pawl.alert_rule r SET silence_until_ms = p_until_ms, silence_reason = p_reason, silence_by = p_actor WHERE r.name = p_name;
@@ -194,14 +172,10 @@ $$;
 -- name: alert_tell
 -- Notes what happened to rules, and what has to be delivered.
 -- params: one array each of the changes, then of the deliveries
--- returns: nothing
 -- tables: alert_change, alert_notice (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.alert_tell(
     p_ids uuid[], p_rules text[], p_events smallint[], p_values bigint[], p_details text[], p_changes uuid[], p_targets text[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -224,16 +198,13 @@ $$;
 -- name: alert_turn_end
 -- Writes what an evaluation found, unless a later turn was given or a rule was changed.
 -- params: p_token bigint, p_window text, then one array each of the verdicts
--- returns: nothing
 -- raises: PW004 a later turn was given; PW003 a rule was changed meanwhile
 -- tables: alert_turn, alert_rule (updated), alert_change, alert_notice (old rows deleted)
 -- locks: the turn, the rules' rows
 CREATE OR REPLACE FUNCTION pawl.alert_turn_end(
     p_token bigint, p_window text, p_rules text[], p_versions bigint[], p_phases smallint[], p_since_ms bigint[], p_turning_ms bigint[],
     p_told smallint[], p_values bigint[], p_keep_ms bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count bigint;
 BEGIN
@@ -272,9 +243,7 @@ $$;
 -- locks: the turn
 CREATE OR REPLACE FUNCTION pawl.alert_turn_take(
     p_interval_ms bigint, OUT taken boolean, OUT token bigint, OUT now_ms bigint, OUT next_ms bigint, OUT window_text text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_turn pawl.alert_turn%ROWTYPE;
 BEGIN

@@ -11,9 +11,7 @@
 CREATE OR REPLACE FUNCTION pawl.advance_begin(
     p_instance uuid, p_key text, p_streams text[], p_mine text[], p_batch integer) RETURNS TABLE (
     taken boolean, stream text, from_version bigint, through_version bigint, head bigint, replay_to bigint, token bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_take record;
     v_cut record;
@@ -36,15 +34,12 @@ $$;
 -- returns: per stream: through: the last version of this batch, counts: its events; the events, streams in the order of the call,
 --   as a JSON array (n: which stream) or as rows; NULL: none
 -- tables: event, mapping, skip (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.advance_cut(
     p_key text, p_streams text[], p_froms bigint[], p_heads bigint[], p_replays bigint[], p_rooms bigint[], p_typed boolean,
     OUT throughs bigint[], OUT counts bigint[], OUT events json, OUT typed pawl.event_row[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     -- Read after the heads: an event up to them has brought its type into the mapping.
@@ -107,9 +102,7 @@ $$;
 -- locks: the checkpoints looked at (skip locked), some more than are returned
 CREATE OR REPLACE FUNCTION pawl.advance_due(
     p_key text, p_batch integer, p_now bigint, OUT streams text[], OUT froms bigint[], OUT heads bigint[], OUT replays bigint[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_row record;
     v_idle text[] := '{}';
@@ -155,10 +148,8 @@ CREATE OR REPLACE FUNCTION pawl.advance_end(
     p_key text, p_token bigint, p_streams text[], p_froms bigint[], p_versions bigint[], p_heads bigint[], p_errors text[],
     p_failed bigint[], p_given bigint) RETURNS TABLE (more boolean, outcome smallint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_applied bigint := p_given;
@@ -207,14 +198,11 @@ $$;
 -- params: p_key; per stream p_versions: the last version given, p_counts: how many events; p_limit: the most traceparents
 -- returns: a row per traceparent, each once
 -- tables: event, mapping, skip (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.advance_links(p_key text, p_streams text[], p_versions bigint[], p_counts bigint[], p_limit integer)
 RETURNS TABLE (traceparent text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
@@ -246,9 +234,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.advance_named(
     p_key text, p_streams text[], p_mine text[], p_paused boolean, p_batch integer, p_now bigint,
     OUT streams text[], OUT froms bigint[], OUT heads bigint[], OUT replays bigint[], OUT busy text[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_take record;
     v_later text[];
@@ -287,10 +273,8 @@ CREATE OR REPLACE FUNCTION pawl.advance_take(
     p_instance uuid, p_key text, p_streams text[], p_mine text[], p_batch integer,
     OUT streams text[], OUT froms bigint[], OUT heads bigint[], OUT replays bigint[], OUT rooms bigint[], OUT busy text[], OUT token bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_how record;
@@ -341,10 +325,8 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.apply_begin(p_key text, p_token bigint, p_streams text[], p_batch integer) RETURNS TABLE (
     stream text, held boolean, from_version bigint, through_version bigint, head bigint, replay_to bigint, events bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_left integer;
@@ -394,10 +376,8 @@ CREATE OR REPLACE FUNCTION pawl.apply_end(
     p_key text, p_token bigint, p_streams text[], p_versions bigint[], p_errors text[], p_failed bigint[]) RETURNS TABLE (
     more boolean, outcome smallint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
@@ -440,9 +420,7 @@ $$;
 -- locks: held by apply_begin
 CREATE OR REPLACE FUNCTION pawl.apply_end_all(p_key text, p_token bigint, p_streams text[], p_versions bigint[], p_now bigint) RETURNS TABLE (
     more boolean)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_late text;
 BEGIN
@@ -482,15 +460,12 @@ $$;
 -- params: p_key text; p_streams, p_froms, p_throughs, p_replays: per stream, versions above from and up to through
 -- returns: rows by stream in the order of the call, then version
 -- tables: event, mapping, skip (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.apply_rows(p_key text, p_streams text[], p_froms bigint[], p_throughs bigint[], p_replays bigint[]) RETURNS TABLE (
     n integer, stream text, version bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
     causation_id uuid, traceparent text, appended_ms bigint, replay boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_froms', 'p_throughs', 'p_replays'],
@@ -514,11 +489,11 @@ $$;
 -- tables: what the statement names
 -- locks: the statement's
 -- Runs with the rights and the search_path of the caller.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.apply_stream(
     p_sql text, p_events json, p_n integer, p_from bigint, p_through bigint,
     OUT version bigint, OUT events bigint, OUT failed_version bigint, OUT error text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_mine json;
     v_event json;
@@ -567,11 +542,8 @@ $$;
 -- params: p_key text, p_clear boolean: the statement that empties its model instead
 -- returns: text, NULL when it has none
 -- tables: perspective (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.apply_target(p_key text, p_clear boolean) RETURNS text
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     RETURN (SELECT CASE WHEN p_clear THEN p.clear WHEN p.run = :RUN_SQL THEN p.target END FROM pawl.perspective p WHERE p.key = p_key);
 END
@@ -586,10 +558,10 @@ $$;
 -- tables: those of apply_begin and apply_end, and what the statement names
 -- locks: those of apply_begin, and the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.perspective_apply(p_key text, p_token bigint, p_streams text[], p_batch integer) RETURNS TABLE (
     answer smallint, version bigint, events bigint, more boolean, outcome smallint, failed_version bigint, error text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_sql text := pawl.apply_target(p_key, false);

@@ -10,9 +10,7 @@ CREATE OR REPLACE FUNCTION pawl.claim_behind(
     p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
     p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
     p_flight bigint[], p_flight_keys text[], p_paused boolean, OUT used integer, OUT tokens bigint[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_seqs bigint[];
     v_keys text[];
@@ -113,9 +111,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.claim_sweep(
     p_lane pawl.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
     OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8, OUT more boolean)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     c_read_max CONSTANT integer := 5000; -- in one call; the next one goes on from there
     v_from bigint := p_start;
@@ -221,9 +217,7 @@ CREATE OR REPLACE FUNCTION pawl.claim_careful(
     p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
     p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
     OUT used integer, OUT tokens bigint[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_flight bigint[];
     v_flight_keys text[];
@@ -292,9 +286,7 @@ CREATE OR REPLACE FUNCTION pawl.claim_held(
     p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_paused boolean,
     p_now bigint,
     OUT suspect bigint, OUT suspect_state smallint, OUT seqs bigint[], OUT lost integer, OUT over boolean)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     c_together CONSTANT integer := 100;
@@ -385,9 +377,7 @@ $$;
 -- tables: hold (written), aside (read)
 -- locks: the holds, in the order of their keys: every call that adds or ends aside rows of a stream settles it under this lock
 CREATE OR REPLACE FUNCTION pawl.hold_settle(p_kind smallint, p_lane integer, p_keys text[]) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.key = ANY (p_keys) ORDER BY h.key FOR UPDATE;
     -- Each of the next statements sees what was committed before the lock was ours.
@@ -407,14 +397,11 @@ $$;
 -- name: hold_stop
 -- A dead letter stops its stream.
 -- params: p_kind smallint, p_lane integer, p_key text, p_state smallint (2 blocked, 3 parked), p_by_seq bigint
--- returns: nothing
 -- tables: hold (written)
 -- locks: the hold
 CREATE OR REPLACE FUNCTION pawl.hold_stop(
     p_kind smallint, p_lane integer, p_key text, p_state smallint, p_by_seq bigint) RETURNS void
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE AS $$
     INSERT INTO pawl.hold (kind, key, lane, due_ms, state, by_seq) VALUES (p_kind, p_key, p_lane, 0, p_state, p_by_seq)
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = 0, state = EXCLUDED.state, by_seq = EXCLUDED.by_seq
 $$;
@@ -429,9 +416,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.message_to_aside(
     p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms bigint)
     RETURNS integer
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count integer;
 BEGIN

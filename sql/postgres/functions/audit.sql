@@ -3,13 +3,9 @@
 -- name: audit_add
 -- Notes what a person did.
 -- params: p_actor, p_action, p_detail text
--- returns: nothing
 -- tables: audit (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.audit_add(p_actor text, p_action text, p_detail text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF num_nulls(p_action, p_actor) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_action', 'p_actor'], ARRAY[p_action IS NULL, p_actor IS NULL]);
@@ -25,9 +21,7 @@ $$;
 -- tables: audit_chain (read), audit_anchor, audit_anchor_head (inserted)
 -- locks: audit_anchor against other anchors
 CREATE OR REPLACE FUNCTION pawl.audit_anchor(p_older_ms bigint, OUT number bigint, OUT made_ms bigint, OUT hash text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_last pawl.audit_anchor;
@@ -62,13 +56,9 @@ $$;
 -- The hash of a block, the same as src/domain/authority/audit.h computes.
 -- params: p_previous bytea: the hash of the block before; the fields of the block
 -- returns: SHA-256
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.audit_block_hash(
     p_previous bytea, p_chain uuid, p_number bigint, p_id bigint, p_made bigint, p_entries bytea) RETURNS bytea
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN sha256(p_previous || uuid_send(p_chain) || int8send(p_number) || int8send(p_id) || int8send(p_made) || p_entries);
 END
@@ -78,11 +68,8 @@ $$;
 -- The last anchor of the audit.
 -- returns: number 0 and no hash when there is none
 -- tables: audit_anchor (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.audit_head(OUT number bigint, OUT made_ms bigint, OUT hash text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 BEGIN
     SELECT a.number, a.made_ms, encode(a.hash, 'hex') INTO number, made_ms, hash
       FROM pawl.audit_anchor a ORDER BY a.number DESC LIMIT 1;
@@ -94,13 +81,10 @@ $$;
 -- name: audit_seal
 -- Ends the block of one call: the entries of its rows, linked to the chain of the caller.
 -- params: p_block bigint, p_chain uuid (NULL: none), p_entries bytea (40 bytes per row), p_now bigint
--- returns: nothing
 -- tables: audit_block (inserted), audit_chain (inserted, updated)
 -- locks: the head of the chain, the last lock of a call
 CREATE OR REPLACE FUNCTION pawl.audit_seal(p_block bigint, p_chain uuid, p_entries bytea, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_chain uuid := coalesce(p_chain, '00000000-0000-0000-0000-000000000000');
     v_number bigint;
@@ -125,12 +109,9 @@ $$;
 -- params: p_expect text: the hash of an anchor in hex that was kept elsewhere; NULL: none
 -- returns: how many chains, blocks, anchors, rows; removed: rows that retention took; fault NULL when all is sound
 -- tables: audit_chain, audit_block, audit_anchor, audit_anchor_head, task_run (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.audit_verify(
     p_expect text, OUT chains bigint, OUT blocks bigint, OUT anchors bigint, OUT rows bigint, OUT removed bigint, OUT fault text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_zero CONSTANT bytea := decode(repeat('00', 32), 'hex');
@@ -179,11 +160,8 @@ $$;
 -- params: p_expect text: as audit_verify
 -- returns: the first fault; NULL when there is none
 -- tables: audit_block, audit_anchor, audit_anchor_head (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.audit_verify_anchors(p_expect text) RETURNS text
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_zero CONSTANT bytea := decode(repeat('00', 32), 'hex');
 BEGIN
@@ -214,15 +192,11 @@ $$;
 -- The hash of a task_run row, the same as src/domain/authority/audit.h computes.
 -- params: the fields of the row
 -- returns: SHA-256
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.run_hash(
     p_id bigint, p_job bigint, p_task text, p_type text, p_queue text, p_attempt integer, p_instance uuid, p_token bigint,
     p_started bigint, p_finished bigint, p_outcome smallint, p_in text, p_out text, p_output json, p_error text,
     p_steps json, p_expires bigint) RETURNS bytea
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN sha256(convert_to(concat_ws('|', p_id, p_job, coalesce(p_task, ''), p_type, p_queue, p_attempt,
         coalesce(p_instance::text, ''), p_token, p_started, p_finished, p_outcome, coalesce(p_in, ''), coalesce(p_out, ''),
@@ -237,11 +211,8 @@ $$;
 -- params: p_limit integer
 -- returns: rows of spine by id
 -- tables: spine (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.spine_read(p_limit integer) RETURNS SETOF pawl.spine
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT s.* FROM pawl.spine s ORDER BY s.id LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
 $$;
 
@@ -252,9 +223,7 @@ $$;
 -- tables: spine (deleted)
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl.spine_remove(p_ids bigint[]) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count bigint;
 BEGIN
@@ -271,15 +240,12 @@ $$;
 -- returns: one row each, hash in hex, and where the next page begins (0: there is none) in every row; an empty page is a row of
 --   nulls with the latter; output, error and steps only for callers that may see payloads
 -- tables: task_run (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.task_runs(
     p_task text, p_job bigint, p_outcome integer, p_since_ms bigint, p_before bigint, p_limit integer, p_scan integer)
     RETURNS TABLE (id bigint, job bigint, task text, type text, queue text, attempt integer, instance uuid, token bigint,
                    started_ms bigint, finished_ms bigint, outcome smallint, output json, error text, steps json, input_hash text,
                    output_hash text, hash text, next bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_before bigint := CASE WHEN p_before = 0 THEN 9223372036854775807 ELSE p_before END;
@@ -317,12 +283,9 @@ $$;
 -- params: p_before bigint (0: all), p_limit integer
 -- returns: one row each
 -- tables: audit (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_audits(p_before bigint, p_limit integer) RETURNS TABLE (
     number bigint, at_ms bigint, actor text, action text, detail text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT a.number, a.at_ms, a.actor, a.action, a.detail

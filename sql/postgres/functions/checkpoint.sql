@@ -3,11 +3,8 @@
 -- name: checkpoint_count
 -- Keeps the counts by perspective and status with the rows, one delta per statement and perspective.
 -- tables: perspective_tally (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.checkpoint_count() RETURNS trigger
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         INSERT INTO pawl.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
@@ -37,13 +34,10 @@ CREATE OR REPLACE TRIGGER checkpoint_counted AFTER UPDATE ON pawl.checkpoint
 --   p_failed_version (0: not known), p_delay_ms (0: the backoff) for a failure; p_now
 -- returns: 0; for a failure 1 another attempt, 2 it has stopped
 -- tables: checkpoint (updated), stream, event, mapping, perspective, settings (read), skip, perspective_tally (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.checkpoint_end(
     p_stream text, p_key text, p_version bigint, p_token bigint, p_status smallint, p_error text, p_failed_version bigint,
     p_delay_ms bigint, p_now bigint) RETURNS smallint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_row record;
     v_how record;
@@ -114,13 +108,10 @@ $$;
 -- params: p_perspective text: NULL = of all; p_limit
 -- returns: rows, the most common first; sample only for callers that may see payloads
 -- tables: checkpoint (read, failed ones only)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.checkpoint_errors(p_perspective text, p_limit integer) RETURNS TABLE (
     perspective text, fingerprint text, sample text, count bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
@@ -141,9 +132,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.checkpoint_events(p_stream text, p_key text, p_token bigint, p_limit integer) RETURNS TABLE (
     stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
     causation_id uuid, traceparent text, appended_ms bigint, replay boolean, through_version bigint, head bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_cut record;
@@ -168,9 +157,7 @@ $$;
 -- locks: the checkpoint
 CREATE OR REPLACE FUNCTION pawl.checkpoint_skip(p_key text, p_stream text, p_version bigint, p_reason text) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
@@ -212,10 +199,8 @@ CREATE OR REPLACE FUNCTION pawl.checkpoints_claim(
     granted boolean, stream text, perspective text, version bigint, head bigint, token bigint, lease_until_ms bigint,
     replay_to bigint, attempt integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -258,16 +243,13 @@ $$;
 -- params: p_perspective, p_stream: NULL = any; p_status: -1 = any, as it is seen; p_after_stream, p_after_perspective: NULL = from the start
 -- returns: rows; one that completed is pending when its stream has gone on
 -- tables: checkpoint, stream (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.checkpoints_list(
     p_perspective text, p_stream text, p_status integer, p_after_stream text, p_after_perspective text, p_limit integer) RETURNS TABLE (
     stream text, perspective text, error text, fingerprint text, version bigint, head bigint, token bigint, status integer,
     stopped boolean, attempts integer, instance uuid, lease_until_ms bigint, next_ms bigint, created_ms bigint, updated_ms bigint,
     replay_to bigint, failed_version bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
@@ -288,13 +270,10 @@ $$;
 -- name: checkpoints_recover
 -- What an instance held that is evicted or has left is free.
 -- params: p_instance uuid: NULL: every one that is evicted, for what was locked when it was; p_now bigint
--- returns: nothing
 -- tables: instance (read), checkpoint (updated)
 -- locks: the checkpoints (skip locked)
 CREATE OR REPLACE FUNCTION pawl.checkpoints_recover(p_instance uuid, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_gone uuid[] := CASE WHEN p_instance IS NULL THEN ARRAY(SELECT i.id FROM pawl.instance i WHERE i.state = :INSTANCE_EVICTED) ELSE ARRAY[p_instance] END;
 BEGIN
@@ -315,9 +294,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.checkpoints_renew(
     p_instance uuid, p_streams text[], p_keys text[], p_tokens bigint[], p_lease_ms bigint) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_answers smallint[];
@@ -356,9 +333,7 @@ CREATE OR REPLACE FUNCTION pawl.checkpoints_report(
     p_instance uuid, p_streams text[], p_perspectives text[], p_versions bigint[], p_tokens bigint[], p_statuses smallint[],
     p_errors text[], p_delays bigint[] DEFAULT NULL) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[] := '{}';
     v_now bigint := pawl.now_ms();
@@ -415,9 +390,7 @@ $$;
 -- tables: stream (read), checkpoint (updated)
 -- locks: the checkpoints looked at (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_due(p_keys text[], p_max integer, p_now bigint, OUT streams text[], OUT keys text[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_idle_streams text[];
     v_idle_keys text[];
@@ -451,9 +424,7 @@ $$;
 -- locks: the checkpoints, in the order of their streams
 CREATE OR REPLACE FUNCTION pawl.reset_checkpoints(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_token bigint;
@@ -502,9 +473,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.stream_behind(
     p_kind smallint, p_lane integer, p_token bigint, p_key text, p_after bigint, p_released boolean, p_now bigint)
     RETURNS integer
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_waiting bigint[];
     v_aside bigint[];
@@ -538,13 +507,10 @@ $$;
 -- params: p_stream text, p_perspective text
 -- returns: no row when it never reported
 -- tables: checkpoint (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_checkpoint(p_stream text, p_perspective text) RETURNS TABLE (
     stream text, perspective text, error text, version bigint, token bigint, updated_ms bigint, status integer,
     attempts integer)
-LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 1 AS $$
     SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.version, c.token, c.updated_ms, c.status::integer, c.attempts
       FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_perspective
 $$;
@@ -560,9 +526,7 @@ $$;
 -- locks: those of checkpoints_renew and checkpoints_report
 CREATE OR REPLACE FUNCTION pawl.work_checkpoints(
     p_instance uuid, p_renewals jsonb, p_completions jsonb, p_failures jsonb, p_releases jsonb, p_lease_ms bigint) RETURNS jsonb
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_result jsonb := '{}';
     v_part record;

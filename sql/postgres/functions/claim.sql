@@ -13,9 +13,7 @@ CREATE OR REPLACE FUNCTION pawl.claim(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
     p_request uuid, p_lane integer DEFAULT NULL) RETURNS SETOF pawl.item
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 500
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_now bigint;
     v_lease bigint;
@@ -235,11 +233,8 @@ $$;
 -- params: p_instance uuid
 -- returns: token and seq of the last item that its slots could hold; NULLs when nothing but a suspect is in flight
 -- tables: instance, claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.claim_edge(p_instance uuid, OUT token bigint, OUT seq bigint)
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT x.token, x.seq
       FROM (SELECT c.token, s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
              WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_NO
@@ -260,9 +255,7 @@ CREATE OR REPLACE FUNCTION pawl.claim_lane(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
     p_request uuid, p_lane integer) RETURNS SETOF pawl.item
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 10
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_found record;
     v_lane pawl.lane%ROWTYPE;
@@ -366,9 +359,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.claim_streams(
     p_streams text[], p_keys text[], p_max integer, p_now bigint, p_except text[],
     OUT streams text[], OUT keys text[], OUT busy text[])
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_left_streams text[];
     v_left_keys text[];
@@ -407,15 +398,12 @@ $$;
 --   p_high bigint: the last seq read; p_xid xid8: an id drawn after that seq was seen,
 --   NULL: nothing was found; p_seen pg_snapshot: taken before the read; p_alone boolean: no id
 --   from the snapshot's xmax up to p_xid belongs to another transaction
--- returns: nothing
 -- tables: lane (updated, HOT), claim (read)
 -- locks: the lane (held by the caller)
 CREATE OR REPLACE FUNCTION pawl.lane_read(
     p_lane pawl.lane, p_token bigint, p_high bigint, p_xid xid8, p_seen pg_snapshot, p_alone boolean)
     RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_seqs bigint[] := p_lane.cut_seqs;
     v_xids xid8[] := p_lane.cut_xids;
@@ -473,16 +461,12 @@ $$;
 -- After which seq a lane must be read so that no late commit is missed.
 -- params: the lane's low, cut_seqs, cut_xids, open_xids and seen_xmax
 -- returns: bigint: every message of the lane that is visible now, waits and was not read before has a higher seq
--- tables: none
--- locks: none
 -- STABLE: it looks at the snapshot of the statement that calls it, and may be the bound of an index scan.
 -- What may have become visible since the last read: transactions that were open then and have ended, and those that
 -- came later (low is made for those). Our own transaction sees its own rows, so it counts as ended.
 CREATE OR REPLACE FUNCTION pawl.lane_start(
     p_low bigint, p_cut_seqs bigint[], p_cut_xids xid8[], p_open_xids xid8[], p_seen_xmax xid8) RETURNS bigint
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now pg_snapshot := pg_current_snapshot();
     v_own xid8 := pg_current_xact_id_if_assigned();
@@ -515,9 +499,7 @@ $$;
 -- tables: request (inserted)
 -- locks: the key
 CREATE OR REPLACE FUNCTION pawl.request_take(p_key uuid, p_now bigint) RETURNS boolean
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     INSERT INTO pawl.request (key, made_ms) VALUES (p_key, p_now) ON CONFLICT (key) DO NOTHING;
     IF FOUND THEN
@@ -532,11 +514,8 @@ $$;
 -- worker to write: the transaction it runs in may be a client's and stay open.
 -- returns: bigint, greater than every token given before
 -- tables: settings (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.token_next() RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_epoch bigint;
 BEGIN

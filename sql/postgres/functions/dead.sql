@@ -9,9 +9,7 @@
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl.aside_to_dead(
     p_kind smallint, p_seqs bigint[], p_reason smallint, p_fingerprint text, p_now bigint) RETURNS integer
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count integer;
 BEGIN
@@ -31,11 +29,8 @@ $$;
 -- name: dead_count
 -- Keeps the number of dead letters per cause with the rows, one delta per statement and cause; of jobs, one per job.
 -- tables: dead_tally (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.dead_count() RETURNS trigger
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF TG_LEVEL = 'ROW' THEN
         INSERT INTO pawl.dead_tally (kind, fingerprint, letters)
@@ -65,9 +60,7 @@ CREATE OR REPLACE TRIGGER job_dead_counted_gone AFTER DELETE ON pawl.job_aside
 -- tables: dead, aside, hold, tally
 -- locks: the lanes concerned in the order (kind, lane), then the holds
 CREATE OR REPLACE FUNCTION pawl.dead_discard(p_kinds smallint[], p_seqs bigint[]) RETURNS smallint[]
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
     SELECT pawl.dead_end(p_kinds, p_seqs, false)
 $$;
 
@@ -79,9 +72,7 @@ $$;
 -- locks: the lanes concerned in the order (kind, lane), then the holds
 CREATE OR REPLACE FUNCTION pawl.dead_end(p_kinds smallint[], p_seqs bigint[], p_again boolean) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_seqs), 0)]);
     v_now bigint := pawl.now_ms();
@@ -142,9 +133,7 @@ $$;
 -- tables: dead, aside, hold, tally
 -- locks: the lanes concerned in the order (kind, lane), then the holds
 CREATE OR REPLACE FUNCTION pawl.dead_redrive(p_kinds smallint[], p_seqs bigint[]) RETURNS smallint[]
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
     SELECT pawl.dead_end(p_kinds, p_seqs, true)
 $$;
 
@@ -155,9 +144,7 @@ $$;
 -- tables: dead_tally
 -- locks: the rows that are folded (skip locked)
 CREATE OR REPLACE FUNCTION pawl.dead_tally_fold(p_groups_max integer) RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count bigint;
 BEGIN
@@ -184,9 +171,7 @@ $$;
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl.dead_to_aside(
     p_kind smallint, p_seqs bigint[], p_out_of_order boolean, p_now bigint) RETURNS integer
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count integer;
 BEGIN
@@ -204,12 +189,8 @@ $$;
 -- Errors of one cause share it, whatever ids and numbers are in their texts.
 -- params: p_error text
 -- returns: 16 hex digits, as domain/fingerprint.h computes them; NULL for NULL
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.fingerprint(p_error text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     c_piece constant text :=
         '(?<![A-Za-z0-9_])''[^'']*''|(?<![A-Za-z0-9_])"[^"]*"'
@@ -250,9 +231,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.stream_dies(
     p_kind smallint, p_lane integer, p_token bigint, p_key text, p_seq bigint, p_policy smallint, p_now bigint,
     OUT aside_delta bigint, OUT dead_delta bigint)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_parked bigint[];
 BEGIN
@@ -281,13 +260,10 @@ $$;
 -- params: p_kind smallint, p_limit integer
 -- returns: fingerprint, an error text of the group (of its first letter, and only for callers that may see payloads), how many, when first and last
 -- tables: dead_tally, dead (read: three rows per group that is returned)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_dead_groups(p_kind smallint, p_limit integer) RETURNS TABLE (
     fingerprint text, sample_error text, letters bigint, first_ms bigint, last_ms bigint)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 100
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
     SELECT g.fingerprint, CASE WHEN f.error IS NOT NULL AND pawl.payloads_shown() THEN f.error END, g.letters,
            (SELECT d.died_ms FROM pawl.dead d WHERE d.kind = p_kind AND d.fingerprint = g.fingerprint ORDER BY d.died_ms LIMIT 1),
            (SELECT d.died_ms FROM pawl.dead d WHERE d.kind = p_kind AND d.fingerprint = g.fingerprint ORDER BY d.died_ms DESC LIMIT 1)

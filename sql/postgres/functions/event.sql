@@ -12,9 +12,7 @@
 -- locks: those of events_append
 CREATE OR REPLACE FUNCTION pawl.append(
     stream text, expected_version bigint, events json, OUT version bigint, OUT first_version bigint, OUT repeated boolean)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_new record;
     v_result record;
@@ -69,12 +67,9 @@ $$;
 -- returns: answer NULL: none of the ids is known; 2 all are in the stream in this order and with this content, first_version is that
 --   of the first; 4 anything else
 -- tables: event (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.append_known(
     p_stream text, p_ids uuid[], p_types text[], p_payloads json[], OUT answer smallint, OUT first_version bigint)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_known record;
 BEGIN
@@ -98,13 +93,10 @@ $$;
 -- name: append_wake
 -- Makes the checkpoints that events of these types ask for, and puts one message for the stream's perspectives.
 -- params: p_stream, p_types text[], p_version: the stream's, p_id uuid: of the message (that of the last event), p_now
--- returns: nothing
 -- tables: mapping, event_receptor (read), checkpoint (inserted), those of put
 -- locks: the new checkpoints
 CREATE OR REPLACE FUNCTION pawl.append_wake(p_stream text, p_types text[], p_version bigint, p_id uuid, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = ANY (p_types)
                   AND NOT EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = m.key)) THEN
@@ -127,14 +119,10 @@ $$;
 -- The events that a perspective's statement is given, as rows.
 -- params: events json: its $1
 -- returns: rows in the order in which they are to be applied
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.event_rows(events json) RETURNS TABLE (
     stream text, version bigint, id uuid, type text, payload jsonb, metadata jsonb, correlation_id uuid, causation_id uuid,
     traceparent text, appended_ms bigint, replay boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 100
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 100 AS $$
     SELECT r.* FROM json_to_recordset(events) AS r(
         stream text, version bigint, id uuid, type text, payload jsonb, metadata jsonb, correlation_id uuid, causation_id uuid,
         traceparent text, appended_ms bigint, replay boolean)
@@ -144,14 +132,12 @@ $$;
 -- Takes the place of event_rows in a statement that names its parameter nowhere else: no JSON is made and read again.
 -- params: events: the parameter of the statement
 -- returns: rows in the order in which they are to be applied
--- tables: none
--- locks: none
 -- LANGUAGE sql without settings, so that it is inlined into the statement; every name is qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.event_rows_typed(events pawl.event_row[]) RETURNS TABLE (
     stream text, version bigint, id uuid, type text, payload jsonb, metadata jsonb, correlation_id uuid, causation_id uuid,
     traceparent text, appended_ms bigint, replay boolean)
-LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 100
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 100 AS $$
     SELECT r.stream, r.version, r.id, r.type, r.payload::pg_catalog.jsonb, r.metadata::pg_catalog.jsonb, r.correlation_id,
            r.causation_id, r.traceparent, r.appended_ms, r.replay
       FROM pg_catalog.unnest(events) AS r
@@ -162,14 +148,11 @@ $$;
 -- params: p_from bigint: first position, 0 = the end that is read from; p_as_of_ms 0 = any
 -- returns: rows
 -- tables: position, event (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.events_all(p_from bigint, p_backward boolean, p_as_of_ms bigint, p_limit integer) RETURNS TABLE (
     stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
     causation_id uuid, traceparent text, appended_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_from bigint;
@@ -210,9 +193,7 @@ CREATE OR REPLACE FUNCTION pawl.events_append(
     p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[], p_publish integer[], p_topics text[],
     p_ids_given boolean, OUT answer smallint, OUT version bigint, OUT first_version bigint, OUT id_known boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_count integer := cardinality(p_ids);
@@ -295,11 +276,8 @@ $$;
 -- params: p_stream text; NULL: everything
 -- returns: bigint, 0 when there is none
 -- tables: stream, stamper (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.events_head(p_stream text) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF p_stream IS NULL THEN
         RETURN (SELECT s.position FROM pawl.stamper s);
@@ -314,15 +292,12 @@ $$;
 -- returns: rows; position is always 0
 -- raises: PW002 the stream has no event of that id
 -- tables: event (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.events_read(
     p_stream text, p_from bigint, p_backward boolean, p_as_of_ms bigint, p_as_of_event uuid, p_limit integer) RETURNS TABLE (
     stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
     causation_id uuid, traceparent text, appended_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_last bigint := 9223372036854775807;
@@ -359,9 +334,7 @@ $$;
 -- rows carry their transaction's id, so nothing else is read and an open transaction costs one entry (docs/decisions/0004-positions.md).
 CREATE OR REPLACE FUNCTION pawl.events_stamp(p_limit integer, OUT stamped bigint, OUT last_position bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_stamper record;
     v_pass record;
@@ -427,12 +400,9 @@ $$;
 -- params: p_stream, p_name, p_version_max: 0 = any
 -- returns: one row, or none
 -- tables: snapshot (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.snapshot_get(p_stream text, p_name text, p_version_max bigint) RETURNS TABLE (
     stream text, name text, version bigint, state json, made_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -449,9 +419,7 @@ $$;
 -- tables: snapshot, stream (read)
 -- locks: the snapshots of the pair
 CREATE OR REPLACE FUNCTION pawl.snapshot_put(p_stream text, p_name text, p_version bigint, p_state json) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN

@@ -3,14 +3,11 @@
 -- name: duty_leave
 -- Gives a duty back before its lease expires.
 -- params: p_name text, p_token bigint
--- returns: nothing
 -- raises: PW004 the token is no longer valid
 -- tables: duty (updated)
 -- locks: the duty's row
 CREATE OR REPLACE FUNCTION pawl.duty_leave(p_name text, p_token bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -32,9 +29,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.duty_take(
     p_name text, p_instance uuid, p_lease_ms bigint, OUT held boolean, OUT token bigint, OUT instance uuid,
     OUT now_ms bigint, OUT lease_until_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_duty pawl.duty%ROWTYPE;
 BEGIN
@@ -76,9 +71,7 @@ $$;
 -- tables: instance, lane (updated), those of instance_end
 -- locks: its lanes, then its claims (skip locked: a heartbeat does not wait; the caller has set a lock_timeout)
 CREATE OR REPLACE FUNCTION pawl.evict_one(p_id uuid, p_now bigint) RETURNS boolean
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_all boolean := pawl.instance_end(p_id, 4::smallint, false, p_now);
 BEGIN
@@ -100,9 +93,7 @@ $$;
 --   (50 ms for the first that a transaction holds, then 1 ms)
 CREATE OR REPLACE FUNCTION pawl.evict_silent(p_caller uuid, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '50ms'
-AS $$
+SET lock_timeout = '50ms' AS $$
 DECLARE
     v_id uuid;
     v_count integer := 0;
@@ -135,10 +126,8 @@ CREATE OR REPLACE FUNCTION pawl.grants_settle(
     p_instance uuid, p_side smallint, p_tokens bigint[], p_numbers bigint[], p_settled bigint, p_seen bigint,
     OUT released bigint, OUT newest bigint, OUT epoch bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
 SET jit = off
-SET lock_timeout = '50ms'
-AS $$
+SET lock_timeout = '50ms' AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -215,9 +204,7 @@ CREATE OR REPLACE FUNCTION pawl.heartbeat(
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
     OUT pauses bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -254,15 +241,12 @@ $$;
 -- name: instance_deregister
 -- An instance says goodbye: what it holds is released without an attempt, its id is never used again.
 -- params: p_id uuid
--- returns: nothing
 -- raises: PW004 there is no such instance
 -- tables: instance (deleted; updated while a transaction has a checkpoint of it), tombstone (inserted), those of instance_end
 -- locks: its instance row, then its lanes and claims
 CREATE OR REPLACE FUNCTION pawl.instance_deregister(p_id uuid) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -289,9 +273,7 @@ $$;
 -- locks: the lanes it owns or has claims on, then its claims, then those of jobs_instance_end, its checkpoints (skip locked),
 --   then waiter
 CREATE OR REPLACE FUNCTION pawl.instance_end(p_id uuid, p_how smallint, p_wait boolean, p_now bigint) RETURNS boolean
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_kinds smallint[];
     v_lanes integer[];
@@ -365,9 +347,7 @@ $$;
 -- locks: its instance row, then those of instance_end, for which it waits 5 s at most
 CREATE OR REPLACE FUNCTION pawl.instance_evict(p_id uuid) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET lock_timeout = '5s'
-AS $$
+SET enable_seqscan = off SET jit = off SET lock_timeout = '5s' AS $$
 DECLARE
     v_row record;
     v_now bigint := pawl.now_ms();
@@ -398,9 +378,7 @@ CREATE OR REPLACE FUNCTION pawl.instance_register(
     p_max_partitions integer, p_partition_count integer, p_slots integer DEFAULT 0,
     OUT now_ms bigint, OUT lease_until_ms bigint, OUT epoch bigint, OUT lanes_owned integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -451,12 +429,8 @@ $$;
 -- name: liveness_class
 -- The advisory lock class of this schema's liveness locks.
 -- returns: integer, different for two schemas of one database
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.liveness_class() RETURNS integer
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE AS $$
     SELECT hashtext('liveness of pawl.')
 $$;
 
@@ -468,9 +442,7 @@ $$;
 -- tables: instance (updated: the number of its lock)
 -- locks: a session-level advisory lock (class: the schema's hash, object: lock_no)
 CREATE OR REPLACE FUNCTION pawl.liveness_hold(p_id uuid) RETURNS boolean
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_no integer;
 BEGIN
@@ -500,9 +472,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.peers_look(
     p_id uuid, OUT evicted integer, OUT rebalance_wanted boolean, OUT believe_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET lock_timeout = '50ms'
-AS $$
+SET enable_seqscan = off SET jit = off SET lock_timeout = '50ms' AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -559,12 +529,9 @@ $$;
 -- The duties and their holders.
 -- returns: one row per duty that is held, by name
 -- tables: duty (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_duties() RETURNS TABLE (
     name text, instance uuid, token bigint, lease_until_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8 AS $$
 BEGIN
     RETURN QUERY SELECT d.name, d.instance, d.token, d.lease_until_ms
       FROM pawl.duty d WHERE d.lease_until_ms > pawl.now_ms() ORDER BY d.name;
@@ -575,15 +542,12 @@ $$;
 -- Every instance with its age, lanes and work in flight.
 -- returns: one row per instance, by id
 -- tables: instance, lane, claim, job_claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_instances() RETURNS TABLE (
     id uuid, service text, host text, metadata json, pid integer, kinds integer, state integer, started_ms bigint,
     beat_ms bigint, lease_until_ms bigint, beat_age_ms bigint, lanes_outbox integer, lanes_inbox integer,
     lanes_perspective integer, claims integer, in_flight integer, processed bigint, jobs integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 10
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
     SELECT i.id, i.service, i.host, i.metadata, i.pid, i.kinds, i.state::integer, i.started_ms, i.beat_ms,
            i.lease_until_ms, k.now_ms - i.beat_ms, coalesce(l.outbox, 0)::integer, coalesce(l.inbox, 0)::integer,
            coalesce(l.perspective, 0)::integer, coalesce(c.claims, 0)::integer, coalesce(c.in_flight, 0)::integer,

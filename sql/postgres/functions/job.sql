@@ -12,9 +12,7 @@ CREATE OR REPLACE FUNCTION pawl.enqueue(
     unique_key text DEFAULT NULL, run_at timestamptz DEFAULT NULL, priority integer DEFAULT 0,
     max_attempts integer DEFAULT 0, deadline timestamptz DEFAULT NULL, traceparent text DEFAULT NULL,
     audit boolean DEFAULT true, events boolean DEFAULT false) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[];
     v_ids bigint[];
@@ -48,9 +46,7 @@ $$;
 -- tables: task, agent (read), job, job_aside, job_unique, job_tally, refusal (inserted)
 -- locks: the unique key
 CREATE OR REPLACE FUNCTION pawl.job_insert(p_job pawl.job, p_now bigint, OUT answer smallint, OUT id bigint)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_task pawl.task;
     v_missing text;
@@ -116,14 +112,11 @@ $$;
 -- Sets the limits of a key, or of each key with a prefix ("tenant:*").
 -- params: p_key text, p_concurrency integer (0: none), p_rate integer (0: none), p_rate_ms bigint, p_weight integer; no limit and
 --   weight 1 remove the row
--- returns: nothing
 -- tables: job_limit
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.job_limit_set(
     p_key text, p_concurrency integer, p_rate integer, p_rate_ms bigint, p_weight integer) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF num_nulls(p_key, p_concurrency, p_rate, p_rate_ms, p_weight) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_key', 'p_concurrency', 'p_rate', 'p_rate_ms', 'p_weight'], ARRAY[p_key IS NULL, p_concurrency IS NULL, p_rate IS NULL, p_rate_ms IS NULL, p_weight IS NULL]);
@@ -144,11 +137,8 @@ $$;
 -- All limits, by key.
 -- returns: rows of job_limit
 -- tables: job_limit (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_limits() RETURNS SETOF pawl.job_limit
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT l.* FROM pawl.job_limit l ORDER BY l.key
 $$;
 
@@ -160,9 +150,7 @@ $$;
 -- locks: the claims of running ones by token, the jobs by id, those of run_jobs_lock
 CREATE OR REPLACE FUNCTION pawl.jobs_cancel(p_ids bigint[]) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
@@ -210,16 +198,11 @@ $$;
 -- name: jobs_check
 -- Refuses jobs that jobs_enqueue cannot store, by name and number.
 -- params: one array member per job, as for jobs_enqueue; p_count integer: how many jobs there are
--- returns: nothing
 -- raises: PW001 the first job that is wrong
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.jobs_check(
     p_types text[], p_queues text[], p_keys text[], p_uniques text[], p_tasks text[], p_priorities integer[], p_attempts integer[],
     p_flags integer[], p_due bigint[], p_delays bigint[], p_deadlines bigint[], p_timeouts bigint[], p_count integer) RETURNS void
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     c_far CONSTANT bigint := 2305843009213693951;
     v_wrong record;
@@ -267,9 +250,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_enqueue(
     p_agents text[], p_priorities integer[], p_attempts integer[], p_flags integer[], p_due bigint[], p_delays bigint[], p_deadlines bigint[],
     p_timeouts bigint[], p_request uuid, OUT answers smallint[], OUT ids bigint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_count integer := greatest(coalesce(cardinality(p_types), 0), coalesce(cardinality(p_tasks), 0));
@@ -359,9 +340,7 @@ $$;
 -- tables: job_aside (deleted), job (inserted), job_unique, job_step, job_tally
 -- locks: the jobs by id, unique keys
 CREATE OR REPLACE FUNCTION pawl.jobs_redrive(p_ids bigint[], p_discard boolean) RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
@@ -412,9 +391,7 @@ $$;
 -- tables: job_aside (deleted), job, job_step, job_signal (inserted), job_tally
 -- locks: the wait key, the jobs
 CREATE OR REPLACE FUNCTION pawl.jobs_wake(p_wait_key text, p_payload json, p_keep_ms bigint, OUT woken bigint, OUT kept boolean)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_payload json := coalesce(p_payload, 'null');
@@ -453,12 +430,8 @@ $$;
 -- What is wrong with a key that a user gives a job.
 -- params: p_what text: "key", "unique key"; p_key text; p_type text: of the job
 -- returns: the fault, or NULL; pawl's own jobs have keys that begin so, and one of a user would hold up a page or a schedule
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.key_fault(p_what text, p_key text, p_type text) RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
         WHEN octet_length(p_key) NOT BETWEEN 1 AND 128 THEN format('the %s has %s bytes; it must have 1 … 128', p_what, octet_length(p_key))
         WHEN p_key ~ '^(run|schedule):' OR p_key LIKE 'run-plan:%' AND p_type IS DISTINCT FROM 'pawl' || '.plan' THEN -- in one word it would be renamed with the schema
@@ -470,12 +443,9 @@ $$;
 -- params: p_job bigint, p_wait_key text, p_step text, p_now bigint; the wait key is locked by the caller
 -- returns: whether there was one
 -- tables: job_signal (deleted), job_step (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.signal_take(p_job bigint, p_wait_key text, p_step text, p_now bigint)
     RETURNS boolean
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_payload json;
 BEGIN
@@ -500,9 +470,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.step_write(
     p_job bigint, p_step text, p_index integer, p_state smallint, p_attempt integer, p_duration bigint, p_in text, p_out text,
     p_error text, p_output json, p_now bigint) RETURNS smallint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     INSERT INTO pawl.job_step AS s (job, step, index, state, attempt, started_ms, finished_ms, input_hash, output_hash, error, output)
     VALUES (p_job, p_step, p_index, p_state, p_attempt, p_now - p_duration, p_now, p_in, p_out, pawl.text_cut(p_error, 4096), p_output)
@@ -525,9 +493,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.steps_put(
     p_instance uuid, p_token bigint, p_id bigint, p_steps text[], p_indexes integer[], p_states smallint[], p_attempts integer[],
     p_durations bigint[], p_ins text[], p_outs text[], p_errors text[], p_outputs json[]) RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_steps), 0)]);
@@ -559,10 +525,7 @@ $$;
 -- params: p_job bigint
 -- returns: rows by (step, index)
 -- tables: job_step (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.steps_read(p_job bigint) RETURNS SETOF pawl.job_step
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT s.* FROM pawl.job_step s WHERE s.job = p_job ORDER BY s.step, s.index
 $$;

@@ -8,9 +8,7 @@
 -- locks: the keys, under job_fair
 CREATE OR REPLACE FUNCTION pawl.job_claim_keyed(p_queue text, p_max integer, p_token bigint, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET jit = off
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET jit = off AS $$
 DECLARE
     v_vtime bigint;
     v_ids bigint[];
@@ -64,13 +62,9 @@ $$;
 -- name: job_claim_leave
 -- Jobs leave the claim that listed them; a claim without jobs is done.
 -- params: p_claim pawl.job_claim (locked by the caller), p_ids bigint[], p_reported boolean: they were reported by their holder
--- returns: nothing
 -- tables: job_claim (updated)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_claim_leave(p_claim pawl.job_claim, p_ids bigint[], p_reported boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_left bigint[];
 BEGIN
@@ -103,9 +97,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.job_claim_lose(
     p_claim pawl.job_claim, p_all boolean, p_give_back boolean, p_caller uuid, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_job pawl.job;
     v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
@@ -158,14 +150,11 @@ $$;
 -- name: job_claims_lock
 -- What the loss of several claims needs besides them, when pages of runs die with it.
 -- params: p_claims pawl.job_claim[] (locked by the caller)
--- returns: nothing
 -- tables: job (read), those of run_jobs_lock
 -- locks: the jobs of runs that may end for good, by id, then those of run_jobs_lock
 CREATE OR REPLACE FUNCTION pawl.job_claims_lock(p_claims pawl.job_claim[]) RETURNS void
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 BEGIN
     PERFORM pawl.run_jobs_lock(ARRAY(
         SELECT j.unique_key FROM unnest(p_claims) AS c CROSS JOIN LATERAL unnest(c.ids) AS i(id)
@@ -180,12 +169,9 @@ $$;
 -- params: p_token bigint, p_ids bigint[], p_lease_until_ms bigint: of the claim
 -- returns: rows by (ord, id)
 -- tables: job (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_items(p_token bigint, p_ids bigint[], p_lease_until_ms bigint) RETURNS SETOF pawl.job_item
 LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 BEGIN
     RETURN QUERY
     SELECT l.id, l.token, coalesce(l.lease_until_ms, p_lease_until_ms), l.type, l.queue, l.payload, l.task, l.key, l.unique_key,
@@ -198,13 +184,10 @@ $$;
 -- name: job_keys_free
 -- Leases of these keys have ended.
 -- params: p_keys text[]: one member per lease
--- returns: nothing
 -- tables: job_key (updated)
 -- locks: the row of job_fair, then the keys
 CREATE OR REPLACE FUNCTION pawl.job_keys_free(p_keys text[]) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF cardinality(p_keys) > 0 THEN
         PERFORM 1 FROM pawl.job_fair FOR UPDATE;
@@ -220,12 +203,9 @@ $$;
 -- params: p_key text
 -- returns: concurrency (0: none), rate (0: none), rate_ms, weight
 -- tables: job_limit (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_limits_of(
     p_key text, OUT concurrency integer, OUT rate integer, OUT rate_ms bigint, OUT weight integer)
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     SELECT l.concurrency, l.rate, l.rate_ms, l.weight INTO concurrency, rate, rate_ms, weight
       FROM pawl.job_limit l WHERE l.key = p_key;
@@ -249,9 +229,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.job_lost(
     p_job pawl.job, p_instance uuid, p_block bigint, p_place integer, p_now bigint, OUT slot integer, OUT counter integer,
     OUT entry bytea)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     -- A worker that gives its slots reports what begins (jobs_renew); otherwise the lease is the start.
     v_began boolean := p_job.flags & 32 <> 0
@@ -288,9 +266,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.jobs_claim(p_instance uuid, p_queue text, p_max integer, p_lease_ms bigint, p_request uuid)
     RETURNS SETOF pawl.job_item
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -386,13 +362,10 @@ $$;
 -- name: jobs_instance_end
 -- An instance was evicted or said goodbye: its jobs come back.
 -- params: p_id uuid, p_how smallint (4 evicted, 2 released), p_now bigint
--- returns: nothing
 -- tables: those of job_claim_lose
 -- locks: its claims by token, then those of job_claims_lock and job_claim_lose
 CREATE OR REPLACE FUNCTION pawl.jobs_instance_end(p_id uuid, p_how smallint, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_claim pawl.job_claim;
     v_claims pawl.job_claim[] := ARRAY(
@@ -408,14 +381,11 @@ $$;
 -- name: jobs_overdue
 -- Ready jobs whose deadline has come die before they start.
 -- params: p_caller uuid: whose audit chain; p_now bigint
--- returns: nothing
 -- tables: job (deleted), those of job_record and job_dies, job_tally
 -- locks: the jobs (skip locked), unique keys, the head of the caller's audit chain
 CREATE OR REPLACE FUNCTION pawl.jobs_overdue(p_caller uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off
-AS $$
+SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off AS $$
 DECLARE
     v_job pawl.job;
     v_entries bytea := '';
@@ -436,14 +406,11 @@ $$;
 -- name: jobs_promote
 -- Work that has become due joins the ready work.
 -- params: p_now bigint
--- returns: nothing
 -- tables: job_aside (deleted), job (inserted), job_tally
 -- locks: the jobs (skip locked)
 CREATE OR REPLACE FUNCTION pawl.jobs_promote(p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_ids bigint[];
 BEGIN
@@ -472,9 +439,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_renew(
     p_instance uuid, p_tokens bigint[], p_ids bigint[], p_progress json[], p_lease_ms bigint, OUT answers smallint[],
     OUT cancels smallint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_claim pawl.job_claim;

@@ -9,9 +9,7 @@
 -- locks: those of jobs_report
 CREATE OR REPLACE FUNCTION pawl.job_complete(
     p_instance uuid, p_token bigint, p_id bigint, p_output json DEFAULT NULL, p_duration_ms bigint DEFAULT 0) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
@@ -29,13 +27,10 @@ $$;
 -- name: job_dies
 -- A job that was taken out of its table becomes a dead letter.
 -- params: p_job pawl.job, p_reason smallint, p_error text (NULL: the one it has), p_now bigint
--- returns: nothing
 -- tables: job_aside (inserted), job_unique (deleted), those of run_job_ended when it is a run's
 -- locks: the unique key, then those of run_job_ended
 CREATE OR REPLACE FUNCTION pawl.job_dies(p_job pawl.job, p_reason smallint, p_error text, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_job.unique_key IS NOT NULL THEN
         DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
@@ -66,9 +61,7 @@ CREATE OR REPLACE FUNCTION pawl.job_end(
     p_job pawl.job, p_instance uuid, p_outcome smallint, p_class smallint, p_delay bigint, p_duration bigint,
     p_error text, p_steps json, p_in text, p_out text, p_wait_key text, p_wait_step text, p_block bigint, p_place integer,
     p_now bigint, OUT result smallint, OUT slot integer, OUT counter integer, OUT entry bytea)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_due bigint;
     v_error text := pawl.text_cut(p_error, 4096);
@@ -146,13 +139,10 @@ $$;
 -- name: job_gone
 -- What a job that ends for good takes with it.
 -- params: p_job pawl.job; p_how smallint: 1 completed, 2 cancelled; p_now bigint
--- returns: nothing
 -- tables: job_unique, job_step (deleted), those of run_job_ended when it is a run's
 -- locks: the unique key, then those of run_job_ended
 CREATE OR REPLACE FUNCTION pawl.job_gone(p_job pawl.job, p_how smallint, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_job.unique_key IS NOT NULL THEN
         DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
@@ -170,13 +160,10 @@ $$;
 --   p_duration bigint, p_output json, p_error text, p_steps json, p_in text, p_out text, p_block bigint, p_place integer
 -- returns: the entry of the row in its block (src/domain/authority/audit.h has the same); NULL without the flag audit
 -- tables: task (read), task_run, spine (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_record(
     p_job pawl.job, p_outcome smallint, p_instance uuid, p_now bigint, p_duration bigint, p_output json, p_error text,
     p_steps json, p_in text, p_out text, p_block bigint, p_place integer) RETURNS bytea
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_id bigint;
     v_hash bytea;
@@ -215,9 +202,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_complete(
     p_steps json[], p_ins text[], p_outs text[], p_gone bigint[], p_gone_tokens bigint[], p_block bigint, p_now bigint,
     OUT places integer[], OUT ids bigint[], OUT tokens bigint[], OUT keys text[], OUT entries bytea)
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_runs pawl.job[];
     v_job pawl.job;
@@ -294,9 +279,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_finish(
                    payload json, task text, key text, unique_key text, traceparent text, schedule text, progress json,
                    priority integer, attempts integer, max_attempts integer, flags integer, put_ms bigint, due_ms bigint,
                    deadline_ms bigint, timeout_ms bigint, instant_ms bigint, cancel_ms bigint, agent text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     SELECT r.answers, r.results INTO jobs_finish.answers, jobs_finish.results
@@ -320,9 +303,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_maintain(
     p_rows_max integer, OUT runs_removed bigint, OUT claims_removed bigint, OUT fires_removed bigint, OUT signals_removed bigint,
     OUT refusals_removed bigint, OUT spine_removed bigint, OUT tally_folded bigint, OUT leases_expired bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -374,9 +355,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_report(
     p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
     p_wait_steps text[], OUT answers smallint[], OUT results smallint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_claims pawl.job_claim[];
@@ -439,9 +418,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_report_some(
     p_durations bigint[], p_outputs json[], p_errors text[], p_steps json[], p_ins text[], p_outs text[], p_wait_keys text[],
     p_wait_steps text[], p_gone bigint[], p_gone_tokens bigint[], p_now bigint, OUT answers smallint[], OUT results smallint[])
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_job pawl.job;
     v_queue text;
@@ -532,9 +509,7 @@ $$;
 -- locks: the row of job_sweep and the claims (both skip locked), then those of job_claims_lock and job_claim_lose
 CREATE OR REPLACE FUNCTION pawl.jobs_sweep(p_caller uuid, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_claim pawl.job_claim;
     v_claims pawl.job_claim[];

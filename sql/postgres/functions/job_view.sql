@@ -6,13 +6,10 @@
 -- returns: one row per priority, the highest first: ready, and later (not due, or waiting for a signal); the first row has no
 --   priority and says how many leases are over
 -- tables: job, job_aside, job_claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_backlog(p_look integer)
     RETURNS TABLE (priority integer, ready bigint, later bigint, overdue bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -36,15 +33,12 @@ $$;
 -- Gauges and counters per queue, from the tally.
 -- returns: one row per queue by name
 -- tables: job_tally, job (the first of each queue), settings (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_counts()
     RETURNS TABLE (now_ms bigint, queue text, ready bigint, running bigint, later bigint, waiting bigint, dead bigint, put bigint,
                    done bigint, failed bigint, lost bigint, died bigint, cancelled bigint, redriven bigint, discarded bigint,
                    stale bigint, oldest_ready_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -62,13 +56,10 @@ $$;
 -- params: p_limit integer
 -- returns: fingerprint, the error of the latest (only for callers that may see payloads), how many, first and last time
 -- tables: dead_tally, job_aside (read: two rows per group that is returned)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_dead_groups(p_limit integer)
     RETURNS TABLE (fingerprint text, sample_error text, count bigint, first_ms bigint, last_ms bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
     SELECT g.fingerprint, CASE WHEN l.error IS NOT NULL AND pawl.payloads_shown() THEN l.error END, g.letters,
            (SELECT a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
            l.died_ms
@@ -83,13 +74,9 @@ $$;
 -- name: job_tally_add
 -- What one call did to the jobs of a queue that were running.
 -- params: p_queue text, p_sums bigint[]: ready, later, waiting, dead, done, failed, lost, died, cancelled, stale
--- returns: nothing
 -- tables: job_tally (inserted)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_tally_add(p_queue text, p_sums bigint[]) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_sums <> '{0,0,0,0,0,0,0,0,0,0}' THEN
         INSERT INTO pawl.job_tally (queue, ready, running, later, waiting, dead, done, failed, lost, died, cancelled, stale)
@@ -104,12 +91,9 @@ $$;
 -- params: p_id bigint; its row comes from view_job_rows
 -- returns: cause (enum job_why_cause of store/jobs.h; NULL: no such job), until_ms, ahead, limit, running, now_ms
 -- tables: job, job_aside, job_claim, job_key, job_limit, instance (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.job_why(
     p_id bigint, OUT cause integer, OUT until_ms bigint, OUT ahead bigint, OUT most integer, OUT running integer, OUT now_ms bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
     v_job record;
     v_limit record;
@@ -178,7 +162,6 @@ $$;
 -- params: p_ids bigint[]
 -- returns: one row each; token, lease and instance only of running ones; payload, progress and error only for callers that may see payloads
 -- tables: job, job_aside, job_claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_job_rows(p_ids bigint[])
     RETURNS TABLE (id bigint, token bigint, lease_until_ms bigint, type text, queue text, payload json, task text, key text,
                    unique_key text, traceparent text, schedule text, progress json, priority integer, attempts integer,
@@ -186,9 +169,7 @@ CREATE OR REPLACE FUNCTION pawl.view_job_rows(p_ids bigint[])
                    instant_ms bigint, cancel_ms bigint, agent text, state integer, instance uuid, error text, wait_key text, wait_step text,
                    fingerprint text, reason smallint, died_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_shown boolean := pawl.payloads_shown();
@@ -214,14 +195,11 @@ $$;
 --   p_scan integer
 -- returns: next_id (0: that was all), and the ids
 -- tables: job, job_aside, job_claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_jobs(
     p_id bigint, p_state integer, p_queue text, p_task text, p_type text, p_key text, p_fingerprint text, p_after bigint, p_limit integer,
     p_scan integer, OUT next_id bigint, OUT ids bigint[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
     -- Without a condition on the rows every row that is looked at fits, and a page is filled; when any state will do, no row more is
     -- looked at.

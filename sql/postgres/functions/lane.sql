@@ -5,12 +5,9 @@
 -- params: p_id uuid, p_kind smallint, p_now bigint
 -- returns: owned (draining ones left out), draining, free lanes of the kind, quota (NULL: it is not live for the kind)
 -- tables: instance, lane, settings (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.lane_share(
     p_id uuid, p_kind smallint, p_now bigint, OUT owned integer, OUT draining integer, OUT free integer, OUT quota integer)
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE AS $$
     WITH per_owner AS (
         SELECT l.owner, count(*) FILTER (WHERE NOT l.draining) AS owned, count(*) FILTER (WHERE l.draining) AS draining
           FROM pawl.lane l WHERE l.kind = p_kind GROUP BY l.owner),
@@ -33,13 +30,10 @@ $$;
 -- name: lanes_drain
 -- Frees the draining lanes of an instance that have no active claim any more.
 -- params: p_instance uuid, p_kind smallint
--- returns: nothing
 -- tables: lane (updated), claim (read)
 -- locks: those lanes (skip locked)
 CREATE OR REPLACE FUNCTION pawl.lanes_drain(p_instance uuid, p_kind smallint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_lane integer;
 BEGIN
@@ -59,12 +53,9 @@ $$;
 -- params: p_id uuid
 -- returns: one array per kind
 -- tables: lane (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.lanes_owned(p_id uuid, OUT outbox integer[], OUT inbox integer[], OUT perspective integer[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 BEGIN
     SELECT coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_OUTBOX), '{}'),
            coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_INBOX), '{}'),
@@ -82,14 +73,11 @@ $$;
 --   token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
 --   whether a claim on them takes long
 -- tables: lane, claim (read)
--- locks: none
 -- claim has the same statement over all lanes at once: one for both cost every claim 60 µs.
 CREATE OR REPLACE FUNCTION pawl.lanes_piled(
     p_instance uuid, p_kind smallint, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT lanes integer[],
     OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
            array_agg(x.lane) FILTER (WHERE x.visit),
@@ -127,9 +115,7 @@ CREATE OR REPLACE FUNCTION pawl.lanes_rebalance(
     p_id uuid, p_kind smallint, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -151,12 +137,10 @@ $$;
 -- The partition of a stream in this schema; partition_of with its number of partitions as a constant.
 -- params: p_key text: the stream, or the text form of the id of a message without one
 -- returns: 0 … partition_count - 1
--- tables: none
--- locks: none
 -- No search_path setting, or the planner could not inline it; so every operator is qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.partition_here(p_key text) RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT ((pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.%) pawl.partition_count()
              OPERATOR(pg_catalog.+) pawl.partition_count()
              OPERATOR(pg_catalog.+) CASE WHEN pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.<) 0
@@ -168,13 +152,9 @@ $$;
 -- The partition of a stream: its unsigned 64-bit hash modulo the number of partitions.
 -- params: p_key text: the stream, or the text form of the id of a message without one; p_count integer
 -- returns: 0 … p_count - 1, as base/hash.h partition_of computes it
--- tables: none
--- locks: none
 -- The hash is read as unsigned: a negative one means itself + 2^64, and 2^64 mod n is added to its remainder.
 CREATE OR REPLACE FUNCTION pawl.partition_of(p_key text, p_count integer) RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT ((h.hash % p_count + p_count
              + CASE WHEN h.hash < 0 THEN (4294967296 % p_count) * (4294967296 % p_count) % p_count ELSE 0 END)
             % p_count)::integer
@@ -193,9 +173,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.rebalance(
     p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer)
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '50ms'
-AS $$
+SET lock_timeout = '50ms' AS $$
 #variable_conflict use_column
 DECLARE
     v_lanes integer;
@@ -275,13 +253,10 @@ $$;
 -- params: p_kind smallint
 -- returns: one row per lane, ascending
 -- tables: lane, claim, hold (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_lanes(p_kind smallint) RETURNS TABLE (
     lane integer, owner uuid, token bigint, high bigint, moves bigint, draining boolean, claims integer, holds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 64
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
     SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
            (SELECT count(*) FROM pawl.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
            (SELECT count(*) FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer

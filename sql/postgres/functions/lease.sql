@@ -11,9 +11,7 @@
 -- locks: its lane and the part (held by the caller), the other parts of the token, the holds
 CREATE OR REPLACE FUNCTION pawl.claim_end(
     p_token bigint, p_part integer, p_how smallint, p_edge_token bigint, p_edge_seq bigint, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_claim record;
     v_charged boolean;
@@ -99,11 +97,8 @@ $$;
 -- params: p_token bigint, p_part integer
 -- returns: items in the order of seq
 -- tables: claim, message, aside (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.claim_items(p_token bigint, p_part integer) RETURNS SETOF pawl.item
-LANGUAGE sql VOLATILE ROWS 100
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE ROWS 100 AS $$
     SELECT c.token, c.lease_until_ms, m.seq, {{m.message}}, 1, 0, false, false
       FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
       JOIN pawl.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
@@ -126,9 +121,7 @@ $$;
 -- locks: the parts (held by the caller)
 CREATE OR REPLACE FUNCTION pawl.claim_leave(p_token bigint, p_gone bigint[], p_done bigint[], p_done_ids uuid[])
     RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_part record;
     v_left bigint[];
@@ -156,9 +149,7 @@ $$;
 --   transaction holds)
 CREATE OR REPLACE FUNCTION pawl.claims_expire(p_caller uuid, p_kind smallint, p_own boolean, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '1ms'
-AS $$
+SET lock_timeout = '1ms' AS $$
 DECLARE
     v_lane integer;
     v_owner uuid;
@@ -228,9 +219,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.renew(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_lease_ms bigint) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     v_lease bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
@@ -268,9 +257,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.renew_token(
     p_instance uuid, p_kind smallint, p_token bigint, p_tokens bigint[], p_ids uuid[], p_lease bigint)
     RETURNS TABLE (n bigint, answer smallint)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     c_nil constant uuid := '00000000-0000-0000-0000-000000000000';
@@ -333,14 +320,11 @@ $$;
 -- params: p_instance, p_kind, p_token
 -- returns: part, source, lane, seq, id, key; an id is there once
 -- tables: claim, message, aside (read)
--- locks: none
 -- The range and the hashed list make each part one short index scan, whatever the planner believes about the table
 -- (IS TRUE keeps the list from becoming a join).
 CREATE OR REPLACE FUNCTION pawl.token_items(p_instance uuid, p_kind smallint, p_token bigint)
     RETURNS TABLE (part integer, source smallint, lane integer, seq bigint, id uuid, key text)
-LANGUAGE plpgsql VOLATILE ROWS 100
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE ROWS 100 AS $$
 #variable_conflict use_column
 DECLARE
     v_part record;

@@ -3,16 +3,13 @@
 -- name: pause_clear
 -- What was paused goes on, at once.
 -- params: p_scope smallint, p_name text
--- returns: nothing
 -- raises: PW002 it is not paused
 -- tables: pause (deleted), resumed (inserted), those of pause_settle
 -- locks: its row, which a release for a handler shares; then the lanes and the holds that are not locked: it never waits for
 --   another one while it keeps claims away. A claim that is at one of the other lanes may have read of the pause before; what it
 --   sets aside is made due by the next claim or heartbeat (pauses_settle)
 CREATE OR REPLACE FUNCTION pawl.pause_clear(p_scope smallint, p_name text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.pause p WHERE p.scope = p_scope AND p.name = p_name;
     IF NOT FOUND THEN
@@ -34,13 +31,10 @@ $$;
 -- name: pause_set
 -- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; an existing pause stays as it is. All listeners are notified and look at once.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
--- returns: nothing
 -- tables: pause (inserted), aside, hold (updated)
 -- locks: the lane, the claim (shared: a release that has begun is waited for) and the hold of a message that is cancelled
 CREATE OR REPLACE FUNCTION pawl.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
@@ -76,14 +70,11 @@ $$;
 -- name: pause_settle
 -- What waits for a resume that has come is due.
 -- params: p_scope smallint, p_name text, p_kind smallint, p_lane integer (NULL: all lanes), p_now bigint
--- returns: nothing
 -- tables: aside, hold (updated), resumed (inserted: the holds that a transaction is at)
 -- locks: the holds (skip locked)
 CREATE OR REPLACE FUNCTION pawl.pause_settle(
     p_scope smallint, p_name text, p_kind smallint, p_lane integer, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_lane record;
     v_keys text[];
@@ -108,14 +99,11 @@ $$;
 -- name: pauses_settle
 -- Resumes that could not see to a lane because a transaction was at it do so now.
 -- params: p_now bigint
--- returns: nothing
 -- tables: resumed (deleted), lane (read), those of pause_settle
 -- locks: those rows and their lanes (skip locked): the transaction that was there is over, and a claim that came later has
 --   not read of the pause; then the holds (skip locked)
 CREATE OR REPLACE FUNCTION pawl.pauses_settle(p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_rows pawl.resumed[] := ARRAY(SELECT r FROM pawl.resumed r JOIN pawl.lane l ON l.kind = r.kind AND l.lane = r.lane
                                     ORDER BY r.number FOR UPDATE SKIP LOCKED);
@@ -136,12 +124,8 @@ $$;
 -- name: until_resumed
 -- When something that is paused is due: far away, until a resume says otherwise.
 -- returns: bigint ms, the end of the year 9999; PAWL_UNTIL_RESUMED_MS
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.until_resumed() RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT 253402300799000::bigint $$;
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 253402300799000::bigint $$;
 
 -- name: put
 -- Stores messages of one kind, in the order of the arrays.
@@ -156,9 +140,7 @@ CREATE OR REPLACE FUNCTION pawl.put(
     p_kind smallint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[],
     p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
     p_consumer text, p_hashes bigint[], p_request uuid) RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_answers smallint[];
@@ -215,15 +197,10 @@ $$;
 -- Refuses messages that put cannot store, by name and number; the table itself checks no lengths, which PostgreSQL
 --   would parse again in every statement (docs/decisions/0005-single-put.md).
 -- params: one array member per message, as for put
--- returns: nothing
 -- raises: PW001 the first message that is wrong
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.put_check(
     p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[], p_headers json[]) RETURNS void
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     v_wrong record;
 BEGIN
@@ -260,9 +237,7 @@ $$;
 -- locks: the dedupe keys, in the order of the ids: two calls cannot wait for each other in a circle
 CREATE OR REPLACE FUNCTION pawl.put_dedupe(
     p_ids uuid[], p_payloads json[], p_consumer text, p_hashes bigint[], p_now bigint) RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_hashes bigint[] := p_hashes;
     v_new uuid[];
@@ -302,15 +277,12 @@ $$;
 -- returns: p_id: it is stored, or an error is raised
 -- raises: PW001 something is missing or too long
 -- tables: message, tally (inserted); waiter (read when wait_seq says that a worker waits)
--- locks: none
 -- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
 -- so does the look for waiting workers. Constants replace the settings row, which would cost a tenth of a single INSERT.
 CREATE OR REPLACE FUNCTION pawl.put_one(
     p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
     p_causation_id uuid, p_traceparent text) RETURNS uuid
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_lane integer; -- where it went, when a worker waits
 BEGIN
@@ -348,9 +320,7 @@ CREATE OR REPLACE FUNCTION pawl.receive(
     consumer text, id uuid, type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL,
     headers json DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
     traceparent text DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[] := pawl.put(2::smallint, ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload],
                                      ARRAY[headers], ARRAY[correlation_id], ARRAY[causation_id], ARRAY[traceparent],
@@ -363,14 +333,11 @@ $$;
 -- name: receive_begin
 -- Makes sure that the duty under which messages come in is still the caller's, until the commit.
 -- params: p_duty text, p_instance uuid, p_token bigint
--- returns: nothing
 -- raises: PW004 the duty is no longer held
 -- tables: duty (read)
 -- locks: the duty's row
 CREATE OR REPLACE FUNCTION pawl.receive_begin(p_duty text, p_instance uuid, p_token bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.duty d
       WHERE d.name = p_duty AND d.token = p_token AND d.instance = p_instance AND d.lease_until_ms > pawl.now_ms()
@@ -392,9 +359,7 @@ CREATE OR REPLACE FUNCTION pawl.receive_many(
     p_duty text, p_instance uuid, p_token bigint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[],
     p_payloads json[], p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
     p_consumer text, p_hashes bigint[]) RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
@@ -420,16 +385,13 @@ $$;
 -- Keeps what a subscription brought and is not a message, once per content.
 -- params: p_duty, p_instance, p_token as for receive_many; p_consumer, p_topic; one array member per thing: what the broker
 --   calls it, why it was refused, its text, the hash of that
--- returns: nothing
 -- raises: PW004 the duty is no longer held
 -- tables: refused (inserted), duty (read)
 -- locks: the duty's row
 CREATE OR REPLACE FUNCTION pawl.refuse_many(
     p_duty text, p_instance uuid, p_token bigint, p_consumer text, p_topic text, p_message_ids text[], p_details text[],
     p_payloads text[], p_hashes bigint[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_hashes', 'p_message_ids?', 'p_details', 'p_payloads?'],
                               ARRAY[cardinality(p_hashes), cardinality(p_message_ids), cardinality(p_details), cardinality(p_payloads)],
@@ -446,14 +408,11 @@ $$;
 -- name: refused_remove
 -- Forgets one refused message.
 -- params: p_number bigint
--- returns: nothing
 -- raises: PW002 there is none with that number
 -- tables: refused (deleted)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.refused_remove(p_number bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.refused r WHERE r.number = p_number;
     IF NOT FOUND THEN
@@ -467,15 +426,14 @@ $$;
 -- params: type and payload are required; a stream keeps the order of its messages; id NULL: a UUIDv7 is made
 -- returns: the id of the message
 -- tables: those of put_one
--- locks: none
 -- Another order of put_one's parameters, which the planner inlines: so no search_path setting, no
 -- rights but the caller's, and every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.send(
     type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
     id uuid DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
     traceparent text DEFAULT NULL) RETURNS uuid
-LANGUAGE sql VOLATILE
-AS $$
+LANGUAGE sql VOLATILE AS $$
     SELECT pawl.put_one(coalesce(id, pawl.uuid7()), stream, topic, type, payload, headers, correlation_id, causation_id,
                         traceparent)
 $$;
@@ -484,12 +442,9 @@ $$;
 -- What is paused.
 -- returns: one row each, by scope and name
 -- tables: pause (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_pauses() RETURNS TABLE (
     scope smallint, name text, reason text, actor text, since_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8 AS $$
 BEGIN
     RETURN QUERY SELECT p.scope, p.name, p.reason, p.actor, p.since_ms FROM pawl.pause p ORDER BY p.scope, p.name;
 END
@@ -500,13 +455,10 @@ $$;
 -- params: p_after bigint, p_limit integer
 -- returns: one row each, by number; detail and payload only for callers that may see payloads
 -- tables: refused (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_refused(p_after bigint, p_limit integer) RETURNS TABLE (
     number bigint, reason smallint, consumer text, topic text, message_id text, detail text, payload text,
     received_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_shown boolean := pawl.payloads_shown();
 BEGIN

@@ -11,11 +11,11 @@
 -- tables: those of advance_take, advance_cut and advance_end, and what the statement names
 -- locks: those of advance_take, and the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.perspective_advance(
     p_instance uuid, p_key text, p_streams text[], p_mine text[], p_batch integer) RETURNS TABLE (
     stream text, answer smallint, version bigint, events bigint, more boolean, outcome smallint, failed_version bigint, error text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_sql text := pawl.apply_target(p_key, false);
@@ -89,9 +89,7 @@ $$;
 -- locks: the perspective's row
 CREATE OR REPLACE FUNCTION pawl.perspective_backfill(p_key text, p_streams_max integer) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_row record;
@@ -127,12 +125,9 @@ $$;
 -- params: p_key text, p_exact boolean: false: only whether there may be any, cheap while little is open
 -- returns: bigint
 -- tables: checkpoint, stream, message, aside (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.perspective_behind(p_key text, p_exact boolean) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 BEGIN
     IF NOT p_exact THEN
         IF EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.due_ms IS NOT NULL)
@@ -157,9 +152,7 @@ $$;
 -- tables: perspective, mapping
 -- locks: the mappings exclusively (remove), the perspective's row
 CREATE OR REPLACE FUNCTION pawl.perspective_change(p_key text, p_action smallint, p_wait_ms integer) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_row record;
 BEGIN
@@ -190,16 +183,13 @@ $$;
 -- The perspectives that are not removed and how they are defined; the columns of perspective_list, counts 0.
 -- returns: one row each, by name and version; patterns: a line each, its mode, a blank, its text
 -- tables: perspective, pattern (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.perspective_defined() RETURNS TABLE (
     key text, name text, version integer, state smallint, paused boolean, backfilled boolean, patterns text,
     run smallint, target text, clear text, batch integer, max_attempts integer, policy smallint, registered_ms bigint,
     checkpoints bigint, pending bigint, processing bigint, completed bigint, failed bigint, stopped bigint, matched bigint,
     applied bigint, lag_ms bigint, "position" bigint, lag_whole boolean)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -217,11 +207,8 @@ $$;
 -- returns: the key
 -- raises: PW002 there is none
 -- tables: perspective (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.perspective_find(p_key text) RETURNS text
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_key text;
 BEGIN
@@ -249,9 +236,7 @@ CREATE OR REPLACE FUNCTION pawl.perspective_list(p_name text) RETURNS TABLE (
     checkpoints bigint, pending bigint, processing bigint, completed bigint, failed bigint, stopped bigint, matched bigint,
     applied bigint, lag_ms bigint, "position" bigint, lag_whole boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -284,11 +269,8 @@ $$;
 -- params: name text
 -- returns: integer; NULL when there is none
 -- tables: perspective (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.perspective_live(name text) RETURNS integer
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 BEGIN
     RETURN (SELECT p.version FROM pawl.perspective p WHERE p.name = perspective_live.name AND p.state = :PERSPECTIVE_LIVE);
 END
@@ -305,9 +287,7 @@ CREATE OR REPLACE FUNCTION pawl.perspective_reached(
     p_key text, p_stream text, p_version bigint, p_position bigint,
     OUT reached boolean, OUT at bigint, OUT failed boolean, OUT error text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_key text := pawl.perspective_find(p_key);
     v_stream text := p_stream;
@@ -343,9 +323,7 @@ CREATE OR REPLACE FUNCTION pawl.perspective_register(
     p_batch integer, p_max_attempts integer, p_policy smallint, p_wait_ms integer,
     OUT answer smallint, OUT state smallint, OUT backfilled boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_key text := p_name || '@' || p_version;
@@ -406,9 +384,9 @@ $$;
 -- tables: those of reset_checkpoints, and what the perspective's clear statement names
 -- locks: those of reset_checkpoints, and the statement's
 -- The clear statement runs with the rights and the search_path of the caller, after the checkpoints are locked: nothing is applied meanwhile.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.perspective_reset(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count bigint := pawl.reset_checkpoints(p_key, p_mode, p_streams);
     v_clear text := pawl.apply_target(p_key, true);
@@ -432,11 +410,11 @@ $$;
 -- tables: those of switch_begin and switch_end, and what the digests name
 -- locks: those of switch_begin
 -- The digests run with the rights and the search_path of the caller.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.perspective_switch(
     p_name text, p_version integer, p_wait_ms integer, p_digest_old text, p_digest_new text,
     OUT answer smallint, OUT behind bigint, OUT digest_old text, OUT digest_new text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_begin record;
 BEGIN
@@ -460,13 +438,10 @@ $$;
 
 -- name: perspective_tally_fold
 -- Replaces the deltas of the perspectives' counts by their sums.
--- returns: nothing
 -- tables: perspective_tally
 -- locks: the rows that are folded (skip locked)
 CREATE OR REPLACE FUNCTION pawl.perspective_tally_fold() RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     WITH gone AS (
         DELETE FROM pawl.perspective_tally t
@@ -488,10 +463,8 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.perspective_walk(
     p_key text, p_look integer, p_whole boolean, OUT at bigint, OUT waits_stream text, OUT waits_ms bigint, OUT whole boolean)
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
-SET plan_cache_mode = force_generic_plan SET jit = off
-AS $$
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     v_from bigint;
     v_through bigint;
@@ -543,9 +516,7 @@ $$;
 -- locks: the mappings exclusively, the perspectives of the name
 CREATE OR REPLACE FUNCTION pawl.switch_begin(
     p_name text, p_version integer, p_wait_ms integer, p_both boolean, OUT answer smallint, OUT behind bigint, OUT old text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_key text := p_name || '@' || p_version;
     v_state smallint;
@@ -578,13 +549,10 @@ $$;
 -- name: switch_end
 -- Makes a version the live one, in the transaction of switch_begin.
 -- params: p_name text, p_version integer
--- returns: nothing
 -- tables: perspective, mapping
 -- locks: the perspectives of the name
 CREATE OR REPLACE FUNCTION pawl.switch_end(p_name text, p_version integer) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.mapping m USING pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE AND m.key = p.key;
     UPDATE pawl.perspective p SET state = :PERSPECTIVE_RETIRED WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
@@ -598,12 +566,9 @@ $$;
 -- returns: true when it has, false when time ran out
 -- raises: PW002 there is no such perspective
 -- tables: those of perspective_reached
--- locks: none
 -- Call it outside of a longer transaction: one that appended waits for itself.
 CREATE OR REPLACE FUNCTION pawl.wait_for(perspective text, stream text, version bigint, timeout_ms integer DEFAULT 5000) RETURNS boolean
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_end timestamptz := clock_timestamp() + make_interval(secs => least(timeout_ms, 3600000) / 1000.0);
     v_pause double precision := 0.005;

@@ -3,15 +3,11 @@
 -- name: mapping_lock
 -- Waits for open appends and holds new ones back until the transaction ends.
 -- params: p_wait_ms integer: for how long in all
--- returns: nothing
 -- raises: PW005 an append stayed open
--- tables: none
 -- locks: the mappings, exclusively
 -- New appends queue behind a waiting lock, so it waits a quarter of a second at a time and lets them pass in between.
 CREATE OR REPLACE FUNCTION pawl.mapping_lock(p_wait_ms integer) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_end timestamptz := clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0);
     v_before text := current_setting('lock_timeout');
@@ -38,12 +34,8 @@ $$;
 -- What keeps a regular expression from being accepted; the subset is that of docs/events.md.
 -- params: p_text text, printable ASCII
 -- returns: NULL when it is right, else what is wrong, as domain/event_pattern.h says it
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.pattern_fault(p_text text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_at integer := 1;
     v_char text;
@@ -140,12 +132,8 @@ $$;
 -- Whether a resolved pattern matches a whole event type, letters of any case (ASCII).
 -- params: p_regex text as pattern_regex made it, p_type text
 -- returns: boolean, as domain/event_pattern.h answers
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.pattern_matches(p_regex text, p_type text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT lower(p_type COLLATE "C") ~ ('^(?:' || p_regex || ')$')
 $$;
 
@@ -154,12 +142,8 @@ $$;
 -- params: p_mode smallint: 1 exact, 2 suffix, 3 glob, 4 regex; p_text text
 -- returns: text in small letters, as domain/event_pattern.h makes it
 -- raises: PW001 the pattern is wrong or too costly; the message says where
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.pattern_regex(p_mode smallint, p_text text) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_text text := p_text;
     v_wrong text;
@@ -197,12 +181,9 @@ $$;
 -- params: none
 -- returns: one row each, by name; patterns: a line each, its mode, a blank, its text; head: the last position given
 -- tables: event_receptor, pattern, stamper (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.receptor_list() RETURNS TABLE (
     name text, patterns text, "position" bigint, fed bigint, registered_ms bigint, head bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
@@ -216,12 +197,8 @@ $$;
 -- The id of the message that a receptor gets for an event; that of receptor_message in C.
 -- params: p_event uuid, p_name text
 -- returns: uuid: the first six bytes of the event's, then a hash of both, marked as version 8
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.receptor_message_id(p_event uuid, p_name text) RETURNS uuid
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_hash bytea := substring(sha256(convert_to(p_event::text || '/' || p_name, 'UTF8')) FROM 1 FOR 10);
 BEGIN
@@ -242,9 +219,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.receptor_register(
     p_name text, p_modes smallint[], p_texts text[], p_from_start boolean, p_replace boolean) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 DECLARE
     v_key text := 'event:' || p_name;
 BEGIN
@@ -293,9 +268,7 @@ $$;
 -- tables: event_receptor, pattern (deleted)
 -- locks: the receptor's row
 CREATE OR REPLACE FUNCTION pawl.receptor_remove(p_name text) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.event_receptor r WHERE r.name = p_name;
     IF NOT FOUND THEN
@@ -317,9 +290,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.receptors_feed(
     p_names text[], p_limit integer, OUT known integer, OUT events bigint, OUT fed bigint, OUT more boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_head bigint;
     v_receptor record;
@@ -373,9 +344,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.receptors_report(
     p_event_ids uuid[], p_receptors text[], p_statuses integer[], p_errors text[]) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[] := '{}';
     v_now bigint := pawl.now_ms();
@@ -403,13 +372,10 @@ $$;
 -- name: type_resolve
 -- Notes an event type and maps it to the perspectives whose patterns match it.
 -- params: p_type text
--- returns: nothing
 -- tables: type_seen, mapping (inserted), perspective, pattern (read)
 -- locks: none: transactions that note the same type at the same time both do
 CREATE OR REPLACE FUNCTION pawl.type_resolve(p_type text) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     INSERT INTO pawl.type_seen (type) VALUES (p_type);
     INSERT INTO pawl.mapping (type, key)
@@ -423,12 +389,9 @@ $$;
 -- params: p_event_id uuid
 -- returns: one row per receptor, by name
 -- tables: receptor (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_receptors(p_event_id uuid) RETURNS TABLE (
     receptor text, error text, status integer, attempts integer, updated_ms bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 4
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 4 AS $$
 BEGIN
     RETURN QUERY SELECT r.receptor, CASE WHEN r.error IS NOT NULL AND pawl.payloads_shown() THEN r.error END, r.status, r.attempts, r.updated_ms
                    FROM pawl.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor;

@@ -11,9 +11,7 @@ CREATE OR REPLACE FUNCTION pawl.complete(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_statuses integer[], p_debug boolean)
     RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_now bigint;
@@ -96,7 +94,6 @@ CREATE OR REPLACE FUNCTION pawl.complete_some(
     p_instance uuid, p_kind smallint, p_token bigint, p_tokens bigint[], p_ids uuid[], p_statuses integer[],
     p_keep boolean, p_now bigint) RETURNS TABLE (n bigint, answer smallint, aside_gone boolean)
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
 SET enable_nestloop = off -- lists of unknown length are joined: never one by one
 AS $$
 #variable_conflict use_column
@@ -159,9 +156,7 @@ $$;
 -- locks: none: the caller holds the claim parts
 CREATE OR REPLACE FUNCTION pawl.complete_whole(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_claim record;
     v_ids uuid[];
@@ -220,11 +215,8 @@ $$;
 -- params: p_instance, p_kind, p_token, p_id
 -- returns: 2 duplicate: it was reported before; 3 stale: the grant has ended
 -- tables: claim (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.ended_answer(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid) RETURNS smallint
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE AS $$
     -- done_ids NULL: the part ended whole and forgot its lists.
     SELECT CASE WHEN coalesce(bool_or(c.done_ids IS NULL OR p_id = ANY (c.done_ids)), false) THEN 2 ELSE 3 END::smallint
       FROM pawl.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind
@@ -242,9 +234,7 @@ CREATE OR REPLACE FUNCTION pawl.fail(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_errors text[], p_classes smallint[],
     p_delays bigint[], p_policies smallint[], p_max_attempts integer[], OUT answers smallint[], OUT outcomes smallint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_now bigint := pawl.now_ms();
@@ -307,9 +297,7 @@ CREATE OR REPLACE FUNCTION pawl.fail_item(
     p_kind smallint, p_token bigint, p_id uuid, p_seq bigint, p_source smallint, p_lane integer, p_key text,
     p_attempts integer, p_deaths integer, p_error text, p_class smallint, p_delay bigint, p_policy smallint,
     p_max_attempts integer, p_now bigint, OUT dead boolean, OUT aside_delta bigint, OUT dead_delta bigint)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_delay bigint := CASE WHEN p_delay >= 0 THEN p_delay ELSE pawl.retry_wait_ms(p_attempts + p_deaths) END;
@@ -341,14 +329,11 @@ $$;
 -- name: finish
 -- Ends one claimed message inside the caller's own transaction, together with what the caller writes there.
 -- params: p_kind smallint, p_token bigint and p_id uuid as the message was granted
--- returns: nothing
 -- raises: PW004 the grant has ended (the transaction is aborted with it), PW003 an earlier message of its stream is unfinished
 -- tables: those of complete
 -- locks: the claim parts of the token
 CREATE OR REPLACE FUNCTION pawl.finish(p_kind smallint, p_token bigint, p_id uuid) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_instance uuid;
     v_answer smallint;
@@ -378,12 +363,10 @@ $$;
 -- returns: no row when no active part lists it; else seq, source, lane, key, attempts, deaths, and of its part policy and
 --   max_attempts
 -- tables: claim, message, aside (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.item_find(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid)
     RETURNS TABLE (seq bigint, source smallint, lane integer, key text, attempts integer, deaths integer,
                    policy smallint, max_attempts integer)
 LANGUAGE plpgsql VOLATILE ROWS 1 -- it keeps the plan; a SQL function would plan again for every item
-SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 BEGIN
@@ -402,14 +385,11 @@ $$;
 -- name: items_finish
 -- Removes finished messages from any table, and keeps them in the history when asked.
 -- params: p_kind, p_lane, p_seqs bigint[], p_keep boolean, p_now
--- returns: nothing
 -- tables: message, aside (deleted), history (inserted)
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl.items_finish(
     p_kind smallint, p_lane integer, p_seqs bigint[], p_keep boolean, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_low bigint;
     v_high bigint;
@@ -444,9 +424,7 @@ CREATE OR REPLACE FUNCTION pawl.release(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_delays bigint[],
     p_handlers text[] DEFAULT NULL) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
     v_answers smallint[] := array_fill(3::smallint, ARRAY[v_count]);

@@ -7,9 +7,7 @@
 -- tables: run, run_partition (updated), those of run_end and run_jobs_drop
 -- locks: the partitions, then the run and its parents; jobs only skip locked
 CREATE OR REPLACE FUNCTION pawl.run_cancel(p_run bigint) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_run pawl.run;
@@ -41,9 +39,7 @@ $$;
 -- locks: the jobs (skip locked: the caller holds partitions, which come after jobs), the head of the nil audit chain
 CREATE OR REPLACE FUNCTION pawl.run_jobs_drop(p_ids bigint[], p_all boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_job pawl.job;
     v_gone bigint[] := '{}';
@@ -90,9 +86,7 @@ $$;
 -- locks: the partitions by (run, part), then the runs and all their parents, the youngest first
 CREATE OR REPLACE FUNCTION pawl.run_jobs_lock(p_keys text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_runs bigint[];
 BEGIN
@@ -118,13 +112,10 @@ $$;
 -- name: run_open
 -- A run that had failed or was in repair goes on.
 -- params: p_run pawl.run (locked), p_state smallint: its state from now on
--- returns: nothing
 -- tables: run (updated), job_limit (inserted)
 -- locks: the run, then its parents
 CREATE OR REPLACE FUNCTION pawl.run_open(p_run pawl.run, p_state smallint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_parent pawl.run;
 BEGIN
@@ -153,9 +144,7 @@ $$;
 -- locks: the run, job_fair, the key
 CREATE OR REPLACE FUNCTION pawl.run_pace(p_run bigint, p_concurrency integer, p_rate integer, p_rate_ms bigint, p_hold_ms bigint)
     RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_run pawl.run;
@@ -197,9 +186,7 @@ $$;
 -- tables: run, run_partition (updated), those of run_jobs_drop and run_pages_put
 -- locks: the partitions, then the run; jobs only skip locked
 CREATE OR REPLACE FUNCTION pawl.run_pause(p_run bigint, p_paused boolean) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_run pawl.run;
@@ -236,9 +223,7 @@ $$;
 -- tables: run_partition (updated), those of run_partition_open, run_jobs_drop, run_pages_put
 -- locks: the partition, then the run and its parents; jobs only skip locked
 CREATE OR REPLACE FUNCTION pawl.run_reset(p_run bigint, p_part integer, p_offset bigint, p_cursor text) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_run pawl.run;
@@ -270,9 +255,7 @@ $$;
 -- tables: run_partition (updated), those of run_partition_open, run_jobs_drop, run_pages_put, run_consolidate
 -- locks: the partitions, then the run and its parents; jobs only skip locked
 CREATE OR REPLACE FUNCTION pawl.run_retry(p_run bigint, p_part integer, OUT answer smallint, OUT count integer)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -334,9 +317,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.run_start(
     name text, type text, partitions json DEFAULT '[]', options json DEFAULT '{}', OUT answer smallint, OUT id bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -432,13 +413,10 @@ $$;
 -- params: p_since bigint, p_instance uuid (NULL: of any)
 -- returns: how many, how many succeeded, what they took together in ms, how many instances ended them
 -- tables: task_run (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.run_sums(
     p_since bigint, p_instance uuid, OUT runs bigint, OUT succeeded bigint, OUT duration_ms bigint, OUT workers bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 BEGIN
     SELECT count(*), count(*) FILTER (WHERE r.outcome = :RUN_SUCCEEDED), coalesce(sum(r.finished_ms - r.started_ms), 0), count(DISTINCT r.instance)
       INTO runs, succeeded, duration_ms, workers
@@ -449,13 +427,10 @@ $$;
 -- name: run_target_put
 -- Names a statement that stores the items of pages in a table of the user's.
 -- params: p_name text, p_sql text: one parameter, a JSON array of {"run", "partition", "key", "payload"}
--- returns: nothing
 -- tables: run_target
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.run_target_put(p_name text, p_sql text) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF num_nulls(p_name, p_sql) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_name', 'p_sql'], ARRAY[p_name IS NULL, p_sql IS NULL]);
@@ -472,9 +447,7 @@ $$;
 -- tables: run (read), run_target (deleted)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.run_target_remove(p_name text) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.run_target t WHERE t.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
@@ -491,11 +464,8 @@ $$;
 -- The statements that runs may store their items with.
 -- returns: name, sql, updated_ms, by name
 -- tables: run_target (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.run_targets() RETURNS TABLE (name text, sql text, updated_ms bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY SELECT t.name, t.sql, t.updated_ms FROM pawl.run_target t ORDER BY t.name;
@@ -510,9 +480,7 @@ $$;
 -- locks: the run (skip locked)
 CREATE OR REPLACE FUNCTION pawl.runs_maintain(p_rows_max integer, OUT runs_removed bigint, OUT items_removed bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_run bigint;
@@ -545,16 +513,13 @@ $$;
 --   not updated for so long (0: any), p_after_run bigint, p_after_part integer: the keyset cursor, p_limit integer
 -- returns: the columns of struct partition_row and the time, by run and part; params, cursor and error only for callers that may see payloads
 -- tables: run_partition (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_partitions(
     p_run bigint, p_name text, p_state integer, p_quiet_ms bigint, p_after_run bigint, p_after_part integer, p_limit integer)
     RETURNS TABLE (run bigint, part integer, name text, params json, cursor text, error text, state smallint, paused boolean,
                    bounded boolean, low bigint, high bigint, total bigint, next_offset bigint, generation integer, page bigint, job bigint,
                    items bigint, repeats bigint, pages bigint, skipped bigint, fetch_ms bigint, fetch_ms_max bigint, fetch_ms_last bigint,
                    slow bigint, started_ms bigint, updated_ms bigint, ended_ms bigint, now_ms bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_shown boolean := pawl.payloads_shown();
@@ -581,7 +546,6 @@ $$;
 --   ended, p_parent bigint (0: any), p_before bigint (0: from the newest), p_limit integer
 -- returns: the columns of struct run_row and the time, newest first; params, spec and error only for callers that may see payloads
 -- tables: run, run_partition (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_runs(
     p_id bigint, p_key text, p_name text, p_state integer, p_open boolean, p_parent bigint, p_before bigint, p_limit integer)
     RETURNS TABLE (id bigint, key text, name text, type text, consolidate text, announce text, params json, spec json, target text,
@@ -592,9 +556,7 @@ CREATE OR REPLACE FUNCTION pawl.view_runs(
                    done integer, failed integer, started_ms bigint, updated_ms bigint, ended_ms bigint, job bigint, total bigint,
                    items bigint, repeats bigint, pages bigint, skipped bigint, fetch_ms bigint, fetch_ms_max bigint, slow bigint,
                    now_ms bigint, agent text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_shown boolean := pawl.payloads_shown();

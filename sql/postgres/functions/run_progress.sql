@@ -15,9 +15,7 @@ CREATE OR REPLACE FUNCTION pawl.page_advance(
     p_payloads json[], p_more smallint, p_cursor text, p_fetch_ms bigint, OUT answer smallint, OUT outcome smallint, OUT skip smallint,
     OUT next_offset bigint, OUT next_job bigint, OUT last boolean, OUT error text, OUT target text, OUT partition text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -151,9 +149,7 @@ CREATE OR REPLACE FUNCTION pawl.page_begin(
     OUT high bigint, OUT total bigint, OUT start_offset bigint, OUT next_offset bigint, OUT deadline_ms bigint, OUT page_size integer,
     OUT end_rule smallint, OUT agent text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_run pawl.run;
     v_part pawl.run_partition;
@@ -211,12 +207,12 @@ $$;
 -- tables: those of page_advance, and what the statement names
 -- locks: those of page_advance, and the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.page_commit(
     p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer, p_generation integer, p_page bigint, p_keys text[],
     p_payloads json[], p_more smallint, p_cursor text, p_fetch_ms bigint, OUT answer smallint, OUT outcome smallint, OUT skip smallint,
     OUT next_offset bigint, OUT next_job bigint, OUT last boolean, OUT error text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_done record;
     v_items json;
@@ -261,13 +257,9 @@ $$;
 -- Why a page is not let through.
 -- params: p_run pawl.run, p_part pawl.run_partition: NULL when there is none; p_generation integer, p_page bigint: of the page
 -- returns: 0 it is, 1 behind, 2 ahead, 3 of an old generation, 4 its partition is done, 5 its run has ended, 7 there is no such page
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.page_guard(p_run pawl.run, p_part pawl.run_partition, p_generation integer, p_page bigint)
     RETURNS smallint
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     RETURN CASE WHEN p_run.id IS NULL OR p_part.run IS NULL THEN 7
                 WHEN p_part.state = :PART_DONE THEN 4
@@ -287,9 +279,7 @@ $$;
 -- locks: the claim, then the job
 CREATE OR REPLACE FUNCTION pawl.page_held(p_instance uuid, p_token bigint, p_id bigint) RETURNS smallint
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
@@ -314,9 +304,9 @@ $$;
 -- tables: run_target (read), and what the statement names
 -- locks: the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.page_select(p_name text, p_page text) RETURNS TABLE (key text, payload text)
-LANGUAGE plpgsql VOLATILE
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_sql text;
@@ -342,13 +332,10 @@ $$;
 -- name: page_skip
 -- A page that is not let through: counted, and its job completed.
 -- params: p_instance, p_token, p_id: as granted and held; p_run bigint, p_part integer
--- returns: nothing
 -- tables: run_partition (updated), those of jobs_report
 -- locks: those of jobs_report; the partition is locked by the caller
 CREATE OR REPLACE FUNCTION pawl.page_skip(p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     UPDATE pawl.run_partition p SET skipped = p.skipped + 1 WHERE p.run = p_run AND p.part = p_part;
     PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -358,13 +345,10 @@ $$;
 -- name: run_consolidate
 -- A round of the consolidation of a run that has no open partition.
 -- params: p_id bigint (locked by the caller), p_now bigint
--- returns: nothing
 -- tables: run (updated), those of job_insert
 -- locks: the run, the unique key of the job
 CREATE OR REPLACE FUNCTION pawl.run_consolidate(p_id bigint, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_run pawl.run;
     v_job pawl.job;
@@ -396,13 +380,10 @@ $$;
 -- name: run_consolidated
 -- The consolidation has ended, or there was none to do.
 -- params: p_id bigint, p_now bigint
--- returns: nothing
 -- tables: run (updated), those of run_end
 -- locks: the run, then its parents
 CREATE OR REPLACE FUNCTION pawl.run_consolidated(p_id bigint, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_run pawl.run;
 BEGIN
@@ -417,13 +398,10 @@ $$;
 -- name: run_end
 -- A run ends: its limit goes, jobs that wait for it wake up, its parent counts it.
 -- params: p_id bigint; p_state smallint: 5 completed, 6 failed, 7 cancelled; p_error text; p_now bigint
--- returns: nothing
 -- tables: run (updated), job_limit (deleted), those of jobs_wake
 -- locks: the run, then its parents; the wait key
 CREATE OR REPLACE FUNCTION pawl.run_end(p_id bigint, p_state smallint, p_error text, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_run pawl.run;
     v_parent pawl.run;
@@ -451,13 +429,10 @@ $$;
 -- name: run_fan_in
 -- What follows when no partition of a run is open.
 -- params: p_run pawl.run (locked, as it is now), p_now bigint
--- returns: nothing
 -- tables: those of run_consolidate and run_end
 -- locks: those of run_consolidate and run_end
 CREATE OR REPLACE FUNCTION pawl.run_fan_in(p_run pawl.run, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_run.failed = 0 OR p_run.policy = :FAILED_PARTIAL THEN
         PERFORM pawl.run_consolidate(p_run.id, p_now);
@@ -476,9 +451,7 @@ $$;
 -- tables: those of run_partition_end, run_end, run_consolidated
 -- locks: the partition, then the run and its parents
 CREATE OR REPLACE FUNCTION pawl.run_job_ended(p_job pawl.job, p_how smallint, p_error text, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_name text[] := string_to_array(p_job.unique_key, ':');
     v_run pawl.run;
@@ -511,13 +484,10 @@ $$;
 -- name: run_nest_end
 -- A run that has consolidated and has no open children ends as they did.
 -- params: p_run pawl.run (locked), p_now bigint
--- returns: nothing
 -- tables: those of run_end
 -- locks: those of run_end
 CREATE OR REPLACE FUNCTION pawl.run_nest_end(p_run pawl.run, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     PERFORM pawl.run_end(p_run.id, CASE WHEN p_run.children_failed > 0 THEN 6 ELSE 5 END::smallint,
                          CASE WHEN p_run.children_failed > 0 THEN format('%s of its child runs failed', p_run.children_failed) END, p_now);
@@ -532,9 +502,7 @@ $$;
 -- locks: the partitions are locked by the caller; unique keys
 CREATE OR REPLACE FUNCTION pawl.run_pages_put(p_run pawl.run, p_parts integer[], p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 BEGIN
     WITH src AS MATERIALIZED (
         SELECT p.part, nextval('pawl.job_seq') AS id,
@@ -568,9 +536,7 @@ $$;
 -- locks: the run, then those of run_fan_in
 CREATE OR REPLACE FUNCTION pawl.run_partition_end(p_run bigint, p_part integer, p_state smallint, p_error text, p_now bigint)
     RETURNS boolean
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_part pawl.run_partition;
     v_run pawl.run;
@@ -606,13 +572,10 @@ $$;
 -- name: run_partition_open
 -- A partition that is done or failed is worked on again, and so is its run.
 -- params: p_run pawl.run, p_part pawl.run_partition, both locked and as they are now; p_now bigint
--- returns: nothing
 -- tables: run_partition, run (updated), those of run_open
 -- locks: those of run_open
 CREATE OR REPLACE FUNCTION pawl.run_partition_open(p_run pawl.run, p_part pawl.run_partition, p_now bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_part.state = :PART_ACTIVE THEN
         RETURN;
@@ -633,12 +596,9 @@ $$;
 -- params: p_run bigint, p_part integer (-1: any), p_after text (NULL: from the first), p_limit integer
 -- returns: part, key, payload, by key
 -- tables: run_item (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_items(p_run bigint, p_part integer, p_after text, p_limit integer)
     RETURNS TABLE (part integer, key text, payload json)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);

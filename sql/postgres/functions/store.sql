@@ -4,25 +4,18 @@
 -- The answers of a call in words, for callers that speak JSON.
 -- params: p_answers smallint[]
 -- returns: a JSON array of applied, duplicate, stale, conflict, invalid, not_found
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.answer_names(p_answers smallint[]) RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(jsonb_agg((ARRAY['applied', 'duplicate', 'stale', 'conflict', 'invalid', 'not_found'])[a.answer] ORDER BY a.n), '[]')
       FROM unnest(p_answers) WITH ORDINALITY AS a(answer, n)
 $$;
 
 -- name: epoch_check
 -- Raises the epoch when the schema finds itself in another cluster than before.
--- returns: nothing
 -- tables: settings (read; written when the system identifier has changed), lane (then written)
 -- locks: none, or those of epoch_raise
 CREATE OR REPLACE FUNCTION pawl.epoch_check() RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_system bigint;
     v_known bigint;
@@ -55,9 +48,7 @@ $$;
 -- The timeline is read from the current WAL file's name: the control checkpoint still shows the old one right after a
 -- promotion.
 CREATE OR REPLACE FUNCTION pawl.epoch_follow(p_seen bigint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_timeline text := left(pg_walfile_name(pg_current_wal_lsn()), 8);
     v_epoch bigint;
@@ -89,14 +80,11 @@ $$;
 -- The epoch on the timeline that the server is on, whether or not it has been written yet.
 -- returns: the epoch of settings; when the server is on another timeline than the one known there, what epoch_follow will write
 -- tables: settings (read)
--- locks: none
 -- Tokens are made of it in transactions of clients, which may stay open for long: so it writes and locks nothing, and does
 -- not wait. It agrees with what is written later, by any call: both add how many timelines further the server is, so that a second
 -- promotion before the first was written counts too, and nothing that changes the epoch lowers it.
 CREATE OR REPLACE FUNCTION pawl.epoch_now() RETURNS bigint
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE AS $$
     SELECT s.epoch + CASE WHEN s.timeline = t.timeline THEN 0
                           ELSE greatest(1, ('x' || t.timeline)::bit(32)::bigint - ('x' || s.timeline)::bit(32)::bigint) END
       FROM pawl.settings s, (SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline) t
@@ -109,9 +97,7 @@ $$;
 -- tables: settings (written), lane (written: what it knew of transaction ids is forgotten)
 -- locks: all lanes, the settings row
 CREATE OR REPLACE FUNCTION pawl.epoch_raise(p_cause smallint DEFAULT 1::smallint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_epoch bigint;
 BEGIN
@@ -132,9 +118,7 @@ $$;
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl.history_remove(p_kinds smallint[], p_seqs bigint[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_count bigint;
 BEGIN
@@ -158,9 +142,7 @@ CREATE OR REPLACE FUNCTION pawl.maintain(
     OUT dedupe_removed bigint, OUT requests_removed bigint, OUT claims_removed bigint, OUT history_removed bigint,
     OUT receptors_removed bigint, OUT claims_expired bigint, OUT tally_folded bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_settings record;
@@ -219,11 +201,8 @@ $$;
 -- The database's clock in milliseconds, or the time at which a test has stopped it.
 -- returns: milliseconds since 1970; every operation reads it once
 -- tables: settings (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.now_ms() RETURNS bigint
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms
                 ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       FROM pawl.settings s
@@ -233,12 +212,8 @@ $$;
 -- The first 8 bytes of the SHA-256 of a payload, as base/hash.h hash_payload computes it.
 -- params: p_payload json
 -- returns: bigint
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.payload_hash(p_payload json) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT ('x' || encode(substring(sha256(convert_to(p_payload::text, 'UTF8')) FROM 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 
@@ -246,14 +221,9 @@ $$;
 -- Refuses arrays that do not have one member for each item.
 -- params: p_names text[]: of the arrays, the first of them says how many items there are, one with a question mark may be NULL;
 --   p_counts integer[]: their cardinalities; p_holes integer[]: where each has its first NULL that has no meaning
--- returns: nothing
 -- raises: PW001 the first that is wrong
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.refuse_items(p_names text[], p_counts integer[], p_holes integer[]) RETURNS void
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     v_items integer := coalesce(p_counts[1], 0);
 BEGIN
@@ -272,14 +242,9 @@ $$;
 -- name: refuse_null
 -- Says which arguments of a call are missing.
 -- params: p_names text[], p_missing boolean[]: of each argument that must be given
--- returns: nothing
 -- raises: PW001 one of them is NULL
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.refuse_null(p_names text[], p_missing boolean[]) RETURNS void
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     v_missing text := (SELECT string_agg(a.name, ', ' ORDER BY a.n) FROM unnest(p_names, p_missing) WITH ORDINALITY AS a(name, missing, n)
                         WHERE a.missing);
@@ -293,14 +258,9 @@ $$;
 -- name: refuse_numbers
 -- Refuses numbers of items that are out of their range.
 -- params: p_name text, p_values bigint[], p_low bigint, p_high bigint
--- returns: nothing
 -- raises: PW001 the first that is below or above
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.refuse_numbers(p_name text, p_values bigint[], p_low bigint, p_high bigint) RETURNS void
-LANGUAGE plpgsql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     v_wrong record;
 BEGIN
@@ -317,12 +277,8 @@ $$;
 -- params: p_name text, p_value bigint, p_low bigint, p_high bigint
 -- returns: the value; NULL passes
 -- raises: PW001 it is below or above
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.refuse_range(p_name text, p_value bigint, p_low bigint, p_high bigint) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     IF p_value NOT BETWEEN p_low AND p_high THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('%s is %s; it must be %s … %s', p_name, p_value, p_low, p_high);
@@ -335,12 +291,8 @@ $$;
 -- The delay after a failed attempt: 1 s, doubled each time, at most 60 s, of that 50 to 100 %.
 -- params: p_attempt integer, counted from 1
 -- returns: milliseconds, as domain/retry.h has them
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.retry_wait_ms(p_attempt integer) RETURNS bigint
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE AS $$
     SELECT ((d.delay + 1) / 2 + floor(random() * (d.delay - (d.delay + 1) / 2 + 1)))::bigint
       FROM (SELECT least(60000, 1000::bigint << least(greatest(p_attempt, 1) - 1, 16)) AS delay) d
 $$;
@@ -349,15 +301,12 @@ $$;
 -- Changes schema-wide settings; -1 leaves one as it is.
 -- params: p_instance_lease_ms, p_stale_ms, p_dedupe_ms, p_history_ms, p_test_now_ms (0: the real clock), p_max_attempts,
 --   p_dead_policy
--- returns: nothing
 -- tables: settings (updated)
 -- locks: the settings row
 CREATE OR REPLACE FUNCTION pawl.settings_change(
     p_instance_lease_ms bigint, p_stale_ms bigint, p_dedupe_ms bigint, p_history_ms bigint, p_test_now_ms bigint,
     p_max_attempts integer, p_dead_policy integer) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_range('p_dead_policy', p_dead_policy, -1, 3);
     PERFORM pawl.refuse_range('p_max_attempts', p_max_attempts, -1, 1000);
@@ -382,14 +331,11 @@ $$;
 -- The schema-wide settings and the version of the schema.
 -- returns: one row
 -- tables: settings, schema_migration (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.settings_read(
     OUT partition_count integer, OUT lane_count integer, OUT max_attempts integer, OUT dead_policy integer,
     OUT schema_version integer, OUT epoch bigint, OUT instance_lease_ms bigint, OUT stale_ms bigint, OUT dedupe_ms bigint,
     OUT history_ms bigint, OUT test_now_ms bigint, OUT epoch_ms bigint, OUT epoch_cause integer)
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
     SELECT s.partition_count, s.lane_count, s.max_attempts, s.dead_policy::integer,
            (SELECT max(m.version) FROM pawl.schema_migration m), s.epoch, s.instance_lease_ms, s.stale_ms, s.dedupe_ms,
            s.history_ms, s.test_now_ms, s.epoch_ms, s.epoch_cause::integer
@@ -400,12 +346,8 @@ $$;
 -- The longest prefix of a text within a number of bytes of UTF-8, without half a character.
 -- params: p_text text, p_bytes_max integer
 -- returns: text
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.text_cut(p_text text, p_bytes_max integer) RETURNS text
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_cut text;
 BEGIN
@@ -424,12 +366,10 @@ $$;
 -- name: uuid7
 -- A new UUIDv7: 48 bits of wall-clock milliseconds, then random bits.
 -- returns: uuid
--- tables: none
--- locks: none
 -- Written out by the planner where it is called, as send: the caller's rights, and every name qualified.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl.uuid7() RETURNS uuid
-LANGUAGE sql VOLATILE
-AS $$
+LANGUAGE sql VOLATILE AS $$
     -- gen_random_uuid() has version 4 (0100); bits 52 and 53 make it 7 (0111).
     SELECT pg_catalog.encode(pg_catalog.set_bit(pg_catalog.set_bit(
                overlay(pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
@@ -443,12 +383,8 @@ $$;
 -- The 64-bit form of a transaction id that was drawn in this transaction.
 -- params: p_xid xid: the xmin of a row that this transaction wrote
 -- returns: xid8
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.xid_widen(p_xid xid) RETURNS xid8
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_own bigint := pg_current_xact_id()::text::bigint;
     v_wide bigint := ((v_own >> 32) << 32) | p_xid::text::bigint;

@@ -3,13 +3,10 @@
 -- name: agent_put
 -- Makes or changes an agent: it may make tasks, with tools limited to its scopes.
 -- params: p_name text, p_scopes json (array of text), p_disabled boolean
--- returns: nothing
 -- tables: agent
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.agent_put(p_name text, p_scopes json, p_disabled boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF num_nulls(p_name, p_disabled) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_name', 'p_disabled'], ARRAY[p_name IS NULL, p_disabled IS NULL]);
@@ -24,11 +21,8 @@ $$;
 -- All agents, by name.
 -- returns: name, scopes as a JSON array, disabled, updated_ms
 -- tables: agent (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.agents() RETURNS TABLE (name text, scopes json, disabled boolean, updated_ms bigint)
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT a.name, array_to_json(a.scopes), a.disabled, a.updated_ms FROM pawl.agent a ORDER BY a.name
 $$;
 
@@ -37,11 +31,8 @@ $$;
 -- params: p_limit integer
 -- returns: rows of refusal
 -- tables: refusal (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.refusals(p_limit integer) RETURNS SETOF pawl.refusal
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT r.* FROM pawl.refusal r ORDER BY r.id DESC LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
 $$;
 
@@ -55,9 +46,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.schedule_fire(
     p_name text, p_version bigint, p_instants bigint[], p_due bigint[], p_through_ms bigint, p_next_ms bigint, OUT answer smallint,
     OUT answers smallint[], OUT ids bigint[])
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_count integer := coalesce(cardinality(p_instants), 0);
@@ -137,9 +126,7 @@ CREATE OR REPLACE FUNCTION pawl.schedule_put(
     p_name text, p_task text, p_kind smallint, p_expr text, p_zone text, p_params json, p_missed smallint, p_missed_max integer,
     p_overlap smallint, p_jitter_ms bigint, p_start_ms bigint, p_end_ms bigint, p_paused boolean, p_next_ms bigint, p_version bigint,
     OUT answer smallint, OUT version bigint)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.task t WHERE t.name = p_task FOR KEY SHARE;
     IF NOT FOUND THEN
@@ -173,9 +160,7 @@ $$;
 -- tables: schedule, schedule_fire
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.schedule_remove(p_name text) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.schedule s WHERE s.name = p_name;
     IF NOT FOUND THEN
@@ -191,14 +176,11 @@ $$;
 -- params: p_name, p_task text (NULL: any), p_due boolean, p_after text (NULL: from the first), p_limit integer
 -- returns: now_ms and the columns of schedule; params only for callers that may see payloads
 -- tables: schedule (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.schedules(p_name text, p_task text, p_due boolean, p_after text, p_limit integer)
     RETURNS TABLE (now_ms bigint, name text, task text, kind smallint, expr text, zone text, params json, missed smallint,
                    missed_max integer, overlap smallint, jitter_ms bigint, start_ms bigint, end_ms bigint, paused boolean,
                    next_ms bigint, last_ms bigint, version bigint, updated_ms bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_shown boolean := pawl.payloads_shown();
@@ -229,11 +211,8 @@ $$;
 -- A granted scope that ends in * covers what begins with the text before it (src/domain/authority/scope.h).
 -- returns: the first missing scope in the order of the array; 'agent NAME' when it is missing or disabled; NULL when all is well
 -- tables: agent (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.scope_missing(p_agent text, p_scopes text[]) RETURNS text
-LANGUAGE plpgsql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_agent pawl.agent;
 BEGIN
@@ -262,9 +241,7 @@ CREATE OR REPLACE FUNCTION pawl.task_put(
     p_name text, p_agent text, p_type text, p_spec json, p_params json, p_scopes json, p_queue text, p_key text, p_priority integer,
     p_max_attempts integer, p_flags integer, p_timeout_ms bigint, p_retention_ms bigint, p_version bigint, OUT answer smallint,
     OUT version bigint, OUT missing text)
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
     v_scopes text[] := ARRAY(SELECT json_array_elements_text(coalesce(p_scopes, '[]')));
@@ -308,9 +285,7 @@ $$;
 -- tables: task, schedule (read)
 -- locks: its row
 CREATE OR REPLACE FUNCTION pawl.task_remove(p_name text) RETURNS smallint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.task t WHERE t.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
@@ -328,13 +303,10 @@ $$;
 -- params: p_name text (NULL: all), p_after text (NULL: from the first), p_limit integer
 -- returns: the columns of task, scopes as a JSON array; spec and params only for callers that may see payloads
 -- tables: task (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.tasks(p_name text, p_after text, p_limit integer)
     RETURNS TABLE (name text, agent text, type text, spec json, params json, scopes json, queue text, key text, priority integer,
                    max_attempts integer, flags integer, timeout_ms bigint, retention_ms bigint, version bigint, updated_ms bigint)
-LANGUAGE sql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT t.name, t.agent, t.type, CASE WHEN t.spec IS NOT NULL AND pawl.payloads_shown() THEN t.spec END,
            CASE WHEN t.params IS NOT NULL AND pawl.payloads_shown() THEN t.params END, array_to_json(t.scopes), t.queue, t.key, t.priority, t.max_attempts, t.flags,
            t.timeout_ms, t.retention_ms, t.version, t.updated_ms

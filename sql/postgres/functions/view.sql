@@ -37,13 +37,9 @@ SELECT 4, 0, 0, h.seq, {{h.message}},
 --   looks may not.
 -- params: none
 -- returns: false: leave payloads, parameters, cursors, outputs and errors out
--- tables: none
--- locks: none
 -- The caller is the role that was set, else the login: a function with its owner's rights does not change either.
 CREATE OR REPLACE FUNCTION pawl.payloads_shown() RETURNS boolean
-LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
     v_caller name := CASE WHEN current_setting('role') = 'none' THEN session_user ELSE current_setting('role')::name END;
 BEGIN
@@ -90,14 +86,11 @@ SELECT (ARRAY['outbox', 'inbox', 'perspective'])[t.kind] AS kind, coalesce(sum(t
 -- name: rollups_add
 -- Adds what a worker has counted to what all have.
 -- params: arrays of one length: measure, kind, result, bucket, count, sum; no cell twice
--- returns: nothing
 -- tables: rollup (written)
 -- locks: the rows, in the order of their key
 CREATE OR REPLACE FUNCTION pawl.rollups_add(p_measures int[], p_kinds int[], p_results int[], p_buckets int[], p_counts bigint[],
     p_sums bigint[]) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_measures', 'p_kinds', 'p_results', 'p_buckets', 'p_counts', 'p_sums'],
                               ARRAY[cardinality(p_measures), cardinality(p_kinds), cardinality(p_results), cardinality(p_buckets),
@@ -123,9 +116,7 @@ $$;
 -- tables: tally
 -- locks: the rows that are folded (skip locked)
 CREATE OR REPLACE FUNCTION pawl.tally_fold(p_rows_max integer) RETURNS bigint
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count bigint;
 BEGIN
@@ -149,15 +140,12 @@ $$;
 -- Gauges and counters of every kind, from the tally and the small tables.
 -- returns: one row per kind
 -- tables: tally, claim, lane, message, hold (read: one row per lane)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_counts() RETURNS TABLE (
     now_ms bigint, kind smallint, ready bigint, leased bigint, aside bigint, dead bigint, put bigint, done bigint,
     failed bigint, stale bigint, duplicate bigint, redriven bigint, discarded bigint, oldest_ready_ms bigint,
     claims_active bigint, claims_overdue bigint, lanes_free integer, next_due_ms bigint)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 3
-SET search_path = pg_catalog, pg_temp
-SET jit = off
-AS $$
+SET jit = off AS $$
     WITH clock AS MATERIALIZED (SELECT pawl.now_ms() AS now_ms),
     sums AS (
         SELECT t.kind, coalesce(sum(t.put), 0) AS put, coalesce(sum(t.done), 0) AS done, sum(t.failed) AS failed,
@@ -192,12 +180,9 @@ $$;
 -- params: p_low uuid, p_high uuid (both included), p_limit integer
 -- returns: id, each once, ascending
 -- tables: message, aside, dead, history (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_ids(p_low uuid, p_high uuid, p_limit integer) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 2
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     p_low := coalesce(p_low, '00000000-0000-0000-0000-000000000000'); -- the nil id comes as NULL
@@ -218,12 +203,9 @@ $$;
 -- params: p_id uuid
 -- returns: message_row, by seq; payload, headers and error only for callers that may see payloads
 -- tables: those of message_all (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_message(p_id uuid) RETURNS SETOF pawl.message_row
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_shown boolean := pawl.payloads_shown();
     v_row pawl.message_row;
@@ -245,13 +227,10 @@ $$;
 -- returns: message_row, in the order of seq; payload, headers and error only for callers that may see payloads; each LIMIT makes the planner look up one row instead of joining whole tables;
 --   whatever is asked the plan is the same, and making it takes five times as long as running it
 -- tables: those of message_all (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_message_rows(p_places integer[], p_kinds smallint[], p_lanes integer[], p_seqs bigint[])
     RETURNS SETOF pawl.message_row
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 100
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     v_shown boolean := pawl.payloads_shown();
@@ -295,15 +274,12 @@ $$;
 --   p_after: only higher seqs, p_before: dead and done only when they ended before (0: any), p_limit, p_scan
 -- returns: next_seq (0: that was all), and of each message the place (of message_all), kind, lane and seq, in the order of seq
 -- tables: message, aside, dead, history, claim, hold, lane, settings (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_messages(
     p_kind smallint, p_state integer, p_stream text, p_type text, p_topic text, p_fingerprint text, p_lane integer,
     p_after bigint, p_before bigint, p_limit integer, p_scan integer,
     OUT next_seq bigint, OUT places integer[], OUT kinds smallint[], OUT lanes integer[], OUT seqs bigint[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan
-AS $$
+SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
     v_kinds smallint[] := CASE WHEN p_kind = 0 THEN ARRAY[1, 2, 3]::smallint[] ELSE ARRAY[p_kind] END;
     -- A stream lives in one lane.
@@ -394,12 +370,9 @@ $$;
 -- params: none
 -- returns: one row per cell, by its key
 -- tables: rollup (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.view_rollups() RETURNS TABLE (measure smallint, kind smallint, result smallint, bucket smallint, count bigint,
     sum bigint)
-LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200 AS $$
 BEGIN
     RETURN QUERY SELECT r.measure, r.kind, r.result, r.bucket, r.count, r.sum FROM pawl.rollup r ORDER BY 1, 2, 3, 4;
 END
@@ -411,14 +384,11 @@ $$;
 -- returns: no row when the id is unknown; else the cause (enum why_cause of store/view.h) and what it waits for; locked,
 --   locked_pid: see why_locked.sql
 -- tables: those of message_all, lane, instance, hold (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.why(p_id uuid) RETURNS TABLE (
     now_ms bigint, seq bigint, cause integer, instance uuid, until_ms bigint, blocker_id uuid, blocker_seq bigint,
     blocker_cause integer, many_ahead boolean, locked text, locked_pid integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
@@ -454,13 +424,10 @@ $$;
 -- returns: cause, instance, until_ms, blocker_seq (NULL: none); many_ahead: more messages of the lane are in front of it than were
 --   looked at (PAWL_WHY_AHEAD), none of those is of its stream
 -- tables: those of message_all, lane, instance (read)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.why_cause(
     p_kind smallint, p_lane integer, p_seq bigint, p_now bigint, OUT cause integer, OUT instance uuid, OUT until_ms bigint,
     OUT blocker_seq bigint, OUT many_ahead boolean)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     c_ahead CONSTANT integer := 10000;
@@ -535,15 +502,12 @@ $$;
 -- returns: NULLs when nothing is locked; else locked: lane, claim, stream or instance; and the pid of the session. Since when
 --   is the caller's to look up: the owner of the functions may not see it.
 -- tables: lane, claim, instance, hold (read)
--- locks: none
 -- The xmax of a row names the transaction that locks it, or the several ids of one that used subtransactions. A row that was
 -- locked only in a subtransaction which has ended is not seen.
 CREATE OR REPLACE FUNCTION pawl.why_locked(
     p_kind smallint, p_lane integer, p_seq bigint, p_key text,
     OUT locked text, OUT pid integer)
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_row record;

@@ -12,9 +12,7 @@ CREATE OR REPLACE FUNCTION pawl.batch_begin(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
     p_max_partitions integer, p_partition_count integer, p_request uuid, p_slots integer DEFAULT 0, OUT now_ms bigint, OUT lease_until_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint;
@@ -79,9 +77,7 @@ CREATE OR REPLACE FUNCTION pawl.process_work_batch(
     OUT claimed_outbox jsonb, OUT claimed_inbox jsonb, OUT claimed_perspectives jsonb, OUT answers jsonb,
     OUT assigned_lanes jsonb, OUT assigned_partitions jsonb, OUT now_ms bigint, OUT lease_until_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_lease bigint := p_lease_seconds * 1000::bigint;
@@ -164,13 +160,9 @@ $$;
 -- name: put_wake
 -- Wakes the workers that wait for work of a kind; under load no worker waits, and no notification is paid for.
 -- params: p_kind smallint, p_now bigint, p_lane integer: where the only message went (NULL: look everywhere)
--- returns: nothing
 -- tables: waiter (read when wait_seq says that a worker waits)
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.put_wake(p_kind smallint, p_now bigint, p_lane integer DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF pg_sequence_last_value('pawl.wait_seq') > p_now
        AND EXISTS (SELECT 1 FROM pawl.waiter w WHERE w.kinds & (1 << p_kind) <> 0 AND w.until_ms > p_now) THEN
@@ -182,15 +174,12 @@ $$;
 -- name: wait_begin
 -- An instance wants to be woken (channel <schema>.wake) when messages of these kinds are put.
 -- params: p_id uuid; p_kinds integer: bits; p_wait_ms bigint: how long the wish lasts
--- returns: nothing
 -- tables: waiter (inserted, updated, those that are over deleted), wait_seq
 -- locks: waiter against other wishes (puts only read it)
 -- A put looks at wait_seq, not at the table. It changes at once and outside of transactions: a put that looks too early
 -- still holds its lock on message, and wait_late tells of it.
 CREATE OR REPLACE FUNCTION pawl.wait_begin(p_id uuid, p_kinds integer, p_wait_ms bigint) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
 BEGIN
@@ -209,13 +198,10 @@ $$;
 -- name: wait_end
 -- An instance does not need to be woken any more.
 -- params: p_id uuid
--- returns: nothing
 -- tables: waiter (deleted), wait_seq
 -- locks: waiter against other wishes (puts only read it)
 CREATE OR REPLACE FUNCTION pawl.wait_end(p_id uuid) RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     LOCK TABLE pawl.waiter IN SHARE ROW EXCLUSIVE MODE;
     DELETE FROM pawl.waiter w WHERE w.instance = p_id;
@@ -228,11 +214,8 @@ $$;
 -- params: none
 -- returns: true: poll again soon, the wish may have come too late for them
 -- tables: none; reads the locks of the tables that work is put into
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.wait_late() RETURNS boolean
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     RETURN EXISTS (SELECT 1 FROM pg_locks k
                     WHERE k.locktype = 'relation'
@@ -246,13 +229,8 @@ $$;
 -- name: wake
 -- Wakes all listeners, whether they wait or not.
 -- params: none
--- returns: nothing
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.wake() RETURNS void
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM pg_notify('pawl.wake', '');
 END
@@ -266,9 +244,7 @@ $$;
 -- locks: those of claim
 CREATE OR REPLACE FUNCTION pawl.work_claim(
     p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_request uuid) RETURNS jsonb
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     -- PL/pgSQL keeps the plan; a SQL function would plan again in every call.
     RETURN (SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -283,14 +259,9 @@ $$;
 -- name: work_need
 -- Refuses an array of process_work_batch with an item that lacks a key, by the names that the caller wrote.
 -- params: p_name: of the parameter; p_list (NULL: nothing to look at); p_keys: what every item must have
--- returns: nothing
 -- raises: PW001 which item of which parameter lacks which key
--- tables: none
--- locks: none
 CREATE OR REPLACE FUNCTION pawl.work_need(p_name text, p_list jsonb, p_keys text[]) RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_item record;
 BEGIN
@@ -325,9 +296,7 @@ CREATE OR REPLACE FUNCTION pawl.work_perspectives(
     p_instance uuid, p_keys text[], p_max integer, p_lease_ms bigint, p_request uuid) RETURNS TABLE (
     stream text, perspective text, version bigint, head bigint, token bigint, lease_until_ms bigint, replay_to bigint, attempt integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off SET jit = off
-AS $$
+SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_keys text[] := p_keys;
@@ -393,9 +362,7 @@ $$;
 -- locks: those of put
 CREATE OR REPLACE FUNCTION pawl.work_put(p_kind smallint, p_messages jsonb, p_consumer text, p_request uuid)
     RETURNS smallint[]
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
@@ -429,9 +396,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.work_report(
     p_instance uuid, p_kind smallint, p_renewals jsonb, p_completions jsonb, p_failures jsonb, p_releases jsonb,
     p_messages jsonb, p_lease_ms bigint, p_debug boolean, p_consumer text, p_request uuid) RETURNS jsonb
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
+LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_tokens bigint[];
     v_ids uuid[];
