@@ -349,17 +349,17 @@ static pawl_status run_with_brokers(struct pawl_worker *worker, struct runtime *
 }
 
 /* Other starters of programs besides the runtime: what they have started is not an orphan. */
-static void name_keepers(struct pawl_worker *worker) {
+static void name_launchers(struct pawl_worker *worker) {
     struct runtime_config *config = &worker->config;
-    config->keeper_count = 0;
+    config->launcher_count = 0;
     if (worker->tools != NULL)
-        config->keepers[config->keeper_count++] = tools_keeper(worker->tools);
-    if (worker->perspectives != NULL && perspectives_keeper(worker->perspectives) != NULL)
-        config->keepers[config->keeper_count++] = perspectives_keeper(worker->perspectives);
+        config->launchers[config->launcher_count++] = tools_launcher(worker->tools);
+    if (worker->perspectives != NULL && perspectives_launcher(worker->perspectives) != NULL)
+        config->launchers[config->launcher_count++] = perspectives_launcher(worker->perspectives);
     if (worker->receptors != NULL)
-        config->keepers[config->keeper_count++] = receptors_keeper(worker->receptors);
-    if (worker->alerts != NULL && alert_watch_keeper(worker->alerts) != NULL)
-        config->keepers[config->keeper_count++] = alert_watch_keeper(worker->alerts);
+        config->launchers[config->launcher_count++] = receptors_launcher(worker->receptors);
+    if (worker->alerts != NULL && alert_watch_launcher(worker->alerts) != NULL)
+        config->launchers[config->launcher_count++] = alert_watch_launcher(worker->alerts);
 }
 
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {
@@ -371,7 +371,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     if (status == PAWL_OK)
         status = add_feed(worker, err);
     if (status == PAWL_OK) {
-        name_keepers(worker);
+        name_launchers(worker);
         status = runtime_create(&worker->config, &runtime, err);
     }
     if (status != PAWL_OK)

@@ -3,7 +3,7 @@
 #define HANDLER_ENVIRONMENT_H
 
 #include "base/arena.h"
-#include "process/environment.h"
+#include "process/spawn.h"
 #include "store/types.h"
 
 /* The pairs of a message; texts in the arena. Returns how many. */

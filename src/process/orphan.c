@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 
-enum { ENVIRON_BYTES_MAX = 131072 };
+enum { ENVIRON_BYTES_MAX = 131072, ROUNDS_MAX = 64 };
 
 static ssize_t read_proc(pid_t pid, const char *file, char *bytes, size_t size) {
     char path[64];
@@ -47,11 +47,25 @@ static pid_t parent_of(pid_t pid) {
     return parent;
 }
 
+struct known {
+    struct launcher *const *launchers;
+    size_t count;
+    const struct orphan_others *others;
+};
+
+static bool has_run(const struct known *known, const char *run) {
+    for (size_t i = 0; i < known->count; i++) {
+        if (launcher_has_run(known->launchers[i], run))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the process was started by a handler that still runs. One that wiped its environment belongs to
  * no known process, and stays while anything runs that it could belong to. */
-static bool belongs(pid_t pid, const struct orphan_keep *keep) {
+static bool belongs(pid_t pid, const struct known *known) {
     static const char name[] = "PAWL_RUN=";
-    if (keep->count == 0)
+    if (!has_run(known, NULL))
         return false;
     char *bytes = malloc(ENVIRON_BYTES_MAX + 1);
     if (bytes == NULL)
@@ -65,19 +79,21 @@ static bool belongs(pid_t pid, const struct orphan_keep *keep) {
                 run = at + sizeof(name) - 1;
         }
     }
-    bool kept = run == NULL;
-    for (size_t i = 0; run != NULL && i < keep->count; i++)
-        kept = kept || strcmp(run, keep->runs[i]) == 0;
+    bool kept = run == NULL || has_run(known, run);
     free(bytes);
     return kept;
 }
 
-static bool is_among(pid_t pid, const pid_t *pids, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (pids[i] == pid)
+static bool is_known(pid_t pid, const struct known *known) {
+    for (size_t i = 0; i < known->others->count; i++) {
+        if (known->others->pids[i] == pid)
             return true;
     }
-    return false;
+    for (size_t i = 0; i < known->count; i++) {
+        if (launcher_has_child(known->launchers[i], pid))
+            return true;
+    }
+    return belongs(pid, known);
 }
 
 /* The next child of this process that /proc lists; 0 at the end. */
@@ -103,14 +119,13 @@ bool orphan_adopt(struct orphan_others *others) {
     return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
-static int sweep_once(const struct orphan_keep *keep, const struct orphan_others *others) {
+static int sweep_once(const struct known *known) {
     int found = 0;
     DIR *dir = opendir("/proc");
     if (dir == NULL)
         return 0;
     for (pid_t pid; (pid = next_child(dir)) != 0;) {
-        if (is_among(pid, keep->pids, keep->count) || is_among(pid, others->pids, others->count) ||
-            belongs(pid, keep))
+        if (is_known(pid, known))
             continue;
         found++;
         kill(pid, SIGKILL);
@@ -120,17 +135,20 @@ static int sweep_once(const struct orphan_keep *keep, const struct orphan_others
     return found;
 }
 
-int orphan_sweep(const struct orphan_keep *keep, const struct orphan_others *others) {
+int orphan_sweep(struct launcher *const *launchers, size_t count, const struct orphan_others *others) {
+    struct known known = {launchers, count, others};
     siginfo_t info;
+    int total = 0, found = 0, rounds = 0;
     if (others->count > ORPHAN_OTHERS_MAX)
         return 0;
+    /* No child starts or ends meanwhile. */
+    for (size_t i = 0; i < count; i++)
+        launcher_lock(launchers[i]);
     /* No child at all is the common case, and costs one system call. */
-    if (keep->count == 0 && waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD)
-        return 0;
-    int total = 0, found = 0, rounds = 0;
-    do {
-        found = sweep_once(keep, others);
+    bool none = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD;
+    while (!none && rounds++ < ROUNDS_MAX && (found = sweep_once(&known)) > 0)
         total += found;
-    } while (found > 0 && ++rounds < 64);
+    for (size_t i = 0; i < count; i++)
+        launcher_unlock(launchers[i]);
     return total;
 }

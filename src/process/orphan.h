@@ -2,18 +2,9 @@
 #ifndef PROCESS_ORPHAN_H
 #define PROCESS_ORPHAN_H
 
-#include <sys/types.h>
+#include "process/launcher.h"
 
-#include "pawl.h"
-
-enum { ORPHAN_RUN_BYTES = 64, ORPHAN_OTHERS_MAX = 64 };
-
-/* The processes that are handlers themselves, and the runs (values of PAWL_RUN) that are still going on. */
-struct orphan_keep {
-    const pid_t *pids;
-    const char (*runs)[ORPHAN_RUN_BYTES];
-    size_t count;
-};
+enum { ORPHAN_OTHERS_MAX = 64 };
 
 /* The children that this process had before it ran any handler: others look after them. */
 struct orphan_others {
@@ -24,8 +15,8 @@ struct orphan_others {
 /* Notes the children there are, and asks the kernel to give us the orphans of our descendants. */
 bool orphan_adopt(struct orphan_others *others);
 
-/* Ends and reaps every child of this process that neither a running handler nor others account for. Returns
- * how many it met. */
-int orphan_sweep(const struct orphan_keep *keep, const struct orphan_others *others);
+/* Ends and reaps every child of this process that neither a launcher nor others account for. Returns how many
+ * it met. */
+int orphan_sweep(struct launcher *const *launchers, size_t count, const struct orphan_others *others);
 
 #endif

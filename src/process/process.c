@@ -2,6 +2,7 @@
 #include "process/process.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +12,13 @@
 #include "base/time/clock.h"
 #include "base/utf8.h"
 
-enum { READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
+enum { LOOK_MS = 50, READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
 
-pawl_status process_start(struct process *process, struct keeper *keeper, const struct process_spec *spec,
+pawl_status process_start(struct process *process, struct launcher *launcher, const struct process_spec *spec,
                           pawl_error *err) {
     struct child_request request = {spec->argv, spec->pairs, spec->pair_count, &spec->input};
     struct child child;
-    pawl_status status = child_start(keeper, &request, &child, err);
+    pawl_status status = child_start(launcher, &request, &child, err);
     if (status != PAWL_OK)
         return status;
     size_t out_max = spec->out_max > 0 ? spec->out_max : PROCESS_STDOUT_BYTES_MAX;
@@ -26,7 +27,6 @@ pawl_status process_start(struct process *process, struct keeper *keeper, const 
         buf_init(&out, 0);
     buf_reset(&out);
     *process = (struct process){.child = child,
-                                .keeper = keeper,
                                 .out_max = out_max,
                                 .out_kept = spec->out_kept > 0 ? spec->out_kept : out_max,
                                 .on_line = spec->on_line,
@@ -188,7 +188,7 @@ void process_reap(struct process *process, struct process_end *end) {
     /* What is left of its session goes first, or a descendant could go on writing. */
     kill(-child->pid, SIGKILL);
     process_read(process);
-    struct child_exit how = child_reap(process->keeper, child);
+    struct child_exit how = child_reap(child);
     if (how.exited)
         tell_last_line(process);
     *end = (struct process_end){.outcome = outcome_of(process, &how),
@@ -199,6 +199,53 @@ void process_reap(struct process *process, struct process_end *end) {
 }
 
 void process_free(struct process *process) { buf_free(&process->out); }
+
+/* Until when nothing is due but a look at the flag. */
+static int wait_ms(const struct process *process, const struct process_limits *limits, int64_t now_ms) {
+    int64_t left_ms = LOOK_MS;
+    if (process->kill_at_ms > 0 && process->kill_at_ms - now_ms < left_ms)
+        left_ms = process->kill_at_ms - now_ms;
+    if (limits->deadline_ms > now_ms && limits->deadline_ms - now_ms < left_ms)
+        left_ms = limits->deadline_ms - now_ms;
+    return left_ms > 0 ? (int)left_ms : 0;
+}
+
+/* Its end is the process's own: output that is closed or kept open by others says nothing. */
+static void watch(struct process *process, const struct process_limits *limits) {
+    const struct child *child = &process->child;
+    for (bool ended = false; !ended;) {
+        int64_t now_ms = clock_boot_ms();
+        process_stop(process, stop_read(limits->stop), now_ms);
+        if (limits->deadline_ms > 0 && now_ms >= limits->deadline_ms)
+            process_stop(process, STOP_TIMEOUT, now_ms);
+        process_tick(process, now_ms);
+        struct pollfd fds[] = {
+            {child->pidfd, POLLIN, 0}, {child->out_fd, POLLIN, 0}, {child->err_fd, POLLIN, 0}};
+        if (poll(fds, 3, wait_ms(process, limits, now_ms)) <= 0)
+            continue;
+        ended = fds[0].revents != 0;
+        process_read(process);
+    }
+}
+
+pawl_status process_run(struct launcher *launcher, const struct process_spec *spec,
+                        const struct process_limits *limits, struct buf *output, struct process_end *end,
+                        pawl_error *err) {
+    struct process process = {0};
+    *end = (struct process_end){.outcome = PROCESS_NOT_STARTED};
+    pawl_status status = process_start(&process, launcher, spec, err);
+    if (status != PAWL_OK) {
+        end->wait_ms = start_failures_wait_ms(launcher_failures(launcher), spec->argv[0]);
+        return status;
+    }
+    watch(&process, limits);
+    process_reap(&process, end);
+    if (output != NULL)
+        *output = process.out;
+    else
+        process_free(&process);
+    return PAWL_OK;
+}
 
 bool process_permanent(const struct process_end *end) {
     if (end->outcome != PROCESS_EXITED)

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/stop.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 
 enum {
     PROCESS_STDOUT_BYTES_MAX = 8388608, /* more is a flood: the program is killed */
@@ -34,7 +34,7 @@ enum process_outcome {
     PROCESS_STOPPED,    /* the worker stops */
     PROCESS_FENCED,     /* the worker has lost the work */
     PROCESS_FLOODED,    /* it wrote more than out_max */
-    PROCESS_NOT_STARTED /* the worker's trouble, not its own: descriptors, memory, a missing program */
+    PROCESS_NOT_STARTED /* not its own fault: descriptors, memory, a missing program */
 };
 
 struct process_end {
@@ -49,7 +49,6 @@ struct process_end {
 
 struct process {
     struct child child; /* pid 0 = there is none */
-    struct keeper *keeper;
     size_t out_max, out_kept;
     void (*on_line)(void *self, pawl_str line);
     void *self;
@@ -62,7 +61,7 @@ struct process {
 };
 
 /* Starts it. Not PAWL_OK: PROCESS_NOT_STARTED, and *err says why. Memory of an earlier run is used again. */
-PAWL_MUSTCHECK pawl_status process_start(struct process *process, struct keeper *keeper,
+PAWL_MUSTCHECK pawl_status process_start(struct process *process, struct launcher *launcher,
                                          const struct process_spec *spec, pawl_error *err);
 
 /* Reads what is there; a flood is killed. Closed descriptors become -1. */
@@ -79,6 +78,18 @@ void process_tick(struct process *process, int64_t now_ms);
 void process_reap(struct process *process, struct process_end *end);
 
 void process_free(struct process *process);
+
+struct process_limits {
+    int64_t deadline_ms;   /* boot time; 0 = none */
+    const stop_flag *stop; /* may be NULL */
+};
+
+/* Runs a program to its end in the calling thread. PAWL_OK whatever the program did: see end; else it could
+ * not be started (end->outcome is PROCESS_NOT_STARTED). output gets what is kept of its stdout, may be NULL,
+ * and is freed by the caller. */
+PAWL_MUSTCHECK pawl_status process_run(struct launcher *launcher, const struct process_spec *spec,
+                                       const struct process_limits *limits, struct buf *output,
+                                       struct process_end *end, pawl_error *err);
 
 /* It ended by itself, with exit code 0. */
 static inline bool process_done(const struct process_end *end) {

@@ -5,18 +5,27 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 
 enum { STACK_BYTES = 131072 };
 
-struct child {
+/* What a program needs to run at all. The database's address and password are not among it. */
+static const char *const passed_on[] = {"PATH", "HOME",   "USER",   "LOGNAME",  "SHELL", "LANG",
+                                        "TZ",   "LC_ALL", "TMPDIR", "LC_CTYPE", "TERM"};
+
+enum { PASSED_COUNT = sizeof(passed_on) / sizeof(*passed_on) };
+
+struct spawned {
     const struct spawn_request *request;
+    char *const *envp;
     pid_t parent;
     int failed; /* errno of the child, which shares our memory until it has executed the program */
 };
@@ -26,7 +35,7 @@ struct child {
  * hold a lock of another thread.
  */
 __attribute__((no_sanitize("address", "undefined"))) static int child_main(void *self) {
-    struct child *child = self;
+    struct spawned *child = self;
     const struct spawn_request *request = child->request;
     sigset_t none;
     setsid();
@@ -37,18 +46,39 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
         if (number != SIGKILL && number != SIGSTOP)
             signal(number, SIG_DFL);
     }
-    if (dup2(request->in_fd, 0) >= 0 && dup2(request->out_fd, 1) >= 0 && dup2(request->err_fd, 2) >= 0) {
+    if (dup2(request->fds[0], 0) >= 0 && dup2(request->fds[1], 1) >= 0 && dup2(request->fds[2], 2) >= 0) {
         syscall(SYS_close_range, 3u, ~0u, 0u);
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        execve(request->argv[0], request->argv, request->envp);
+        execve(request->argv[0], request->argv, child->envp);
     }
     child->failed = errno;
     _exit(127);
 }
 
-pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *pidfd, pawl_error *err) {
-    struct child child = {.request = request, .parent = getpid()};
+static bool add(struct arena *arena, char **env, size_t *count, struct environment_pair pair) {
+    if (pair.value == NULL)
+        return true;
+    env[*count] = arena_printf(arena, "%s=%s", pair.name, pair.value);
+    return env[(*count)++] != NULL;
+}
+
+/* Its environment, with NULL at the end; NULL: no memory. */
+static char **environment(struct arena *arena, const struct spawn_request *request) {
+    size_t count = 0;
+    char **env = arena_array(arena, PASSED_COUNT + request->pair_count + 2, sizeof(char *));
+    bool fine = env != NULL;
+    for (size_t i = 0; fine && i < PASSED_COUNT; i++)
+        fine = add(arena, env, &count, (struct environment_pair){passed_on[i], getenv(passed_on[i])});
+    for (size_t i = 0; fine && i < request->pair_count; i++)
+        fine = add(arena, env, &count, request->pairs[i]);
+    fine = fine && add(arena, env, &count, (struct environment_pair){"PAWL_RUN", request->run});
+    return fine ? env : NULL;
+}
+
+static pawl_status spawn_in(const struct spawn_request *request, char *const *envp, pid_t *pid, int *pidfd,
+                            pawl_error *err) {
+    struct spawned child = {.request = request, .envp = envp, .parent = getpid()};
     char *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED)
@@ -76,4 +106,13 @@ pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *pidfd, p
     *pid = made;
     *pidfd = fd;
     return PAWL_OK;
+}
+
+pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *pidfd, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    char **envp = arena != NULL ? environment(arena, request) : NULL;
+    pawl_status status = envp != NULL ? spawn_in(request, envp, pid, pidfd, err)
+                                      : error_set(err, PAWL_NO_MEMORY, "spawn", "out of memory");
+    arena_free(arena);
+    return status;
 }

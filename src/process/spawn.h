@@ -6,10 +6,18 @@
 
 #include "pawl.h"
 
+struct environment_pair {
+    const char *name;
+    const char *value; /* NULL = left out */
+};
+
 struct spawn_request {
     char *const *argv; /* argv[0] is the path */
-    char *const *envp;
-    int in_fd, out_fd, err_fd; /* become 0, 1 and 2; everything else is closed */
+    /* Its environment: the names that every program needs, these pairs, and PAWL_RUN. */
+    const struct environment_pair *pairs;
+    size_t pair_count;
+    const char *run;
+    const int *fds; /* three, which become 0, 1 and 2; everything else is closed */
 };
 
 /*

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "process/run.h"
+#include "process/process.h"
 
 enum { SOON_MS = 20000 }; /* far from the 600 s that the programs would sleep */
 
@@ -27,7 +27,7 @@ static void stop_it(void *self, pawl_str line) {
 static struct buf run(const char *line, int64_t timeout_ms, enum stop_reason why, struct process_end *end) {
     char shell[] = "/bin/sh", option[] = "-c", text[512];
     char *argv[] = {shell, option, text, NULL};
-    struct keeper *keeper = NULL;
+    struct launcher *launcher = NULL;
     struct buf output = {0};
     stop_flag stop = STOP_NONE;
     struct later later = {&stop, why};
@@ -36,10 +36,10 @@ static struct buf run(const char *line, int64_t timeout_ms, enum stop_reason why
     snprintf(text, sizeof(text), "%s", line);
     struct process_spec spec = {.argv = argv, .input = STR("in\n"), .on_line = stop_it, .self = &later};
     struct process_limits limits = {timeout_ms > 0 ? began_ms + timeout_ms : 0, &stop};
-    assert_int_equal(keeper_create("test", KEEPER_OWN_THREAD, &keeper, &err), PAWL_OK);
-    assert_int_equal(process_run(keeper, &spec, &limits, &output, end, &err), PAWL_OK);
+    assert_int_equal(launcher_create("test", LAUNCHER_OWN_THREAD, &launcher, &err), PAWL_OK);
+    assert_int_equal(process_run(launcher, &spec, &limits, &output, end, &err), PAWL_OK);
     assert_true(clock_boot_ms() - began_ms < SOON_MS);
-    keeper_free(keeper);
+    launcher_free(launcher);
     return output;
 }
 
@@ -98,13 +98,13 @@ static void last_line(const char *script, char line[64]) {
     char shell[] = "/bin/sh", flag[] = "-c", *argv[] = {shell, flag, (char *)script, NULL};
     struct process_spec spec = {.argv = argv, .input = STR(""), .on_line = keep_line, .self = line};
     struct process_limits limits = {0, NULL};
-    struct keeper *keeper = NULL;
+    struct launcher *launcher = NULL;
     struct process_end end;
     pawl_error err = {0};
     line[0] = '\0';
-    assert_int_equal(keeper_create("test", KEEPER_OWN_THREAD, &keeper, &err), PAWL_OK);
-    assert_int_equal(process_run(keeper, &spec, &limits, NULL, &end, &err), PAWL_OK);
-    keeper_free(keeper);
+    assert_int_equal(launcher_create("test", LAUNCHER_OWN_THREAD, &launcher, &err), PAWL_OK);
+    assert_int_equal(process_run(launcher, &spec, &limits, NULL, &end, &err), PAWL_OK);
+    launcher_free(launcher);
 }
 
 /* Half a line is no line when its writer was killed: 1 may have been meant to become 12. */
@@ -150,18 +150,19 @@ TEST(test_an_exit_code_says_whether_to_try_again) {
 
 TEST(test_a_missing_program_was_not_started) {
     char name[] = "/nowhere/handle.sh", *argv[] = {name, NULL};
-    struct keeper *keeper = NULL;
+    struct launcher *launcher = NULL;
     struct process_spec spec = {.argv = argv, .input = STR("")};
     struct process_limits limits = {0, NULL};
     struct process_end end;
     pawl_error err = {0};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(keeper_create("test", i == 0 ? KEEPER_OWN_THREAD : KEEPER_CALLER, &keeper, &err),
-                         PAWL_OK);
-        assert_int_equal(process_run(keeper, &spec, &limits, NULL, &end, &err), PAWL_NOT_FOUND);
+        assert_int_equal(
+            launcher_create("test", i == 0 ? LAUNCHER_OWN_THREAD : LAUNCHER_CALLER, &launcher, &err),
+            PAWL_OK);
+        assert_int_equal(process_run(launcher, &spec, &limits, NULL, &end, &err), PAWL_NOT_FOUND);
         assert_int_equal(end.outcome, PROCESS_NOT_STARTED);
         assert_non_null(strstr(err.text, "/nowhere/handle.sh"));
-        keeper_free(keeper);
+        launcher_free(launcher);
     }
 }
 

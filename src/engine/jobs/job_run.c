@@ -10,7 +10,7 @@
 #include "base/time/clock.h"
 #include "engine/jobs/job_slot.h"
 #include "handler/directive.h"
-#include "process/run.h"
+#include "process/process.h"
 #include "work/authority.h"
 #include "work/observe.h"
 #include "work/run/consolidate_job.h"
@@ -243,7 +243,7 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     struct process_limits limits = {slot->deadline_ms, &slot->handle.cancel};
     pawl_status status = buf_status(&input, "jobs", &err);
     if (status == PAWL_OK)
-        status = process_run(tools_keeper(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
+        status = process_run(tools_launcher(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(arena, &end, buf_str(&output), slot->timeout_ms, result);
     else if (end.outcome == PROCESS_NOT_STARTED)

@@ -251,7 +251,7 @@ static void read_mailbox(struct job_side *side, int64_t now_ms) {
         rest_over(side, now_ms, side->quiet);
     side->woken = false;
     /* While no program can be started nothing is claimed. */
-    int64_t blocked_ms = trouble_until_ms(keeper_trouble(tools_keeper(side->config.tools)), NULL);
+    int64_t blocked_ms = start_failures_until_ms(launcher_failures(tools_launcher(side->config.tools)), NULL);
     if (blocked_ms > now_ms)
         job_core_claim_at(side->core, blocked_ms);
     if (side->stops > side->stops_seen) {

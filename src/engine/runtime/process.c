@@ -1,7 +1,6 @@
 /* Handlers that are programs, in the worker's loop. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -40,7 +39,7 @@ static pawl_status start(struct runtime *runtime, struct process *process, const
                                 .out_kept = PROCESS_STDOUT_KEPT};
     pawl_status status = buf_status(&input, "process", err);
     if (status == PAWL_OK)
-        status = process_start(process, runtime->keeper, &spec, err);
+        status = process_start(process, runtime->launcher, &spec, err);
     buf_free(&input);
     arena_free(arena);
     return status;
@@ -60,11 +59,9 @@ void runtime_process_start(struct runtime *runtime, int slot, const struct engin
             observe_message_end(runtime->config.observer, work,
                                 &(struct observed_end){ROLLUP_OTHER, str_from(error.text), NULL, {NULL, 0}});
         size_t at = runtime->failed_count++;
-        int64_t until_ms = trouble_until_ms(keeper_trouble(runtime->keeper), handler->argv[0]);
+        struct start_failures *failures = launcher_failures(runtime->launcher);
         runtime->failed_slots[at] = slot;
-        runtime->failed_waits_ms[at] = late           ? 0
-                                       : until_ms > 0 ? until_ms - clock_boot_ms()
-                                                      : TROUBLE_WAIT_MS_MIN;
+        runtime->failed_waits_ms[at] = late ? 0 : start_failures_wait_ms(failures, handler->argv[0]);
         return;
     }
     runtime->process_timeouts_ms[slot] = handler->timeout_ms;
@@ -79,36 +76,15 @@ void runtime_process_cancel(struct runtime *runtime, int slot, enum stop_reason 
     process_stop(&runtime->processes[slot], reason, clock_boot_ms());
 }
 
-/* Ends orphans. Children of keepers neither start nor end meanwhile. */
 static void sweep(struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
-    struct keeper *keepers[RUNTIME_KEEPERS_MAX + 1] = {runtime->keeper};
-    struct orphan_keep kept[RUNTIME_KEEPERS_MAX + 1] = {0};
-    size_t keeper_count = 1, room = 1, count = 0;
-    for (size_t i = 0; i < config->keeper_count; i++)
-        keepers[keeper_count++] = config->keepers[i];
-    for (size_t i = 0; i < keeper_count; i++) {
-        keeper_lock(keepers[i], &kept[i]);
-        room += kept[i].count;
-    }
-    pid_t *pids = calloc(room, sizeof(*pids));
-    char(*runs)[ORPHAN_RUN_BYTES] = calloc(room, sizeof(*runs));
-    for (size_t k = 0; pids != NULL && runs != NULL && k < keeper_count; k++) {
-        for (size_t i = 0; i < kept[k].count; i++) {
-            pids[count] = kept[k].pids[i];
-            memcpy(runs[count++], kept[k].runs[i], ORPHAN_RUN_BYTES);
-        }
-    }
-    struct orphan_keep keep = {pids, (const char(*)[ORPHAN_RUN_BYTES])runs, count};
-    if (pids != NULL && runs != NULL) {
-        int found = orphan_sweep(&keep, &runtime->others);
-        if (found > 0)
-            log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
-    }
-    for (size_t i = 0; i < keeper_count; i++)
-        keeper_unlock(keepers[i]);
-    free(pids);
-    free(runs);
+    struct launcher *launchers[RUNTIME_LAUNCHERS_MAX + 1] = {runtime->launcher};
+    size_t count = 1;
+    for (size_t i = 0; i < config->launcher_count; i++)
+        launchers[count++] = config->launchers[i];
+    int found = orphan_sweep(launchers, count, &runtime->others);
+    if (found > 0)
+        log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
 }
 
 /* Given back when it was told to end; its directive counts when it exited on its own. */
@@ -161,7 +137,7 @@ static void ended(struct runtime *runtime, int slot) {
                                                 .elapsed_us = how.elapsed_us});
 }
 
-static void tell(struct runtime *runtime, const struct trouble_row *row) {
+static void tell(struct runtime *runtime, const struct start_failure *row) {
     const char *what = row->program[0] != '\0' ? row->program : "any program";
     if (row->open)
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "cannot_start", "program=%s reason=%s then=%s", what,
@@ -175,18 +151,18 @@ static void tell(struct runtime *runtime, const struct trouble_row *row) {
  * nothing can be started, or the only handler's program cannot, nothing is claimed. */
 void runtime_process_trouble(struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
-    struct trouble_row row;
+    struct start_failure row;
     int64_t until_ms = 0;
     int open = 0;
-    for (size_t i = 0; i <= config->keeper_count; i++) {
-        struct trouble *trouble =
-            keeper_trouble(i < config->keeper_count ? config->keepers[i] : runtime->keeper);
+    for (size_t i = 0; i <= config->launcher_count; i++) {
+        struct start_failures *failures =
+            launcher_failures(i < config->launcher_count ? config->launchers[i] : runtime->launcher);
         const struct handler *only = config->handlers->count == 1 ? &config->handlers->handlers[0] : NULL;
         bool program = only != NULL && only->kind == HANDLER_PROCESS;
-        open += atomic_load_explicit(&trouble->open, memory_order_relaxed);
-        int64_t this_ms = trouble_until_ms(trouble, program ? only->argv[0] : NULL);
+        open += atomic_load_explicit(&failures->open, memory_order_relaxed);
+        int64_t this_ms = start_failures_until_ms(failures, program ? only->argv[0] : NULL);
         until_ms = this_ms > until_ms ? this_ms : until_ms;
-        while ((open > 0 || runtime->troubled) && trouble_news(trouble, &row))
+        while ((open > 0 || runtime->troubled) && start_failures_changed(failures, &row))
             tell(runtime, &row);
     }
     if (runtime->troubled == (open > 0) && runtime->trouble_until_ms == until_ms)
@@ -217,7 +193,7 @@ void runtime_process_tick(struct runtime *runtime, int64_t now_ms) {
         sweep(runtime);
     }
     /* Orphans of tools and receptors are looked for now and then. */
-    if (runtime->config.keeper_count > 0 && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
+    if (runtime->config.launcher_count > 0 && runtime->config.own_process && runtime->sweep_ms == INT64_MAX)
         runtime->sweep_ms = now_ms + SWEEP_JOBS_MS;
 }
 

@@ -115,7 +115,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     char name[24];
     snprintf(name, sizeof(name), "%016llx", (unsigned long long)seed);
     if (status == PAWL_OK)
-        status = keeper_create(name, KEEPER_CALLER, &runtime->keeper, err);
+        status = launcher_create(name, LAUNCHER_CALLER, &runtime->launcher, err);
     if (status == PAWL_OK)
         status = make_rules(runtime, err);
     if (status == PAWL_OK)
@@ -418,7 +418,7 @@ void runtime_free(struct runtime *runtime) {
     free(runtime->claims);
     free(runtime->processes);
     free(runtime->process_timeouts_ms);
-    keeper_free(runtime->keeper);
+    launcher_free(runtime->launcher);
     free(runtime->observed);
     free(runtime->failed_slots);
     free(runtime->failed_waits_ms);

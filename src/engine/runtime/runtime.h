@@ -8,9 +8,10 @@
 #include "engine/runtime/pool.h"
 #include "engine/runtime/store_thread.h"
 #include "handler/table.h"
+#include "process/orphan.h"
 #include "process/process.h"
 
-enum { RUNTIME_KEEPERS_MAX = 4 };
+enum { RUNTIME_LAUNCHERS_MAX = 4 };
 
 /* What a worker is made of; texts are borrowed for as long as the runtime lives. */
 struct runtime_config {
@@ -18,8 +19,8 @@ struct runtime_config {
     struct store_config store;
     struct handler_table *handlers;
     struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
-    struct keeper *keepers[RUNTIME_KEEPERS_MAX]; /* other starters of programs besides the runtime */
-    size_t keeper_count;
+    struct launcher *launchers[RUNTIME_LAUNCHERS_MAX]; /* other starters of programs besides the runtime */
+    size_t launcher_count;
     int64_t cleanup_ms;        /* between two rounds of housekeeping */
     struct observer *observer; /* NULL: nothing is noted */
     bool own_process;
@@ -51,7 +52,7 @@ struct runtime {
     struct store_thread *control;
     struct store_thread *claims;  /* beside work, under load; connects when it is first needed */
     struct bundle *bundles;       /* by slot */
-    struct keeper *keeper;        /* of the programs of messages */
+    struct launcher *launcher;    /* of the programs of messages */
     struct process *processes;    /* by slot */
     int64_t *process_timeouts_ms; /* by slot */
     struct observed *observed;    /* by slot: what its program works on */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "http/http.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 
 enum {
     MCP_LINE_BYTES_MAX = 8388608,  /* one message */
@@ -33,7 +33,7 @@ const char *mcp_era_name(enum mcp_era era);
 struct mcp_config {
     const char *name; /* for errors */
     /* A program that is spoken to through its stdin and stdout … */
-    struct keeper *keeper;
+    struct launcher *launcher;
     char *const *argv;
     const struct environment_pair *pairs;
     size_t pair_count;

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/mcp/int.h"
-#include "process/quiet_write.h"
 
 enum { LOOK_MS = 50, READ_BYTES = 65536 };
 
@@ -17,11 +16,11 @@ pawl_status mcp_stdio_open(struct mcp_session *session, pawl_error *err) {
     struct child_request request = {config->argv, config->pairs, config->pair_count, NULL};
     buf_init(&session->in, MCP_LINE_BYTES_MAX + READ_BYTES + 1);
     buf_init(&session->out, 0);
-    return child_start(config->keeper, &request, &session->child, err);
+    return child_start(config->launcher, &request, &session->child, err);
 }
 
 void mcp_stdio_close(struct mcp_session *session, int64_t grace_ms) {
-    child_end(session->config->keeper, &session->child, grace_ms);
+    child_end(&session->child, grace_ms);
     buf_free(&session->in);
     buf_free(&session->out);
 }
@@ -38,7 +37,7 @@ static pawl_status ended(struct mcp_session *session, pawl_error *err) {
 
 static pawl_status write_some(struct mcp_session *session, pawl_error *err) {
     size_t left = session->out.len - session->out_at;
-    ssize_t wrote = write_quietly(session->child.in_fd, session->out.ptr + session->out_at, left);
+    ssize_t wrote = child_write(&session->child, session->out.ptr + session->out_at, left);
     if (wrote < 0 && errno != EAGAIN && errno != EINTR)
         return ended(session, err);
     session->out_at += wrote > 0 ? (size_t)wrote : 0;

@@ -8,7 +8,7 @@
 #include "base/uuid.h"
 #include "handler/tools/int.h"
 #include "handler/webhook.h"
-#include "process/run.h"
+#include "process/process.h"
 
 enum { PAIRS_OWN = 4 };
 
@@ -74,7 +74,7 @@ pawl_status tools_process_call(struct tools *tools, const struct tool *tool, con
     if (status == PAWL_OK)
         status = make_pairs(tool, call, arena, &spec, err);
     if (status == PAWL_OK)
-        status = process_run(tools->keeper, &spec, &limits, &output, &end, err);
+        status = process_run(tools->launcher, &spec, &limits, &output, &end, err);
     if (end.wait_ms > 0 && call->not_started_ms != NULL)
         atomic_store(call->not_started_ms, end.wait_ms);
     if (status == PAWL_OK)

@@ -257,7 +257,7 @@ static pawl_status add_server(const struct reader *reader, const struct tree *in
     if (status != PAWL_OK)
         return status;
     server->tools = tools;
-    server->config.keeper = tools->keeper;
+    server->config.launcher = tools->launcher;
     server->config.argv = argv;
     server->config.pairs = pairs;
     server->config.headers = headers;

@@ -64,7 +64,7 @@ struct tool_server {
 
 struct tools {
     struct arena *arena;
-    struct keeper *keeper;
+    struct launcher *launcher;
     struct tool *items;
     size_t count;
     struct tool_server *servers;

@@ -28,7 +28,7 @@ pawl_status tools_create(const char *name, struct tools **tools, pawl_error *err
         tools_free(made);
         return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
     }
-    pawl_status status = keeper_create(name, KEEPER_OWN_THREAD, &made->keeper, err);
+    pawl_status status = launcher_create(name, LAUNCHER_OWN_THREAD, &made->launcher, err);
     if (status != PAWL_OK) {
         tools_free(made);
         return status;
@@ -46,7 +46,7 @@ void tools_free(struct tools *tools) {
         schema_free(tools->items[i].input);
     for (int i = 0; i < tools->client_count; i++)
         http_client_free(tools->clients[i]);
-    keeper_free(tools->keeper);
+    launcher_free(tools->launcher);
     arena_free(tools->arena);
     free(tools->items);
     free(tools->servers);
@@ -54,8 +54,8 @@ void tools_free(struct tools *tools) {
     free(tools);
 }
 
-struct keeper *tools_keeper(struct tools *tools) {
-    return tools->keeper;
+struct launcher *tools_launcher(struct tools *tools) {
+    return tools->launcher;
 }
 
 struct tool_server *tools_server_of(struct tools *tools, pawl_str uses, pawl_str *tool) {

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "domain/schema/schema.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 
 enum {
     TOOLS_MAX = 256,            /* registered by name, without those of MCP servers */
@@ -133,7 +133,7 @@ PAWL_MUSTCHECK pawl_status tools_ping(struct tools *tools, pawl_str server, cons
                                       struct arena *arena, struct tools_ping **pings, size_t *count,
                                       pawl_error *err);
 
-/* Who keeps the child processes, for the sweep of orphans. */
-struct keeper *tools_keeper(struct tools *tools);
+/* Of the child processes, for the sweep of orphans. */
+struct launcher *tools_launcher(struct tools *tools);
 
 #endif

@@ -43,8 +43,9 @@ static pawl_status read_targets(struct alert_watch *watch, const char *path, paw
             status =
                 error_set(err, PAWL_INVALID, "alerts", "the target '%.*s' is there already", STR_ARG(name));
     }
-    return status == PAWL_OK ? keeper_create("alerts", KEEPER_OWN_THREAD, &watch->sender.world.keeper, err)
-                             : status;
+    return status == PAWL_OK
+               ? launcher_create("alerts", LAUNCHER_OWN_THREAD, &watch->sender.world.launcher, err)
+               : status;
 }
 
 pawl_status alert_watch_create(const struct alert_watch_config *config, struct alert_watch **watch,
@@ -91,7 +92,7 @@ void alert_watch_free(struct alert_watch *watch) {
     }
     for (size_t i = 0; i < watch->sender.world.client_count; i++)
         http_client_free(watch->sender.world.clients[i]);
-    keeper_free(watch->sender.world.keeper);
+    launcher_free(watch->sender.world.launcher);
     handler_table_free(watch->sender.targets);
     pthread_mutex_destroy(&watch->sender.world.lock);
     pthread_mutex_destroy(&watch->lock);
@@ -99,8 +100,8 @@ void alert_watch_free(struct alert_watch *watch) {
     free(watch);
 }
 
-struct keeper *alert_watch_keeper(struct alert_watch *watch) {
-    return watch->sender.world.keeper;
+struct launcher *alert_watch_launcher(struct alert_watch *watch) {
+    return watch->sender.world.launcher;
 }
 
 /* One look in the caller's thread: the turn, if it is due, and what is to be delivered. */
@@ -208,7 +209,7 @@ static pawl_status check_rules(struct alert_watch *watch, pawl_error *err) {
 }
 
 pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err) {
-    bool has_file = watch->sender.world.keeper != NULL;
+    bool has_file = watch->sender.world.launcher != NULL;
     pawl_status status = has_file ? check_rules(watch, err) : PAWL_OK;
     if (status != PAWL_OK)
         return status;

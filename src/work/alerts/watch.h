@@ -4,7 +4,7 @@
 #define WORK_ALERTS_WATCH_H
 
 #include "base/log.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 #include "store/store.h"
 
 struct alert_watch;
@@ -25,6 +25,6 @@ void alert_watch_free(struct alert_watch *watch);
 PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err);
 
 /* Who starts its programs; NULL when it has none. */
-struct keeper *alert_watch_keeper(struct alert_watch *watch);
+struct launcher *alert_watch_launcher(struct alert_watch *watch);
 
 #endif

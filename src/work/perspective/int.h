@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/stop.h"
 #include "http/http.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 #include "work/observe.h"
 #include "work/perspective/perspective.h"
 
@@ -88,7 +88,7 @@ struct perspectives {
     struct arena *arena; /* names */
     struct function functions[PERSPECTIVE_FUNCTIONS_MAX];
     size_t function_count;
-    struct keeper *keeper; /* of programs; NULL without */
+    struct launcher *launcher; /* of programs; NULL without */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct projector *free_projectors;

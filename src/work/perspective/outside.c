@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/webhook.h"
+#include "process/process.h"
 #include "process/program.h"
-#include "process/run.h"
 #include "store/apply.h"
 #include "work/perspective/int.h"
 
@@ -52,8 +52,8 @@ static pawl_status run_program(const struct work *work, const struct perspective
     if (status == PAWL_OK)
         status = program_find(work->projector->arena, argv[0], &argv[0], err);
     if (status == PAWL_NOT_FOUND || status == PAWL_INVALID) {
-        int64_t wait_ms = trouble_begin(keeper_trouble(work->all->keeper), argv != NULL ? argv[0] : name,
-                                        status, err->text);
+        int64_t wait_ms = start_failed(launcher_failures(work->all->launcher), argv != NULL ? argv[0] : name,
+                                       status, err->text);
         perspective_hold(work->all, row->key, wait_ms);
     }
     if (status != PAWL_OK)
@@ -65,7 +65,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
                                 .out_kept = PROCESS_STDOUT_KEPT};
     struct process_limits limits = {call_deadline(work),
                                     work->cancel != NULL ? work->cancel : &work->all->stop};
-    status = process_run(work->all->keeper, &spec, &limits, NULL, &end, err);
+    status = process_run(work->all->launcher, &spec, &limits, NULL, &end, err);
     if (status != PAWL_OK) {
         perspective_hold(work->all, row->key, end.wait_ms);
         return PAWL_UNAVAILABLE;

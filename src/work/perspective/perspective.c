@@ -180,7 +180,7 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
     pawl_status status = all->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
                                             : PAWL_OK;
     if (status == PAWL_OK && config->outside)
-        status = keeper_create("perspectives", KEEPER_OWN_THREAD, &all->keeper, err);
+        status = launcher_create("perspectives", LAUNCHER_OWN_THREAD, &all->launcher, err);
     if (status == PAWL_OK)
         status = handler_table_add_perspectives(table, perspectives_wake, all, err);
     if (status != PAWL_OK) {
@@ -239,13 +239,13 @@ void perspectives_free(struct perspectives *all) {
     }
     for (size_t i = 0; i < all->owed_count; i++)
         free(all->owed[i].text);
-    keeper_free(all->keeper);
+    launcher_free(all->launcher);
     arena_free(all->arena);
     pthread_cond_destroy(&all->changed);
     pthread_mutex_destroy(&all->lock);
     free(all);
 }
 
-struct keeper *perspectives_keeper(struct perspectives *perspectives) {
-    return perspectives->keeper;
+struct launcher *perspectives_launcher(struct perspectives *perspectives) {
+    return perspectives->launcher;
 }

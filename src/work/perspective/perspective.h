@@ -40,6 +40,6 @@ bool perspectives_all_behind(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 
 /* What starts their programs; NULL = nothing. */
-struct keeper *perspectives_keeper(struct perspectives *perspectives);
+struct launcher *perspectives_launcher(struct perspectives *perspectives);
 
 #endif

@@ -13,7 +13,7 @@
 #include "handler/function.h"
 #include "handler/message.h"
 #include "handler/webhook.h"
-#include "process/run.h"
+#include "process/process.h"
 #include "work/receptors/event_origin.h"
 
 enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
@@ -78,7 +78,7 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
     struct process_limits limits = {call->deadline_ms, call->cancel};
     pawl_status status = buf_status(&input, "receptor", &err);
     if (status == PAWL_OK)
-        status = process_run(world->keeper, &spec, &limits, &output, &end, &err);
+        status = process_run(world->launcher, &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(call, &end, buf_str(&output), verdict);
     else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's trouble: nothing was tried */

@@ -6,12 +6,12 @@
 
 #include "handler/table.h"
 #include "http/http.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 
 enum { RECEPTOR_CLIENTS_MAX = 64 };
 
 struct receptor_world {
-    struct keeper *keeper;
+    struct launcher *launcher;
     const char *source; /* of CloudEvents: "/pawl/<service>" */
     pthread_mutex_t lock;
     struct http_client *clients[RECEPTOR_CLIENTS_MAX]; /* that are not in use */

@@ -356,7 +356,7 @@ pawl_status receptors_create(const struct store_config *store, pawl_str service,
     made->world.source = made->source;
     pthread_mutex_init(&made->world.lock, NULL);
     shared_store_init(&made->shared, store);
-    pawl_status status = keeper_create("receptors", KEEPER_OWN_THREAD, &made->world.keeper, err);
+    pawl_status status = launcher_create("receptors", LAUNCHER_OWN_THREAD, &made->world.launcher, err);
     if (status != PAWL_OK) {
         receptors_free(made);
         return status;
@@ -366,8 +366,8 @@ pawl_status receptors_create(const struct store_config *store, pawl_str service,
     return PAWL_OK;
 }
 
-struct keeper *receptors_keeper(struct receptors *receptors) {
-    return receptors->world.keeper;
+struct launcher *receptors_launcher(struct receptors *receptors) {
+    return receptors->world.launcher;
 }
 
 void receptors_free(struct receptors *receptors) {
@@ -375,7 +375,7 @@ void receptors_free(struct receptors *receptors) {
         return;
     for (size_t i = 0; i < receptors->world.client_count; i++)
         http_client_free(receptors->world.clients[i]);
-    keeper_free(receptors->world.keeper);
+    launcher_free(receptors->world.launcher);
     shared_store_close(&receptors->shared);
     pthread_mutex_destroy(&receptors->world.lock);
     free(receptors);

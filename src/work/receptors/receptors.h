@@ -3,7 +3,7 @@
 #define WORK_RECEPTORS_RECEPTORS_H
 
 #include "handler/table.h"
-#include "process/keeper.h"
+#include "process/launcher.h"
 #include "store/store.h"
 
 struct receptors;
@@ -16,6 +16,6 @@ PAWL_MUSTCHECK pawl_status receptors_create(const struct store_config *store, pa
 void receptors_free(struct receptors *receptors); /* takes NULL */
 
 /* Who starts their programs. */
-struct keeper *receptors_keeper(struct receptors *receptors);
+struct launcher *receptors_launcher(struct receptors *receptors);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/tools/tools.h"
+#include "process/orphan.h"
 
 enum { FINE = 1, FAILS, NEVER, CHANGED, DEADLINE_MS = 2500, LATE_MS = 3000, THREADS = 8, TEXT_BYTES = 1024 };
 
@@ -216,13 +217,13 @@ static void try_all(void) {
         pthread_join(threads[i], NULL);
 }
 
-static void start_http(struct keeper *keeper, struct child *child) {
+static void start_http(struct launcher *launcher, struct child *child) {
     static char python[] = "/usr/bin/python3", script[] = PAWL_SOURCE_ROOT "/tests/mcp/evil_server.py",
                 http[] = "--http";
     static char *const argv[] = {python, script, http, NULL};
     struct child_request request = {argv, NULL, 0, NULL};
     pawl_error err;
-    assert_int_equal(child_start(keeper, &request, child, &err), PAWL_OK);
+    assert_int_equal(child_start(launcher, &request, child, &err), PAWL_OK);
     struct pollfd ready = {child->out_fd, POLLIN, 0};
     assert_int_equal(poll(&ready, 1, 20000), 1);
     char text[32] = "";
@@ -235,14 +236,14 @@ static void start_http(struct keeper *keeper, struct child *child) {
 TEST(everything_is_contained) {
     const char *rounds_text = getenv("PAWL_EVIL_ROUNDS");
     int rounds = rounds_text != NULL ? (int)strtol(rounds_text, NULL, 10) : 1;
-    struct keeper *keeper = NULL;
+    struct launcher *launcher = NULL;
     struct child child;
     pawl_error err;
     size_t before = 0;
     struct orphan_others others;
     assert_true(orphan_adopt(&others));
-    assert_int_equal(keeper_create("evil-http", KEEPER_OWN_THREAD, &keeper, &err), PAWL_OK);
-    start_http(keeper, &child);
+    assert_int_equal(launcher_create("evil-http", LAUNCHER_OWN_THREAD, &launcher, &err), PAWL_OK);
+    start_http(launcher, &child);
     for (int round = 1; round <= rounds; round++) {
         try_all();
         malloc_trim(0);
@@ -252,7 +253,7 @@ TEST(everything_is_contained) {
         if (round == 2)
             before = used;
     }
-    child_end(keeper, &child, 2000);
+    child_end(&child, 2000);
     assert_int_equal(atomic_load(&world.wrong), 0);
 #ifndef __SANITIZE_ADDRESS__
     if (rounds > 2) {
@@ -267,7 +268,7 @@ TEST(everything_is_contained) {
     while ((reaped = waitpid(-1, NULL, WNOHANG)) > 0)
         continue;
     assert_true(reaped == -1 && errno == ECHILD);
-    keeper_free(keeper);
+    launcher_free(launcher);
 }
 
 int main(void) {

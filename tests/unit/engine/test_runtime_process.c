@@ -13,15 +13,15 @@ TEST(no_program_is_started_after_the_fence) {
     pawl_error err = {0};
     struct handler_table *table = NULL;
     struct process process = {0};
-    struct keeper *keeper = NULL;
+    struct launcher *launcher = NULL;
     int failed_slot = -1;
     int64_t failed_wait_ms = 7;
     struct item item = {.kind = KIND_OUTBOX, .type = STR("t"), .payload = STR("{}"), .attempt = 1};
     const struct item *items[] = {&item};
     assert_int_equal(handler_table_create(&table, &err), PAWL_OK);
     assert_int_equal(handler_table_add_spec(table, STR("*=exec:/bin/true"), &err), PAWL_OK);
-    assert_int_equal(keeper_create("test", KEEPER_CALLER, &keeper, &err), PAWL_OK);
-    struct runtime runtime = {.keeper = keeper,
+    assert_int_equal(launcher_create("test", LAUNCHER_CALLER, &launcher, &err), PAWL_OK);
+    struct runtime runtime = {.launcher = launcher,
                               .config = {.handlers = table},
                               .processes = &process,
                               .failed_slots = &failed_slot,
@@ -33,7 +33,7 @@ TEST(no_program_is_started_after_the_fence) {
     assert_int_equal(runtime.failed_count, 1);
     assert_int_equal(failed_slot, 0);
     assert_int_equal(failed_wait_ms, 0); /* no failure: it has not run */
-    keeper_free(keeper);
+    launcher_free(launcher);
     handler_table_free(table);
 }
 

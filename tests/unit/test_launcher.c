@@ -1,16 +1,16 @@
-/* Children of a keeper are known to whoever sweeps orphans from their first moment to their last. */
+/* Children of a launcher are known to the sweep of orphans from their first moment to their last. */
 #include "support/check.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "process/keeper.h"
+#include "process/launcher.h"
 
 enum { CHILDREN = 300 };
 
 struct watch {
-    struct keeper *keeper;
+    struct launcher *launcher;
     atomic_bool ended;
     atomic_int strangers;
 };
@@ -20,17 +20,13 @@ struct watch {
 static void *watch_main(void *self) {
     struct watch *watch = self;
     while (!atomic_load(&watch->ended)) {
-        struct orphan_keep keep;
         siginfo_t info = {0};
-        keeper_lock(watch->keeper, &keep);
+        launcher_lock(watch->launcher);
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0) {
-            bool known = false;
-            for (size_t i = 0; i < keep.count; i++)
-                known = known || keep.pids[i] == info.si_pid;
-            if (!known)
+            if (!launcher_has_child(watch->launcher, info.si_pid))
                 atomic_fetch_add(&watch->strangers, 1);
         }
-        keeper_unlock(watch->keeper);
+        launcher_unlock(watch->launcher);
     }
     return NULL;
 }
@@ -41,22 +37,22 @@ TEST(test_a_sweep_knows_a_child_that_just_started) {
     char program[] = "/bin/true", *argv[] = {program, NULL};
     struct child_request request = {.argv = argv};
     int wrong = 0;
-    assert_int_equal(keeper_create("test", KEEPER_OWN_THREAD, &watch.keeper, NULL), PAWL_OK);
+    assert_int_equal(launcher_create("test", LAUNCHER_OWN_THREAD, &watch.launcher, NULL), PAWL_OK);
     assert_int_equal(pthread_create(&thread, NULL, watch_main, &watch), 0);
     for (int i = 0; i < CHILDREN; i++) {
         struct child child = {0};
-        assert_int_equal(child_start(watch.keeper, &request, &child, NULL), PAWL_OK);
-        struct child_exit end = child_end(watch.keeper, &child, 10000);
+        assert_int_equal(child_start(watch.launcher, &request, &child, NULL), PAWL_OK);
+        struct child_exit end = child_end(&child, 10000);
         wrong += !end.exited || end.status != 0;
     }
     atomic_store(&watch.ended, true);
     pthread_join(thread, NULL);
-    keeper_free(watch.keeper);
+    launcher_free(watch.launcher);
     assert_int_equal(atomic_load(&watch.strangers), 0);
     assert_int_equal(wrong, 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_sweep_knows_a_child_that_just_started)};
-    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("launcher", tests, NULL, NULL);
 }

@@ -1,0 +1,46 @@
+/* A child process seen from its parent: the pipes between them. launcher.h starts and ends it. */
+#ifndef PROCESS_CHILD_H
+#define PROCESS_CHILD_H
+
+#include <sys/types.h>
+
+#include "pawl.h"
+#include "process/spawn.h"
+
+enum { CHILD_STDERR_KEPT = 4096 };
+
+struct launcher;
+
+struct child {
+    pid_t pid;                        /* 0 = none */
+    int pidfd, in_fd, out_fd, err_fd; /* -1 = closed; none of them blocks */
+    char err_tail[CHILD_STDERR_KEPT]; /* the last of its stderr, oldest first */
+    size_t err_len;
+    struct launcher *launcher; /* and the child's place in it */
+    int slot;
+};
+
+struct child_request {
+    char *const *argv; /* argv[0] is a path */
+    const struct environment_pair *pairs;
+    size_t pair_count;
+    const pawl_str *input; /* all of its stdin; NULL = a pipe, in_fd */
+};
+
+/* Opens our ends of its pipes, and in fds those that become its stdin, stdout and stderr; the caller closes
+ * these. */
+PAWL_MUSTCHECK pawl_status child_open(struct child *child, const pawl_str *input, int fds[3],
+                                      pawl_error *err);
+void child_close(struct child *child);
+
+/* Reads what is in its stderr and keeps the end of it. */
+void child_read_stderr(struct child *child);
+
+/* write() to its stdin without the signal that a closed pipe raises, whatever the program does about signals.
+ */
+ssize_t child_write(const struct child *child, const char *bytes, size_t len);
+
+/* Waits up to wait_ms for it to end; what it writes meanwhile is thrown away, so that it does not block. */
+void child_wait(struct child *child, int64_t wait_ms);
+
+#endif
