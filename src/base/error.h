@@ -27,6 +27,12 @@ static inline pawl_status error_same(pawl_status returned, pawl_status given) {
 #define error_errno(err, status, ...) error_same((error_errno)(err, status, __VA_ARGS__), status)
 #endif
 
+/* PAWL_NO_MEMORY, in the words that all of the code uses for it. */
+static inline pawl_status error_no_memory(pawl_error *err, const char *op) {
+    (void)error_set(err, PAWL_NO_MEMORY, op, "out of memory");
+    return PAWL_NO_MEMORY;
+}
+
 /* Makes *err say "ok"; takes NULL. */
 void error_clear(pawl_error *err);
 

@@ -49,6 +49,26 @@ pawl_str str_trim(pawl_str text) {
     return text;
 }
 
+pawl_str str_skip(pawl_str text, size_t bytes) {
+    size_t skipped = bytes < text.len ? bytes : text.len;
+    return (pawl_str){text.ptr + skipped, text.len - skipped};
+}
+
+pawl_str str_before(pawl_str text, char separator, pawl_str *rest) {
+    const char *at = text.len > 0 ? memchr(text.ptr, separator, text.len) : NULL;
+    size_t len = at != NULL ? (size_t)(at - text.ptr) : text.len;
+    if (rest != NULL)
+        *rest = at != NULL ? str_skip(text, len + 1) : (pawl_str){NULL, 0};
+    return (pawl_str){text.ptr, len};
+}
+
+bool str_next(pawl_str *rest, char separator, pawl_str *part) {
+    if (rest->len == 0)
+        return false;
+    *part = str_before(*rest, separator, rest);
+    return true;
+}
+
 pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err) {
     if (str_absent(text)) {
         *copy = (pawl_str){NULL, 0};

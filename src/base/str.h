@@ -31,6 +31,22 @@ int str_compare(pawl_str a, pawl_str b);
 /* Without the blanks, tabs and line ends on both sides. */
 pawl_str str_trim(pawl_str text);
 
+/* Without its first bytes; empty when there are no more. */
+pawl_str str_skip(pawl_str text, size_t bytes);
+
+/* The text before the first separator, and in *rest what follows it; all of it, and an absent *rest, when
+ * there is none. rest may be NULL. */
+pawl_str str_before(pawl_str text, char separator, pawl_str *rest);
+
+/* Takes the part up to the next separator off the front of *rest; false when nothing is left. */
+bool str_next(pawl_str *rest, char separator, pawl_str *part);
+
+/* ASCII only, whatever the locale. */
+static inline bool char_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool char_is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static inline bool char_is_alnum(char c) { return char_is_digit(c) || char_is_letter(c); }
+static inline char char_lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+
 /* A NUL-terminated copy in the arena. *copy is absent when text is absent. PAWL_NO_MEMORY is the only
  * failure. */
 PAWL_MUSTCHECK pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err);

@@ -4,6 +4,7 @@
 static bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
 size_t utf8_decode(const char *ptr, size_t len, uint32_t *code) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by width */
     const unsigned char *p = (const unsigned char *)ptr;
     if (len == 0)
         return 0;
@@ -11,33 +12,20 @@ size_t utf8_decode(const char *ptr, size_t len, uint32_t *code) {
         *code = p[0];
         return 1;
     }
-    if (p[0] >= 0xc2 && p[0] <= 0xdf) { /* c0 and c1 could only start overlong forms */
-        if (len < 2 || !is_continuation(p[1]))
+    /* c0 and c1 could only start overlong forms */
+    size_t width = p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (width == 0 || len < width)
+        return 0;
+    uint32_t value = p[0] & (0x7fu >> width);
+    for (size_t i = 1; i < width; i++) {
+        if (!is_continuation(p[i]))
             return 0;
-        *code = (uint32_t)(p[0] & 0x1f) << 6 | (uint32_t)(p[1] & 0x3f);
-        return 2;
+        value = value << 6 | (p[i] & 0x3f);
     }
-    if (p[0] >= 0xe0 && p[0] <= 0xef) {
-        if (len < 3 || !is_continuation(p[1]) || !is_continuation(p[2]))
-            return 0;
-        uint32_t value = (uint32_t)(p[0] & 0x0f) << 12 | (uint32_t)(p[1] & 0x3f) << 6 |
-                         (uint32_t)(p[2] & 0x3f);
-        if (value < 0x800 || (value >= 0xd800 && value <= 0xdfff)) /* overlong, surrogate */
-            return 0;
-        *code = value;
-        return 3;
-    }
-    if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-        if (len < 4 || !is_continuation(p[1]) || !is_continuation(p[2]) || !is_continuation(p[3]))
-            return 0;
-        uint32_t value = (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3f) << 12 |
-                         (uint32_t)(p[2] & 0x3f) << 6 | (uint32_t)(p[3] & 0x3f);
-        if (value < 0x10000 || value > 0x10ffff)
-            return 0;
-        *code = value;
-        return 4;
-    }
-    return 0;
+    if (value < least[width] || (value >= 0xd800 && value <= 0xdfff) || value > 0x10ffff)
+        return 0; /* overlong, a surrogate, beyond Unicode */
+    *code = value;
+    return width;
 }
 
 bool utf8_valid(pawl_str text, bool allow_nul, size_t *offset) {

@@ -1,4 +1,4 @@
-/* JSON text: is it valid, and how is it written. Trees are jansson's business, elsewhere. */
+/* JSON text: is it valid, and how is it written. tree.h reads it. */
 #ifndef BASE_JSON_JSON_H
 #define BASE_JSON_JSON_H
 

@@ -32,6 +32,11 @@ pawl_status tree_build_wrong(const struct tree_build *build, size_t line, size_t
     return error_set(build->err, PAWL_INVALID, build->op, "line %zu, column %zu: %s", line, column, reason);
 }
 
+pawl_status tree_build_too_deep(const struct tree_build *build, size_t line, size_t column) {
+    return tree_build_wrong(build, line, column, "the document is nested more than %zu levels deep",
+                            build->limits.depth_max);
+}
+
 pawl_status tree_build_no_memory(const struct tree_build *build) {
     return error_set(build->err, PAWL_NO_MEMORY, build->op, "no memory for a document");
 }

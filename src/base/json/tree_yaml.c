@@ -3,9 +3,9 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/json/scan.h"
 #include "base/json/tree.h"
 #include "base/json/tree_build.h"
-#include "base/limits.h"
 #include "base/str.h"
 
 enum { ANCHORS_MAX = 1000 };
@@ -39,49 +39,22 @@ static pawl_status next_event(struct reader *reader, yaml_event_t *event) {
 }
 
 static bool is_json_number(pawl_str text) {
-    size_t at = 0;
-    size_t digits = 0;
-    if (at < text.len && text.ptr[at] == '-')
-        at++;
-    size_t first = at;
-    for (; at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9'; at++)
-        digits++;
-    if (digits == 0 || (digits > 1 && text.ptr[first] == '0'))
-        return false;
-    if (at < text.len && text.ptr[at] == '.') {
-        size_t point = ++at;
-        while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9')
-            at++;
-        if (at == point)
-            return false;
-    }
-    if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
-        at++;
-        if (at < text.len && (text.ptr[at] == '+' || text.ptr[at] == '-'))
-            at++;
-        size_t exponent = at;
-        while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9')
-            at++;
-        if (at == exponent || at - exponent > 4)
-            return false;
-    }
-    return at == text.len && text.len <= PAWL_JSON_NUMBER_BYTES_MAX;
+    struct json_scan scan = {.text = text, .line = 1};
+    struct json_token token;
+    return json_next(&scan, &token) && token.type == TREE_NUMBER && token.raw.len == text.len;
 }
 
 /* What a scalar without quotes means. Everything that JSON does not know is text: yes, 0x1F, 2026-01-01. */
 static enum tree_kind plain_kind(pawl_str text) {
-    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
-    static const char *const trues[] = {"true", "True", "TRUE"};
-    static const char *const falses[] = {"false", "False", "FALSE"};
-    for (size_t i = 0; i < sizeof(nulls) / sizeof(nulls[0]); i++)
-        if (str_equal_cstr(text, nulls[i]))
-            return TREE_NULL;
-    for (size_t i = 0; i < sizeof(trues) / sizeof(trues[0]); i++) {
-        if (str_equal_cstr(text, trues[i]))
-            return TREE_TRUE;
-        if (str_equal_cstr(text, falses[i]))
-            return TREE_FALSE;
-    }
+    static const struct {
+        const char *word;
+        enum tree_kind kind;
+    } words[] = {{"", TREE_NULL},       {"~", TREE_NULL},      {"null", TREE_NULL},  {"Null", TREE_NULL},
+                 {"NULL", TREE_NULL},   {"true", TREE_TRUE},   {"True", TREE_TRUE},  {"TRUE", TREE_TRUE},
+                 {"false", TREE_FALSE}, {"False", TREE_FALSE}, {"FALSE", TREE_FALSE}};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (str_equal_cstr(text, words[i].word))
+            return words[i].kind;
     return is_json_number(text) ? TREE_NUMBER : TREE_STRING;
 }
 
@@ -177,9 +150,7 @@ static pawl_status read_container(struct reader *reader, const yaml_event_t *eve
     if ((object ? event->data.mapping_start.tag : event->data.sequence_start.tag) != NULL)
         return wrong(reader, &event->start_mark, "tags are not supported, but for !!str");
     if (depth >= reader->build.limits.depth_max)
-        return tree_build_wrong(&reader->build, event->start_mark.line + 1, event->start_mark.column + 1,
-                                "the document is nested more than %zu levels deep",
-                                reader->build.limits.depth_max);
+        return tree_build_too_deep(&reader->build, event->start_mark.line + 1, event->start_mark.column + 1);
     size_t first = reader->build.open_count;
     pawl_status status = read_items(reader, kind, depth + 1);
     return status != PAWL_OK ? status : tree_build_close(&reader->build, kind, first, value);

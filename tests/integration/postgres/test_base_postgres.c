@@ -74,8 +74,8 @@ static bool postgres_takes(PGconn *conn, const char *text) {
 
 /* Where our limits are narrower than the server's. */
 static bool is_our_limit(const char *reason) {
-    return strcmp(reason, "nested too deeply") == 0 || strcmp(reason, "exponent too large") == 0 ||
-           strcmp(reason, "number too long") == 0;
+    return strcmp(reason, "nested too deeply") == 0 || strcmp(reason, "the number's exponent is larger than 9999") == 0 ||
+           strcmp(reason, "the number has too many digits") == 0;
 }
 
 /* Whatever we accept, the server accepts; whatever we refuse, it refuses too, but for the limits. */

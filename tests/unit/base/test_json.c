@@ -122,7 +122,7 @@ TEST(check_says_where_and_why) {
     pawl_error err;
     assert_int_equal(json_check(STR("{}"), "put", &err), PAWL_OK);
     assert_int_equal(json_check(STR("{\"a\":1,}"), "put", &err), PAWL_INVALID);
-    assert_string_equal(err.text, "not valid JSON at byte 7: a key in quotes was expected");
+    assert_string_equal(err.text, "not valid JSON at byte 7: a key in quotes is expected");
     assert_string_equal(err.op, "put");
 }
 
