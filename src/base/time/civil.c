@@ -1,6 +1,8 @@
 /* The Gregorian calendar as arithmetic. */
 #include "base/time/civil.h"
 
+#include "base/str.h"
+
 int64_t civil_floor_div(int64_t value, int64_t divisor) {
     int64_t quotient = value / divisor;
     return value % divisor < 0 ? quotient - 1 : quotient;
@@ -42,3 +44,15 @@ struct civil civil_from_days(int64_t days) {
 }
 
 int civil_weekday(int64_t days) { return (int)(days + 4 - civil_floor_div(days + 4, 7) * 7); }
+
+bool civil_parse(pawl_str text, struct civil *civil) {
+    int64_t year = 0, month = 0, day = 0;
+    if (text.len != 10 || text.ptr[4] != '-' || text.ptr[7] != '-' || !char_is_digit(text.ptr[0]) ||
+        !char_is_digit(text.ptr[5]) || !char_is_digit(text.ptr[8]) ||
+        !str_to_i64((pawl_str){text.ptr, 4}, 0, 9999, &year) ||
+        !str_to_i64((pawl_str){text.ptr + 5, 2}, 1, 12, &month) ||
+        !str_to_i64((pawl_str){text.ptr + 8, 2}, 1, civil_month_days(year, (int)month), &day))
+        return false;
+    *civil = (struct civil){year, (int)month, (int)day};
+    return true;
+}

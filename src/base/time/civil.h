@@ -17,6 +17,9 @@ int civil_weekday(int64_t days); /* 0 = Sunday */
 bool civil_is_leap(int64_t year);
 int civil_month_days(int64_t year, int month);
 
+/* "2026-01-31". */
+PAWL_MUSTCHECK bool civil_parse(pawl_str text, struct civil *civil);
+
 /* Days and the rest, rounded down also before 1970. */
 int64_t civil_floor_div(int64_t value, int64_t divisor);
 

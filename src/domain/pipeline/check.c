@@ -10,7 +10,7 @@
 
 struct checker {
     const struct pipeline_world *world;
-    pawl_str step;
+    struct tree_reader in;
     unsigned roots; /* enum template_root: what the document just walked refers to */
 };
 
@@ -29,15 +29,15 @@ static bool is_run_name(pawl_str name) {
 
 static pawl_status check_use(void *self, const struct template_use *use, pawl_error *err) {
     struct checker *checker = self;
+    struct tree_reader *in = &checker->in;
     checker->roots |= use->root;
     if (use->root == TEMPLATE_ENV && !checker->world->env_any && !is_allowed(checker->world, use->name))
-        return pipeline_wrong(use->place, checker->step, err,
-                              "the variable '%.*s' is not among those that pipelines may read",
-                              STR_ARG(use->name));
+        return tree_wrong(in, use->place, "the variable '%.*s' is not among those that pipelines may read",
+                          STR_ARG(use->name));
     if (use->root == TEMPLATE_RUN && !use->optional && !is_run_name(use->name))
-        return pipeline_wrong(use->place, checker->step, err,
-                              "${%.*s} does not exist: of a run there are id, task, attempt and instant_ms",
-                              STR_ARG(use->path));
+        return tree_wrong(in, use->place,
+                          "${%.*s} does not exist: of a run there are id, task, attempt and instant_ms",
+                          STR_ARG(use->path));
     if (use->root != TEMPLATE_PARAMS || checker->world->params_later)
         return PAWL_OK;
     struct template_scope scope = {.params = checker->world->params};
@@ -46,10 +46,14 @@ static pawl_status check_use(void *self, const struct template_use *use, pawl_er
     pawl_error reason;
     bare.place = NULL; /* it precedes the step's name */
     pawl_status status = template_resolve(use->path, &scope, &value, err);
-    if (status != PAWL_OK)
-        return status;
-    status = template_fits(&bare, value, "in the parameters", &reason);
-    return status == PAWL_OK ? PAWL_OK : pipeline_wrong(use->place, checker->step, err, "%s", reason.text);
+    if (status == PAWL_OK && template_fits(&bare, value, "in the parameters", &reason) != PAWL_OK)
+        status = tree_wrong(in, use->place, "%s", reason.text);
+    return status;
+}
+
+static void check_template(struct checker *checker, const struct tree *value) {
+    if (checker->in.status == PAWL_OK && value != NULL)
+        checker->in.status = template_walk(value, check_use, checker, checker->in.err);
 }
 
 /* Whether what the document just walked refers to nothing but these roots, parameters and the environment. */
@@ -61,126 +65,125 @@ static bool is_known(const struct checker *checker, unsigned more) {
 
 /* *items: the list, when it is known. A step with a condition may be left out exactly because there is none.
  */
-static pawl_status check_foreach(struct arena *arena, const struct pipeline_step *step,
-                                 const struct checker *checker, const struct tree **items, pawl_error *err) {
+static void check_foreach(struct checker *checker, const struct pipeline_step *step,
+                          const struct tree **items) {
     struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
-    struct tree place = {.line = step->line, .column = step->column};
-    *items = NULL;
-    if (!is_known(checker, 0) || !str_absent(step->condition))
-        return PAWL_OK;
-    pawl_status status = template_fill(arena, step->foreach, &scope, items, err);
-    if (status == PAWL_OK && (*items)->kind != TREE_ARRAY)
-        status = pipeline_wrong(&place, step->id, err, "foreach is not a list");
-    if (status == PAWL_OK && (*items)->count > PAWL_PIPELINE_FOREACH_MAX)
-        status = pipeline_wrong(&place, step->id, err, "foreach has more than %d items",
-                                PAWL_PIPELINE_FOREACH_MAX);
-    return status;
+    struct tree_reader *in = &checker->in;
+    check_template(checker, step->foreach);
+    if (in->status != PAWL_OK || step->foreach == NULL || !is_known(checker, 0) ||
+        !str_absent(step->condition))
+        return;
+    in->status = template_fill(in->arena, step->foreach, &scope, items, in->err);
+    if (in->status == PAWL_OK && (*items)->kind != TREE_ARRAY)
+        tree_wrong(in, step->place, "foreach is not a list");
+    else if (in->status == PAWL_OK && (*items)->count > PAWL_PIPELINE_FOREACH_MAX)
+        tree_wrong(in, step->place, "foreach has more than %d items", PAWL_PIPELINE_FOREACH_MAX);
 }
 
 /* The arguments of one call, filled. */
-static pawl_status check_filled(struct arena *arena, const struct pipeline_step *step,
-                                const struct checker *checker, const struct template_scope *scope,
-                                const struct schema *schema, pawl_error *err) {
-    const struct tree *arguments = NULL;
+static pawl_status check_filled(struct checker *checker, const struct pipeline_step *step,
+                                struct arena *arena, const struct template_scope *scope,
+                                const struct schema *schema) {
+    const struct tree *arguments = NULL, *place = step->with->line > 0 ? step->with : step->place;
+    struct tree_reader *in = &checker->in;
     pawl_error reason;
-    struct tree place = {.line = step->line, .column = step->column};
     pawl_status status = template_fill(arena, step->with, scope, &arguments, &reason);
     if (status == PAWL_INVALID)
-        return error_set(err, status, "pipeline", "step '%.*s': %s", STR_ARG(step->id), reason.text);
+        return tree_wrong(in, NULL, "%s", reason.text);
     if (status == PAWL_OK && schema != NULL)
         status = schema_validate(schema, arguments, &reason);
     if (status == PAWL_INVALID)
-        return pipeline_wrong(step->with->line > 0 ? step->with : &place, step->id, err,
-                              "the arguments do not fit the tool '%.*s': %s", STR_ARG(step->uses),
-                              reason.text);
+        return tree_wrong(in, place, "the arguments do not fit the tool '%.*s': %s", STR_ARG(step->uses),
+                          reason.text);
     if (status == PAWL_OK && checker->world->arguments != NULL)
         status = checker->world->arguments(checker->world->self, step->uses, arguments, &reason);
     if (status == PAWL_INVALID || status == PAWL_NOT_FOUND)
-        return pipeline_wrong(step->with->line > 0 ? step->with : &place, step->id, err, "%s", reason.text);
-    return status == PAWL_OK ? PAWL_OK : error_set(err, status, "pipeline", "%s", reason.text);
+        return tree_wrong(in, place, "%s", reason.text);
+    if (status != PAWL_OK)
+        in->status = error_set(in->err, status, "pipeline", "%s", reason.text);
+    return in->status;
 }
 
 /* Arguments that refer to nothing but parameters, the environment and a list that is known are known now. */
-static pawl_status check_arguments(const struct pipeline_step *step, const struct checker *checker,
-                                   const struct tree *items, const struct schema *schema, pawl_error *err) {
+static void check_arguments(struct checker *checker, const struct pipeline_step *step,
+                            const struct tree *items, const struct schema *schema) {
     unsigned each = items != NULL ? TEMPLATE_ITEM | TEMPLATE_INDEX : 0;
     struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
     if ((schema == NULL && checker->world->arguments == NULL) || !is_known(checker, each))
-        return PAWL_OK;
+        return;
     size_t count = (checker->roots & each) != 0 ? items->count : 1;
     struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pipeline_no_memory(err);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; arena != NULL && checker->in.status == PAWL_OK && i < count; i++) {
         arena_reset(arena);
         scope.item = items != NULL && items->count > 0 ? items->items[i] : NULL;
         scope.index = items != NULL ? tree_from_i64(arena, (int64_t)i) : NULL;
-        status = items != NULL && scope.index == NULL
-                     ? pipeline_no_memory(err)
-                     : check_filled(arena, step, checker, &scope, schema, err);
+        if (items != NULL && scope.index == NULL)
+            tree_no_memory(&checker->in);
+        else
+            (void)check_filled(checker, step, arena, &scope, schema);
     }
+    if (arena == NULL)
+        tree_no_memory(&checker->in);
     arena_free(arena);
-    return status;
 }
 
-static pawl_status check_step(struct arena *arena, const struct pipeline_step *step,
-                              const struct pipeline_world *world, pawl_error *err) {
-    struct checker checker = {.world = world, .step = step->id};
+static void check_step(struct checker *checker, const struct pipeline_step *step) {
+    const struct pipeline_world *world = checker->world;
+    struct tree_reader *in = &checker->in;
     const struct schema *arguments = NULL;
     const struct tree *items = NULL;
     pawl_error reason;
-    struct tree place = {.line = step->line, .column = step->column};
+    in->step = step->id;
+    checker->roots = 0;
     pawl_status status = world->tool != NULL ? world->tool(world->self, step->uses, &arguments, &reason)
                                              : PAWL_OK;
     if (status == PAWL_NOT_FOUND)
-        return pipeline_wrong(&place, step->id, err,
-                              "the tool '%.*s' is not registered: pawl tool list shows those that are",
-                              STR_ARG(step->uses));
-    if (status != PAWL_OK)
-        return error_set(err, status, "pipeline", "the tool '%.*s' cannot be looked up: %s",
-                         STR_ARG(step->uses), reason.text);
-    if (step->foreach != NULL)
-        status = template_walk(step->foreach, check_use, &checker, err);
-    if (status == PAWL_OK && step->foreach != NULL)
-        status = check_foreach(arena, step, &checker, &items, err);
-    checker.roots = 0;
-    if (status == PAWL_OK)
-        status = template_walk(step->with, check_use, &checker, err);
-    return status != PAWL_OK ? status : check_arguments(step, &checker, items, arguments, err);
+        tree_wrong(in, step->place, "the tool '%.*s' is not registered: pawl tool list shows those that are",
+                   STR_ARG(step->uses));
+    else if (status != PAWL_OK)
+        in->status = error_set(in->err, status, "pipeline", "the tool '%.*s' cannot be looked up: %s",
+                               STR_ARG(step->uses), reason.text);
+    check_foreach(checker, step, &items);
+    checker->roots = 0;
+    check_template(checker, step->with);
+    if (in->status == PAWL_OK)
+        check_arguments(checker, step, items, arguments);
+    in->step = (pawl_str){NULL, 0};
 }
 
-static pawl_status check_params(const struct pipeline *pipeline, const struct tree *params, pawl_error *err) {
+static void check_params(struct tree_reader *in, const struct pipeline *pipeline, const struct tree *params) {
     struct schema *schema = NULL;
     pawl_error reason;
     if (params->kind != TREE_OBJECT)
-        return error_set(err, PAWL_INVALID, "pipeline", "the parameters must be an object");
-    if (pipeline->params == NULL)
-        return PAWL_OK;
+        tree_wrong(in, NULL, "the parameters must be an object");
+    if (in->status != PAWL_OK || pipeline->params == NULL)
+        return;
     pawl_status status = schema_compile(pipeline->params, NULL, &schema, &reason);
     if (status == PAWL_OK)
         status = schema_validate(schema, params, &reason);
     schema_free(schema);
-    return status == PAWL_OK ? PAWL_OK : error_set(err, status, "pipeline", "parameters: %s", reason.text);
+    if (status != PAWL_OK)
+        in->status = error_set(in->err, status, "pipeline", "parameters: %s", reason.text);
 }
 
 pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipeline_world *world,
                            pawl_error *err) {
     static const struct tree nothing = {.kind = TREE_OBJECT, .nodes = 1};
     struct pipeline_world filled = *world;
+    struct checker checker = {.world = &filled,
+                              .in = {.arena = arena_create(0), .op = "pipeline", .err = err}};
+    struct tree_reader *in = &checker.in;
+    if (in->arena == NULL)
+        return tree_no_memory(in);
     if (filled.params == NULL)
         filled.params = &nothing;
-    pawl_status status = world->params_later ? PAWL_OK : check_params(pipeline, filled.params, err);
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pipeline_no_memory(err);
-    for (size_t i = 0; i < pipeline->steps_count && status == PAWL_OK; i++) {
-        status = check_step(arena, &pipeline->steps[i], &filled, err);
-        arena_reset(arena);
+    if (!world->params_later)
+        check_params(in, pipeline, filled.params);
+    for (size_t i = 0; i < pipeline->steps_count && in->status == PAWL_OK; i++) {
+        check_step(&checker, &pipeline->steps[i]);
+        arena_reset(in->arena);
     }
-    struct checker checker = {.world = &filled};
-    if (status == PAWL_OK && pipeline->output != NULL)
-        status = template_walk(pipeline->output, check_use, &checker, err);
-    arena_free(arena);
-    return status;
+    check_template(&checker, pipeline->output);
+    arena_free(in->arena);
+    return in->status;
 }

@@ -1,10 +1,10 @@
 /* Conditions: the small language of a step's `if`. */
 #include "domain/pipeline/condition.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pipeline/reference.h"
@@ -51,18 +51,14 @@ static bool is_true(const struct tree *value) {
 static const struct tree *give_up(struct reader *reader, const char *why) {
     if (reader->status != PAWL_OK)
         return &null_value;
-    char place[60] = "";
-    if (reader->place != NULL && reader->place->line > 0)
-        snprintf(place, sizeof(place), "line %u, column %u: ", (unsigned)reader->place->line,
-                 (unsigned)reader->place->column);
-    reader->status = error_set(reader->err, PAWL_INVALID, "condition",
-                               "%sthe condition '%.*s' is malformed at position %zu: %s", place,
-                               STR_ARG(reader->text), reader->at + 1, why);
+    reader->status = tree_fault(reader->place, "condition", reader->err,
+                                "the condition '%.*s' is malformed at position %zu: %s",
+                                STR_ARG(reader->text), reader->at + 1, why);
     return &null_value;
 }
 
 static const struct tree *no_memory(struct reader *reader) {
-    reader->status = error_set(reader->err, PAWL_NO_MEMORY, "condition", "no memory for a condition");
+    reader->status = error_no_memory(reader->err, "condition");
     return &null_value;
 }
 
@@ -293,7 +289,7 @@ pawl_status condition_check(pawl_str text, const struct tree *place, template_vi
                             pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "condition", "no memory for a condition");
+        return error_no_memory(err, "condition");
     struct reader reader = {
         .arena = arena, .text = unwrap(text), .place = place, .visit = visit, .self = self, .err = err};
     bool holds = false;

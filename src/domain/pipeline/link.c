@@ -12,6 +12,7 @@ enum wait { WAIT_NOT = 0, WAIT_END = 1, WAIT_SUCCESS = 2 };
 
 /* One step whose needs are collected; or, with step NULL, the pipeline's output. */
 struct linker {
+    struct tree_reader *in;
     const struct pipeline *pipeline;
     struct pipeline_step *step;
     bool in_arguments; /* of a foreach: item and index exist */
@@ -19,45 +20,20 @@ struct linker {
 };
 
 static bool find_step(const struct pipeline *pipeline, pawl_str id, size_t *index) {
-    for (size_t i = 0; i < pipeline->steps_count; i++) {
-        if (str_equal(pipeline->steps[i].id, id)) {
-            *index = i;
+    for (*index = 0; *index < pipeline->steps_count; ++*index) {
+        if (str_equal(pipeline->steps[*index].id, id))
             return true;
-        }
     }
     return false;
 }
 
-static pawl_str id_of(const struct linker *linker) {
-    return linker->step != NULL ? linker->step->id : (pawl_str){NULL, 0};
-}
-
-static pawl_status link_use(void *self, const struct template_use *use, pawl_error *err) {
-    struct linker *linker = self;
+static pawl_status link_step_use(struct linker *linker, const struct template_use *use) {
     size_t index = 0;
-    switch (use->root) {
-    case TEMPLATE_ITEM:
-    case TEMPLATE_INDEX:
-        if (linker->step == NULL || linker->step->foreach == NULL || !linker->in_arguments)
-            return pipeline_wrong(use->place, id_of(linker), err,
-                                  "%.*s exists only in `with` of a step with foreach", STR_ARG(use->path));
-        return PAWL_OK;
-    case TEMPLATE_ENV:
-        if (use->name.ptr == NULL)
-            return pipeline_wrong(use->place, id_of(linker), err, "name a variable: env.NAME");
-        return PAWL_OK;
-    case TEMPLATE_STEPS:
-    case TEMPLATE_STATUS:
-        break;
-    default:
-        return PAWL_OK;
-    }
     if (use->name.ptr == NULL)
-        return pipeline_wrong(use->place, id_of(linker), err, "name a step: %.*s.ID", STR_ARG(use->path));
+        return tree_wrong(linker->in, use->place, "name a step: %.*s.ID", STR_ARG(use->path));
     if (!find_step(linker->pipeline, use->name, &index))
-        return pipeline_wrong(use->place, id_of(linker), err,
-                              "%.*s refers to the step '%.*s', which does not exist", STR_ARG(use->path),
-                              STR_ARG(use->name));
+        return tree_wrong(linker->in, use->place, "%.*s refers to the step '%.*s', which does not exist",
+                          STR_ARG(use->path), STR_ARG(use->name));
     uint8_t wait = use->root == TEMPLATE_STEPS && !use->optional ? WAIT_SUCCESS : WAIT_END;
     if (linker->waits[index] < wait)
         linker->waits[index] = wait;
@@ -66,57 +42,68 @@ static pawl_status link_use(void *self, const struct template_use *use, pawl_err
     return PAWL_OK;
 }
 
-static pawl_status add_need(struct linker *linker, const struct tree *name, pawl_error *err) {
+static pawl_status link_use(void *self, const struct template_use *use, pawl_error *err) {
+    struct linker *linker = self;
+    (void)err; /* the reader's */
+    switch (use->root) {
+    case TEMPLATE_ITEM:
+    case TEMPLATE_INDEX:
+        if (linker->step == NULL || linker->step->foreach == NULL || !linker->in_arguments)
+            return tree_wrong(linker->in, use->place, "%.*s exists only in `with` of a step with foreach",
+                              STR_ARG(use->path));
+        return PAWL_OK;
+    case TEMPLATE_ENV:
+        return use->name.ptr != NULL ? PAWL_OK
+                                     : tree_wrong(linker->in, use->place, "name a variable: env.NAME");
+    case TEMPLATE_STEPS:
+    case TEMPLATE_STATUS:
+        return link_step_use(linker, use);
+    default:
+        return PAWL_OK;
+    }
+}
+
+static void link_template(struct linker *linker, const struct tree *value) {
+    if (linker->in->status == PAWL_OK && value != NULL)
+        linker->in->status = template_walk(value, link_use, linker, linker->in->err);
+}
+
+static void add_need(struct linker *linker, const struct tree *name) {
     size_t index = 0;
     if (name->kind != TREE_STRING)
-        return pipeline_wrong(name, id_of(linker), err, "needs is an id, or a list of ids");
-    if (!find_step(linker->pipeline, name->text, &index))
-        return pipeline_wrong(name, id_of(linker), err, "needs '%.*s', which is not a step",
-                              STR_ARG(name->text));
-    linker->waits[index] = WAIT_SUCCESS;
-    return PAWL_OK;
+        tree_wrong(linker->in, name, "needs is an id, or a list of ids");
+    else if (!find_step(linker->pipeline, name->text, &index))
+        tree_wrong(linker->in, name, "needs '%.*s', which is not a step", STR_ARG(name->text));
+    else
+        linker->waits[index] = WAIT_SUCCESS;
 }
 
-static pawl_status read_needs(struct linker *linker, const struct tree *document, pawl_error *err) {
-    const struct tree *needs = tree_get_cstr(document, "needs");
-    if (needs == NULL || needs->kind != TREE_ARRAY)
-        return needs == NULL ? PAWL_OK : add_need(linker, needs, err);
-    for (size_t i = 0; i < needs->count; i++) {
-        pawl_status status = add_need(linker, needs->items[i], err);
-        if (status != PAWL_OK)
-            return status;
-    }
-    return PAWL_OK;
-}
-
-static pawl_status link_step(struct arena *arena, struct linker *linker, const struct tree *document,
-                             pawl_error *err) {
+static void link_step(struct linker *linker) {
     struct pipeline_step *step = linker->step;
-    size_t count = 0;
-    pawl_status status = PAWL_OK;
+    struct tree_reader *in = linker->in;
+    const struct tree *named = tree_get_cstr(step->place, "needs");
+    in->step = step->id;
     /* First the condition: a status in arguments does not decide whether the step runs. */
     if (step->condition.ptr != NULL)
-        status = condition_check(step->condition, tree_get_cstr(document, "if"), link_use, linker, err);
-    if (status == PAWL_OK && step->foreach != NULL)
-        status = template_walk(step->foreach, link_use, linker, err);
+        in->status =
+            condition_check(step->condition, tree_get_cstr(step->place, "if"), link_use, linker, in->err);
+    link_template(linker, step->foreach);
     linker->in_arguments = true;
     bool on_status = step->condition_on_status;
-    if (status == PAWL_OK)
-        status = template_walk(step->with, link_use, linker, err);
+    link_template(linker, step->with);
     step->condition_on_status = on_status;
-    if (status == PAWL_OK)
-        status = read_needs(linker, document, err);
-    if (status != PAWL_OK)
-        return status;
-    struct pipeline_need *needs = arena_array(arena, linker->pipeline->steps_count, sizeof(*needs));
+    if (named != NULL && named->kind != TREE_ARRAY)
+        add_need(linker, named);
+    for (size_t i = 0; named != NULL && i < named->count; i++)
+        add_need(linker, named->items[i]);
+    struct pipeline_need *needs = arena_array(in->arena, linker->pipeline->steps_count, sizeof(*needs));
     if (needs == NULL)
-        return pipeline_no_memory(err);
-    for (size_t i = 0; i < linker->pipeline->steps_count; i++)
+        tree_no_memory(in);
+    for (size_t i = 0; needs != NULL && i < linker->pipeline->steps_count; i++)
         if (linker->waits[i] != WAIT_NOT)
-            needs[count++] = (struct pipeline_need){i, linker->waits[i] == WAIT_SUCCESS};
+            needs[step->needs_count++] = (struct pipeline_need){i, linker->waits[i] == WAIT_SUCCESS};
     step->needs = needs;
-    step->needs_count = count;
-    return PAWL_OK;
+    in->step = (pawl_str){NULL, 0};
 }
 
 /* Where a walk through the steps is: not reached yet, on the way, done. */
@@ -132,7 +119,7 @@ struct sorter {
     size_t sorted;
 };
 
-static pawl_status report_circle(const struct sorter *sorter, size_t again, pawl_error *err) {
+static void report_circle(const struct sorter *sorter, size_t again, struct tree_reader *in) {
     const struct pipeline_step *steps = sorter->pipeline->steps;
     char path[300] = "";
     size_t first = 0;
@@ -141,18 +128,17 @@ static pawl_status report_circle(const struct sorter *sorter, size_t again, pawl
     for (size_t i = first; i < sorter->depth; i++)
         snprintf(path + strlen(path), sizeof(path) - strlen(path), "%.*s → ",
                  STR_ARG(steps[sorter->way[i]].id));
-    struct tree place = {.line = steps[again].line, .column = steps[again].column};
-    return pipeline_wrong(&place, (pawl_str){NULL, 0}, err, "the steps wait for each other: %s%.*s", path,
-                          STR_ARG(steps[again].id));
+    tree_wrong(in, steps[again].place, "the steps wait for each other: %s%.*s", path,
+               STR_ARG(steps[again].id));
 }
 
 /* Depth first, without recursion: up to 256 steps may be in one row. */
-static pawl_status sort_from(struct sorter *sorter, size_t start, pawl_error *err) {
+static void sort_from(struct sorter *sorter, size_t start, struct tree_reader *in) {
     sorter->way[0] = start;
     sorter->next[0] = 0;
     sorter->depth = 1;
     sorter->marks[start] = OPEN;
-    while (sorter->depth > 0) {
+    while (sorter->depth > 0 && in->status == PAWL_OK) {
         size_t step = sorter->way[sorter->depth - 1];
         const struct pipeline_step *current = &sorter->pipeline->steps[step];
         if (sorter->next[sorter->depth - 1] == current->needs_count) {
@@ -163,36 +149,29 @@ static pawl_status sort_from(struct sorter *sorter, size_t start, pawl_error *er
         }
         size_t need = current->needs[sorter->next[sorter->depth - 1]++].step;
         if (sorter->marks[need] == OPEN)
-            return report_circle(sorter, need, err);
-        if (sorter->marks[need] == CLOSED)
+            report_circle(sorter, need, in);
+        if (sorter->marks[need] != UNSEEN)
             continue;
         sorter->marks[need] = OPEN;
         sorter->way[sorter->depth] = need;
         sorter->next[sorter->depth] = 0;
         sorter->depth++;
     }
-    return PAWL_OK;
 }
 
-pawl_status pipeline_link(struct arena *arena, struct pipeline *pipeline, struct pipeline_step *steps,
-                          const struct tree *const *documents, pawl_error *err) {
-    struct sorter *sorter = arena_alloc(arena, sizeof(*sorter));
-    size_t *order = arena_array(arena, pipeline->steps_count, sizeof(size_t));
-    if (sorter == NULL || order == NULL)
-        return pipeline_no_memory(err);
-    for (size_t i = 0; i < pipeline->steps_count; i++) {
-        struct linker linker = {.pipeline = pipeline, .step = &steps[i]};
-        pawl_status status = link_step(arena, &linker, documents[i], err);
-        if (status != PAWL_OK)
-            return status;
+void pipeline_link(struct tree_reader *in, struct pipeline *pipeline, struct pipeline_step *steps) {
+    struct sorter *sorter = arena_alloc(in->arena, sizeof(*sorter));
+    size_t *order = arena_array(in->arena, pipeline->steps_count, sizeof(size_t));
+    if (sorter == NULL || order == NULL) {
+        tree_no_memory(in);
+        return;
     }
-    struct linker output = {.pipeline = pipeline};
-    pawl_status status = pipeline->output != NULL ? template_walk(pipeline->output, link_use, &output, err)
-                                                  : PAWL_OK;
+    for (size_t i = 0; i < pipeline->steps_count && in->status == PAWL_OK; i++)
+        link_step(&(struct linker){.in = in, .pipeline = pipeline, .step = &steps[i]});
+    link_template(&(struct linker){.in = in, .pipeline = pipeline}, pipeline->output);
     *sorter = (struct sorter){.pipeline = pipeline, .order = order};
-    for (size_t i = 0; i < pipeline->steps_count && status == PAWL_OK; i++)
+    for (size_t i = 0; i < pipeline->steps_count && in->status == PAWL_OK; i++)
         if (sorter->marks[i] == UNSEEN)
-            status = sort_from(sorter, i, err);
+            sort_from(sorter, i, in);
     pipeline->order = order;
-    return status;
 }

@@ -27,7 +27,7 @@ struct pipeline_step {
     struct retry_policy backoff;
     const struct pipeline_need *needs; /* ascending: `needs` and what templates and the condition refer to */
     size_t needs_count;
-    uint32_t line, column;
+    const struct tree *place;
 };
 
 struct pipeline {

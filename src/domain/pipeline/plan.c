@@ -40,7 +40,7 @@ static pawl_status decide(struct planner *planner, size_t step, enum step_state 
     if (reason == NULL)
         return PAWL_OK;
     planner->reasons[step] = arena_strdup(planner->arena, reason);
-    return planner->reasons[step] == NULL ? pipeline_no_memory(planner->err) : PAWL_OK;
+    return planner->reasons[step] == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
 }
 
 static pawl_status succeed(struct planner *planner, size_t step, const struct tree *output) {
@@ -48,7 +48,7 @@ static pawl_status succeed(struct planner *planner, size_t step, const struct tr
     const struct tree *member = tree_with_key(planner->arena, output != NULL ? output : &null_value,
                                               planner->pipeline->steps[step].id);
     if (member == NULL)
-        return pipeline_no_memory(planner->err);
+        return error_no_memory(planner->err, "pipeline");
     planner->outputs[planner->outputs_count++] = member;
     planner->states[step] = STEP_SUCCEEDED;
     return PAWL_OK;
@@ -59,13 +59,14 @@ static pawl_status update_scope(struct planner *planner, size_t step) {
     struct tree *name =
         tree_scalar(planner->arena, TREE_STRING, str_from(step_state_name(planner->states[step])));
     if (name == NULL)
-        return pipeline_no_memory(planner->err);
+        return error_no_memory(planner->err, "pipeline");
     name->key = planner->pipeline->steps[step].id;
     planner->ends[planner->ends_count++] = name;
     planner->scope.status = tree_object(planner->arena, planner->ends, planner->ends_count);
     planner->scope.steps = tree_object(planner->arena, planner->outputs, planner->outputs_count);
-    return planner->scope.status == NULL || planner->scope.steps == NULL ? pipeline_no_memory(planner->err)
-                                                                         : PAWL_OK;
+    return planner->scope.status == NULL || planner->scope.steps == NULL
+               ? error_no_memory(planner->err, "pipeline")
+               : PAWL_OK;
 }
 
 static pawl_status add_ready(struct planner *planner, struct step_ready ready) {
@@ -73,7 +74,7 @@ static pawl_status add_ready(struct planner *planner, struct step_ready ready) {
         size_t cap = planner->ready_cap == 0 ? 16 : planner->ready_cap * 2;
         struct step_ready *grown = arena_array(planner->arena, cap, sizeof(*grown));
         if (grown == NULL)
-            return pipeline_no_memory(planner->err);
+            return error_no_memory(planner->err, "pipeline");
         if (planner->ready_count > 0)
             memcpy(grown, planner->ready, planner->ready_count * sizeof(*grown));
         planner->ready = grown;
@@ -92,12 +93,12 @@ static pawl_status prepare(struct planner *planner, size_t step, size_t item, bo
     *failed = status == PAWL_INVALID;
     if (*failed)
         return decide(planner, step, STEP_FAILED, reason.text);
-    return status != PAWL_OK ? pipeline_no_memory(planner->err) : add_ready(planner, ready);
+    return status != PAWL_OK ? error_no_memory(planner->err, "pipeline") : add_ready(planner, ready);
 }
 
 static pawl_status fail_by_record(struct planner *planner, const struct step_record *record) {
     const char *reason = arena_printf(planner->arena, "%.*s", STR_ARG(record->error));
-    return reason == NULL ? pipeline_no_memory(planner->err)
+    return reason == NULL ? error_no_memory(planner->err, "pipeline")
                           : decide(planner, record->step, STEP_FAILED, reason);
 }
 
@@ -126,7 +127,7 @@ static pawl_status find_items(struct planner *planner, size_t step, const struct
     if (status == PAWL_INVALID)
         return decide(planner, step, STEP_FAILED, reason.text);
     if (status != PAWL_OK)
-        return pipeline_no_memory(planner->err);
+        return error_no_memory(planner->err, "pipeline");
     if (found->kind != TREE_ARRAY)
         return decide(planner, step, STEP_FAILED, "foreach is not a list");
     if (found->count > PAWL_PIPELINE_FOREACH_MAX)
@@ -150,7 +151,7 @@ static pawl_status start_items(struct planner *planner, size_t step, const struc
         planner->scope.item = items->items[i];
         planner->scope.index = tree_from_i64(planner->arena, (int64_t)i);
         if (planner->scope.index == NULL)
-            return pipeline_no_memory(planner->err);
+            return error_no_memory(planner->err, "pipeline");
         status = prepare(planner, step, i, &failed);
         running++;
     }
@@ -167,11 +168,11 @@ static pawl_status gather_outputs(struct planner *planner, size_t step,
     static const struct tree null_value = {.kind = TREE_NULL, .nodes = 1};
     const struct tree **outputs = arena_array(planner->arena, count, sizeof(struct tree *));
     if (outputs == NULL)
-        return pipeline_no_memory(planner->err);
+        return error_no_memory(planner->err, "pipeline");
     for (size_t i = 0; i < count; i++)
         outputs[i] = found[i]->output != NULL ? found[i]->output : &null_value;
     struct tree *list = tree_array(planner->arena, outputs, count);
-    return list == NULL ? pipeline_no_memory(planner->err) : succeed(planner, step, list);
+    return list == NULL ? error_no_memory(planner->err, "pipeline") : succeed(planner, step, list);
 }
 
 static pawl_status plan_foreach(struct planner *planner, size_t step) {
@@ -185,7 +186,7 @@ static pawl_status plan_foreach(struct planner *planner, size_t step) {
     const struct step_record **found =
         arena_array(planner->arena, items->count, sizeof(struct step_record *));
     if (found == NULL)
-        return pipeline_no_memory(planner->err);
+        return error_no_memory(planner->err, "pipeline");
     for (size_t i = 0; i < planner->records_count; i++) {
         const struct step_record *record = &planner->records[i];
         if (record->step != step || record->item >= items->count)
@@ -220,7 +221,8 @@ static pawl_status choose(struct planner *planner, size_t index, bool *runs) {
         const char *why = arena_printf(planner->arena, "it needs '%.*s', which %s",
                                        STR_ARG(planner->pipeline->steps[need->step].id),
                                        state == STEP_FAILED ? "failed" : "was skipped");
-        return why == NULL ? pipeline_no_memory(planner->err) : decide(planner, index, STEP_SKIPPED, why);
+        return why == NULL ? error_no_memory(planner->err, "pipeline")
+                           : decide(planner, index, STEP_SKIPPED, why);
     }
     if (step->condition.ptr == NULL)
         return PAWL_OK;
@@ -252,7 +254,7 @@ static pawl_status describe_failure(struct planner *planner, struct pipeline_pla
             continue;
         plan->error = arena_printf(planner->arena, "step '%.*s': %s", STR_ARG(planner->pipeline->steps[i].id),
                                    planner->reasons[i] != NULL ? planner->reasons[i] : "failed");
-        return plan->error == NULL ? pipeline_no_memory(planner->err) : PAWL_OK;
+        return plan->error == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
     }
     return PAWL_OK;
 }
@@ -280,9 +282,9 @@ static pawl_status conclude(struct planner *planner, struct pipeline_plan *plan)
     if (status == PAWL_INVALID) {
         plan->outcome = PIPELINE_FAILED;
         plan->error = arena_printf(planner->arena, "output: %s", reason.text);
-        return plan->error == NULL ? pipeline_no_memory(planner->err) : PAWL_OK;
+        return plan->error == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
     }
-    return status == PAWL_OK ? PAWL_OK : pipeline_no_memory(planner->err);
+    return status == PAWL_OK ? PAWL_OK : error_no_memory(planner->err, "pipeline");
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a list and its count are two of the seven parameters */
@@ -303,7 +305,7 @@ pawl_status pipeline_plan(struct arena *arena, const struct pipeline *pipeline,
         .err = err,
     };
     if (planner.outputs == NULL || planner.ends == NULL || planner.states == NULL || planner.reasons == NULL)
-        return pipeline_no_memory(err);
+        return error_no_memory(err, "pipeline");
     struct pipeline_plan made = {0};
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK; i++)

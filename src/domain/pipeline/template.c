@@ -1,10 +1,10 @@
 /* Templates in documents. */
 #include "domain/pipeline/template.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pipeline/reference.h"
@@ -16,25 +16,6 @@ struct piece {
     struct reference reference;
     const struct tree *fallback; /* after ??; NULL = none */
 };
-
-static pawl_status wrong(const struct tree *place, pawl_error *err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static pawl_status wrong(const struct tree *place, pawl_error *err, const char *fmt, ...) {
-    char reason[300];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, args);
-    va_end(args);
-    if (place == NULL || place->line == 0)
-        return error_set(err, PAWL_INVALID, "template", "%s", reason);
-    return error_set(err, PAWL_INVALID, "template", "line %u, column %u: %s", (unsigned)place->line,
-                     (unsigned)place->column, reason);
-}
-
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "template", "no memory for a template");
-}
 
 static void skip_blanks(pawl_str text, size_t *at) {
     while (*at < text.len && (text.ptr[*at] == ' ' || text.ptr[*at] == '\t'))
@@ -61,15 +42,15 @@ static pawl_status read_expression(struct arena *arena, const struct tree *place
         skip_blanks(text, at);
         piece->fallback = reference_literal(arena, text, at, &why);
         if (piece->fallback == NULL && why == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "template");
         skip_blanks(text, at);
     }
     if (why == NULL && !starts_at(text, *at, "}"))
         why = "'}' is expected";
     if (why != NULL)
-        return wrong(place, err, "the template '%.*s' is malformed at position %zu: %s",
-                     str_precision((pawl_str){text.ptr + start, text.len - start}), text.ptr + start,
-                     *at - start + 1, why);
+        return tree_fault(place, "template", err, "the template '%.*s' is malformed at position %zu: %s",
+                          str_precision((pawl_str){text.ptr + start, text.len - start}), text.ptr + start,
+                          *at - start + 1, why);
     (*at)++;
     return PAWL_OK;
 }
@@ -102,10 +83,11 @@ static pawl_status no_value(const struct tree *place, const struct piece *piece,
                             pawl_error *err) {
     const struct reference *reference = &piece->reference;
     if (reference->count == 0)
-        (void)wrong(place, err, "${%.*s} exists only inside a foreach", STR_ARG(reference->text));
+        (void)tree_fault(place, "template", err, "${%.*s} exists only inside a foreach",
+                         STR_ARG(reference->text));
     else
-        (void)wrong(place, err, "${%.*s} does not exist: there is no '%.*s'", STR_ARG(reference->text),
-                    STR_ARG(reference->segments[missing]));
+        (void)tree_fault(place, "template", err, "${%.*s} does not exist: there is no '%.*s'",
+                         STR_ARG(reference->text), STR_ARG(reference->segments[missing]));
     return PAWL_INVALID;
 }
 
@@ -128,9 +110,9 @@ static bool is_text_part(const struct tree *value) {
 
 static pawl_status no_part(const struct tree *place, pawl_str path, const struct tree *value,
                            pawl_error *err) {
-    return wrong(place, err,
-                 "${%.*s} is %s, which cannot be part of a text: use it alone, or name a part of it",
-                 STR_ARG(path), tree_kind_name(value->kind));
+    return tree_fault(place, "template", err,
+                      "${%.*s} is %s, which cannot be part of a text: use it alone, or name a part of it",
+                      STR_ARG(path), tree_kind_name(value->kind));
 }
 
 /* A value inside text. */
@@ -151,7 +133,8 @@ pawl_status template_fits(const struct template_use *use, const struct tree *val
     if (fallback)
         return PAWL_OK;
     if (value == NULL)
-        return wrong(use->place, err, "${%.*s} does not exist %s", STR_ARG(use->path), where);
+        return tree_fault(use->place, "template", err, "${%.*s} does not exist %s", STR_ARG(use->path),
+                          where);
     return use->alone || is_text_part(value) ? PAWL_OK : no_part(use->place, use->path, value, err);
 }
 
@@ -176,16 +159,17 @@ static pawl_status fill_text(struct arena *arena, const struct tree *value,
         if (status == PAWL_OK && first && at == value->text.len) {
             *filled = arena_copy(arena, found, sizeof(*found)); /* it is alone: the value itself */
             buf_free(&out);
-            return *filled == NULL ? no_memory(err) : PAWL_OK;
+            return *filled == NULL ? error_no_memory(err, "template") : PAWL_OK;
         }
         if (status == PAWL_OK)
             status = append_value(value, &piece, found, &out, err);
     }
     if (status == PAWL_OK && out.failed)
-        status = wrong(value, err, "the filled text is larger than %d bytes", PAWL_TEMPLATE_BYTES_MAX);
+        status = tree_fault(value, "template", err, "the filled text is larger than %d bytes",
+                            PAWL_TEMPLATE_BYTES_MAX);
     if (status == PAWL_OK) {
         *filled = tree_scalar(arena, TREE_STRING, buf_str(&out));
-        status = *filled == NULL ? no_memory(err) : PAWL_OK;
+        status = *filled == NULL ? error_no_memory(err, "template") : PAWL_OK;
     }
     buf_free(&out);
     return status;
@@ -201,7 +185,7 @@ static pawl_status fill(struct arena *arena, const struct tree *value, const str
     } else if (value->count > 0) {
         const struct tree **items = arena_array(arena, value->count, sizeof(struct tree *));
         if (items == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "template");
         for (size_t i = 0; i < value->count; i++) {
             pawl_status status = fill(arena, value->items[i], scope, &items[i], err);
             if (status != PAWL_OK)
@@ -210,7 +194,7 @@ static pawl_status fill(struct arena *arena, const struct tree *value, const str
         made = value->kind == TREE_OBJECT ? tree_object(arena, items, value->count)
                                           : tree_array(arena, items, value->count);
         if (made == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "template");
     } else {
         *filled = value;
         return PAWL_OK;
@@ -225,17 +209,19 @@ static pawl_status fill(struct arena *arena, const struct tree *value, const str
 /* What is inserted many times may make a document too large to store. */
 static pawl_status check_size(const struct tree *value, pawl_error *err) {
     if (value->depth > PAWL_JSON_DEPTH_MAX)
-        return wrong(value, err, "the filled document is nested more than %d levels deep",
-                     PAWL_JSON_DEPTH_MAX);
+        return tree_fault(value, "template", err, "the filled document is nested more than %d levels deep",
+                          PAWL_JSON_DEPTH_MAX);
     if (value->nodes > PAWL_TREE_NODES_MAX)
-        return wrong(value, err, "the filled document has more than %d values", PAWL_TREE_NODES_MAX);
+        return tree_fault(value, "template", err, "the filled document has more than %d values",
+                          PAWL_TREE_NODES_MAX);
     struct buf text;
     buf_init(&text, PAWL_TEMPLATE_BYTES_MAX);
     tree_write(&text, value);
     bool fits = !text.failed;
     buf_free(&text);
     return fits ? PAWL_OK
-                : wrong(value, err, "the filled document is larger than %d bytes", PAWL_TEMPLATE_BYTES_MAX);
+                : tree_fault(value, "template", err, "the filled document is larger than %d bytes",
+                             PAWL_TEMPLATE_BYTES_MAX);
 }
 
 pawl_status template_fill(struct arena *arena, const struct tree *value, const struct template_scope *scope,
@@ -271,7 +257,8 @@ static pawl_status walk(struct arena *arena, const struct tree *value, template_
 
 pawl_status template_walk(const struct tree *value, template_visit visit, void *self, pawl_error *err) {
     struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? no_memory(err) : walk(arena, value, visit, self, err);
+    pawl_status status = arena == NULL ? error_no_memory(err, "template")
+                                       : walk(arena, value, visit, self, err);
     arena_free(arena);
     return status;
 }
@@ -285,8 +272,8 @@ pawl_status template_resolve(pawl_str path, const struct template_scope *scope, 
     if (why == NULL && at != path.len)
         why = "something follows the path";
     if (why != NULL)
-        return wrong(NULL, err, "the path '%.*s' is malformed at position %zu: %s", STR_ARG(path), at + 1,
-                     why);
+        return tree_fault(NULL, "template", err, "the path '%.*s' is malformed at position %zu: %s",
+                          STR_ARG(path), at + 1, why);
     *value = reference_follow(&reference, scope, NULL);
     return PAWL_OK;
 }

@@ -2,10 +2,10 @@
 #include "domain/run/page.h"
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pipeline/template.h"
-#include "domain/run/place.h"
 
 /* The value at a path of the answer, NULL when there is none. */
 static pawl_status look(struct arena *arena, const struct tree *answer, pawl_str path, const char *name,
@@ -16,7 +16,7 @@ static pawl_status look(struct arena *arena, const struct tree *answer, pawl_str
                      : arena_printf(arena, "item%s%.*s", path.ptr[0] == '[' ? "" : ".", STR_ARG(path));
     *value = NULL;
     if (full == NULL)
-        return run_no_memory(err);
+        return error_no_memory(err, "page");
     return template_resolve(str_from(full), &scope, value, err);
 }
 
@@ -78,7 +78,7 @@ static pawl_status read_items(struct arena *arena, const struct tree *answer, co
                          items->count, ask->limit);
     page->items = arena_array(arena, items->count + 1, sizeof(*page->items));
     if (page->items == NULL)
-        return run_no_memory(err);
+        return error_no_memory(err, "page");
     for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
         status = read_item(arena, items->items[i], i, ask->map.key, &page->items[i], err);
     page->count = items->count;
@@ -168,12 +168,12 @@ static pawl_status go_by_offset(const struct tree *next, int said, const struct 
 static pawl_status read_retry_after(struct arena *arena, const struct tree *answer,
                                     const struct run_page_ask *ask, struct run_page *page, pawl_error *err) {
     const struct tree *items = NULL;
-    pawl_status status =
-        run_duration(answer, "retry_after", 0, PAWL_RETRY_MS_MAX, &page->retry_after_ms, err);
-    if (status == PAWL_OK && page->retry_after_ms >= 0)
-        status = look(arena, answer, ask->map.items, "items", &items, err);
-    page->throttled = status == PAWL_OK && page->retry_after_ms >= 0 && items == NULL;
-    return status;
+    struct tree_reader in = {.arena = arena, .op = "run", .err = err};
+    tree_read_duration(&in, answer, "retry_after", 0, PAWL_RETRY_MS_MAX, &page->retry_after_ms);
+    if (in.status == PAWL_OK && page->retry_after_ms >= 0)
+        in.status = look(arena, answer, ask->map.items, "items", &items, err);
+    page->throttled = in.status == PAWL_OK && page->retry_after_ms >= 0 && items == NULL;
+    return in.status;
 }
 
 pawl_status run_page_read(struct arena *arena, const struct tree *answer, const struct run_page_ask *ask,

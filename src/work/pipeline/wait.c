@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
@@ -80,8 +81,7 @@ pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err
         if (step->foreach != NULL && nested_waits(step, step->with))
             fault = "a pawl.run that waits cannot have foreach (or set wait: false)";
         if (fault != NULL)
-            return error_set(err, PAWL_INVALID, "pipeline", "line %u, column %u: step '%.*s': %s", step->line,
-                             step->column, STR_ARG(step->id), fault);
+            return tree_fault(step->place, "pipeline", err, "step '%.*s': %s", STR_ARG(step->id), fault);
     }
     return PAWL_OK;
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/str.h"
 #include "domain/pipeline/template.h"
-#include "domain/run/place.h"
 #include "domain/schema/schema.h"
 #include "work/pipeline/job.h"
 
@@ -44,9 +44,9 @@ static pawl_status visit(void *self, const struct template_use *use, pawl_error 
     const struct tree *value = NULL;
     walker->roots |= use->root;
     if (use->root == TEMPLATE_RUN && !use->optional && !is_among(use->name, walker->names))
-        return run_wrong(use->place, err,
-                         "${%.*s} does not exist: docs/running-runs.md says what run has here",
-                         STR_ARG(use->path));
+        return tree_fault(use->place, "run", err,
+                          "${%.*s} does not exist: docs/running-runs.md says what run has here",
+                          STR_ARG(use->path));
     if (use->root == TEMPLATE_ITEM)
         return visit_item(walker, use, err);
     if (use->root != TEMPLATE_PARAMS)
@@ -64,7 +64,7 @@ static pawl_status check_arguments(const struct walker *walker, const struct run
         return PAWL_OK;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return run_no_memory(err);
+        return error_no_memory(err, "run");
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < (each ? parts->count : 1); i++) {
         struct template_scope scope = {.params = walker->params, .item = each ? parts->parts[i].value : NULL};
@@ -73,8 +73,8 @@ static pawl_status check_arguments(const struct walker *walker, const struct run
         arena_reset(arena);
         status = template_fill(arena, call->with, &scope, &arguments, err);
         if (status == PAWL_OK && schema_validate(schema, arguments, &reason) != PAWL_OK)
-            status = run_wrong(call->with, err, "the arguments do not fit the tool '%.*s': %s",
-                               STR_ARG(call->uses), reason.text);
+            status = tree_fault(call->with, "run", err, "the arguments do not fit the tool '%.*s': %s",
+                                STR_ARG(call->uses), reason.text);
     }
     arena_free(arena);
     return status;

@@ -3,12 +3,12 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/pipeline/template.h"
-#include "domain/run/place.h"
 #include "work/run/check.h"
 
 static pawl_status write_tree(struct arena *arena, const struct tree *tree, pawl_str *json, pawl_error *err) {
@@ -37,7 +37,7 @@ static pawl_status choose_key(const struct run_begin *in, struct arena *arena, p
 static pawl_status make_partitions(const struct run_parts *parts, struct arena *arena,
                                    struct partition_new **out, pawl_error *err) {
     struct partition_new *made = arena_array(arena, parts->count + 1, sizeof(*made));
-    pawl_status status = made != NULL ? PAWL_OK : run_no_memory(err);
+    pawl_status status = made != NULL ? PAWL_OK : error_no_memory(err, "run");
     for (size_t i = 0; status == PAWL_OK && i < parts->count; i++) {
         const struct run_part *part = &parts->parts[i];
         const struct tree *total = tree_get_cstr(part->value, "total"),
@@ -46,12 +46,13 @@ static pawl_status make_partitions(const struct run_parts *parts, struct arena *
         made[i] = (struct partition_new){
             .name = part->id, .bounded = part->bounded, .low = part->low, .high = part->high, .total = -1};
         if (total != NULL && (!tree_to_i64(total, &made[i].total) || made[i].total < 0))
-            status = run_wrong(total, err, "total of partition '%.*s' must be a whole number from 0",
-                               STR_ARG(part->id));
+            status = tree_fault(total, "run", err, "total of partition '%.*s' must be a whole number from 0",
+                                STR_ARG(part->id));
         if (status == PAWL_OK && offset != NULL &&
             (!tree_to_i64(offset, &made[i].offset) || made[i].offset < 0))
-            status = run_wrong(offset, err, "offset of partition '%.*s' must be a whole number from 0",
-                               STR_ARG(part->id));
+            status = tree_fault(offset, "run", err,
+                                "offset of partition '%.*s' must be a whole number from 0",
+                                STR_ARG(part->id));
         if (status == PAWL_OK && cursor != NULL)
             status = write_tree(arena, cursor, &made[i].cursor, err);
         if (status == PAWL_OK)
@@ -139,7 +140,7 @@ static pawl_status enqueue_plan(struct store *store, const struct run_begin *in,
                           .flags = JOB_AUDIT | JOB_EVENTS,
                           .timeout_ms = in->doc->plan_call.timeout_ms};
     struct jobs_enqueue put = {.jobs = &job, .count = 1, .payload_bytes_max = RUN_DOC_BYTES_MAX * 2};
-    pawl_status status = unique != NULL ? buf_status(&payload, "run", err) : run_no_memory(err);
+    pawl_status status = unique != NULL ? buf_status(&payload, "run", err) : error_no_memory(err, "run");
     if (status == PAWL_OK)
         status = store->ops->jobs->enqueue(store, &put, arena, &result, err);
     if (status == PAWL_OK) {

@@ -96,18 +96,18 @@ TEST(documents_that_are_wrong_are_refused_with_their_place) {
     assert_refused("5", "line 1, column 1: a pipeline is an object with steps");
     assert_refused("steps: []", "line 1, column 1: a pipeline needs steps");
     assert_refused("stpes: []",
-                   "'stpes' is not known here: there are name, description, params, steps, output");
+                   "'stpes' is not known in a pipeline: there are name, description, params, steps, output");
     assert_refused("steps:\n  - with: {}\n", "line 2, column 5: step 'step1': uses must name the tool");
-    assert_refused("- uses: a\n  wiht: {}\n", "line 2, column 3: step 'step1': 'wiht' is not known here");
+    assert_refused("- uses: a\n  wiht: {}\n", "line 2, column 3: step 'step1': 'wiht' is not known in a step");
     assert_refused("- {uses: a, with: [1]}", "with must be an object");
     assert_refused("- {id: 1a, uses: a}", "an id has 1 to 64 letters");
     assert_refused("- {id: a, uses: a}\n- {id: a, uses: a}\n",
                    "line 2, column 3: there are two steps with the id 'a'");
-    assert_refused("- {uses: a, timeout: soon}", "timeout is a number of seconds");
-    assert_refused("- {uses: a, timeout: 0}", "timeout is a number of seconds");
-    assert_refused("- {uses: a, timeout: 2d}", "at most 24 hours");
-    assert_refused("- {uses: a, retry: 0}", "1 to 25");
-    assert_refused("- {uses: a, retry: {attempts: 2, often: 1}}", "'often' is not known here");
+    assert_refused("- {uses: a, timeout: soon}", "timeout must be a number of seconds");
+    assert_refused("- {uses: a, timeout: 0}", "timeout must be a number of seconds");
+    assert_refused("- {uses: a, timeout: 2d}", "from 1ms to 1d");
+    assert_refused("- {uses: a, retry: 0}", "retry must be a whole number from 1 to 25");
+    assert_refused("- {uses: a, retry: {attempts: 2, often: 1}}", "'often' is not known in retry");
     assert_refused("- {uses: a, parallel: 2}", "parallel is for a step with foreach");
     assert_refused("- {uses: a, foreach: 5}", "foreach is a list");
     assert_refused("- {uses: a, if: 'params.x ='}",
@@ -121,7 +121,7 @@ TEST(documents_that_are_wrong_are_refused_with_their_place) {
     assert_refused("- {uses: a, with: {x: '${params.}'}}", "a name is expected");
     assert_refused("params: {type: 5}\nsteps: [{uses: a}]",
                    "line 1, column 1: params must be a JSON Schema: schema /type");
-    assert_refused("a: &a [x]\nsteps: [*a]\n", "'a' is not known here");
+    assert_refused("a: &a [x]\nsteps: [*a]\n", "'a' is not known in a pipeline");
 }
 
 TEST(circles_are_reported_with_their_path) {
