@@ -1,362 +1,294 @@
 /* The tools file: a JSON object of servers and tools. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/time/clock.h"
 #include "domain/authority/scope.h"
-#include "handler/table.h"
 #include "handler/tools/int.h"
 #include "process/program.h"
 
 struct reader {
+    struct tree_reader in; /* its arena is the registry's */
     struct tools *tools;
-    const char *path;
 };
 
-static pawl_status fault(const struct reader *reader, const struct tree *at, pawl_error *err,
-                         const char *reason) {
-    return error_set(err, PAWL_INVALID, "tools file", "%s:%u:%u: %s", reader->path, at->line, at->column,
-                     reason);
+static char *copy(struct reader *reader, pawl_str text) {
+    char *made = arena_copy(reader->in.arena, text.ptr, text.len);
+    if (made == NULL)
+        tree_no_memory(&reader->in);
+    return made;
 }
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "tools file", "out of memory");
+static void *array(struct reader *reader, size_t count, size_t size) {
+    void *made = arena_array(reader->in.arena, count + 1, size);
+    if (made == NULL)
+        tree_no_memory(&reader->in);
+    return made;
+}
+
+static pawl_str copy_str(struct reader *reader, pawl_str text) {
+    pawl_str made = {copy(reader, text), text.len};
+    return made;
 }
 
 /* A text as written, or {"env": "NAME"}: secrets stay out of the file. */
-static pawl_status read_value(const struct reader *reader, const struct tree *value, const char **text,
-                              pawl_error *err) {
-    struct arena *arena = reader->tools->arena;
+static const char *read_value(struct reader *reader, const struct tree *value) {
+    struct tree_reader *in = &reader->in;
     const struct tree *name = tree_get_cstr(value, "env"), *prefix = tree_get_cstr(value, "prefix");
-    if (value->kind == TREE_STRING) {
-        *text = arena_copy(arena, value->text.ptr, value->text.len);
-        return *text != NULL ? PAWL_OK : no_memory(err);
+    if (value->kind == TREE_STRING)
+        return copy(reader, value->text);
+    if (name == NULL || name->kind != TREE_STRING || (prefix != NULL && prefix->kind != TREE_STRING)) {
+        tree_wrong(in, value, "a value is text, or {\"env\": \"NAME\"} for a variable of the environment");
+        return NULL;
     }
-    if (name == NULL || name->kind != TREE_STRING || (prefix != NULL && prefix->kind != TREE_STRING))
-        return fault(reader, value, err,
-                     "a value is text, or {\"env\": \"NAME\"} for a variable of the environment");
-    char *variable = arena_copy(arena, name->text.ptr, name->text.len);
+    char *variable = copy(reader, name->text);
     const char *found = variable != NULL ? getenv(variable) : NULL;
-    if (found == NULL)
-        return error_set(err, PAWL_INVALID, "tools file", "%s:%u:%u: the variable %.*s is not set",
-                         reader->path, value->line, value->column, STR_ARG(name->text));
-    *text = arena_printf(arena, "%.*s%s", STR_ARG(prefix != NULL ? prefix->text : STR("")), found);
-    return *text != NULL ? PAWL_OK : no_memory(err);
+    if (found == NULL) {
+        tree_wrong(in, value, "the variable %.*s is not set", STR_ARG(name->text));
+        return NULL;
+    }
+    char *text = arena_printf(in->arena, "%.*s%s", STR_ARG(prefix != NULL ? prefix->text : STR("")), found);
+    if (text == NULL)
+        tree_no_memory(in);
+    return text;
 }
 
 /* An object of names and values, as pairs. */
-static pawl_status read_pairs(const struct reader *reader, const struct tree *object,
-                              struct environment_pair **pairs, size_t *count, pawl_error *err) {
-    struct arena *arena = reader->tools->arena;
+static struct environment_pair *read_pairs(struct reader *reader, const struct tree *object, size_t *count) {
     if (object == NULL)
-        return PAWL_OK;
-    if (object->kind != TREE_OBJECT || object->count > HTTP_HEADERS_MAX / 2)
-        return fault(reader, object, err, "names and values belong into an object of at most 32");
-    struct environment_pair *made = arena_array(arena, object->count + 1, sizeof(*made));
-    pawl_status status = made != NULL ? PAWL_OK : no_memory(err);
-    for (size_t i = 0; status == PAWL_OK && i < object->count; i++) {
-        const struct tree *item = object->items[i];
-        made[i].name = arena_copy(arena, item->key.ptr, item->key.len);
-        status = made[i].name != NULL ? read_value(reader, item, &made[i].value, err) : no_memory(err);
+        return NULL;
+    if (object->kind != TREE_OBJECT || object->count > HTTP_HEADERS_MAX / 2) {
+        tree_wrong(&reader->in, object, "names and values belong into an object of at most 32");
+        return NULL;
     }
-    if (status == PAWL_OK) {
-        *pairs = made;
-        *count = object->count;
-    }
-    return status;
+    struct environment_pair *made = array(reader, object->count, sizeof(*made));
+    for (size_t i = 0; made != NULL && i < object->count; i++)
+        made[i] = (struct environment_pair){copy(reader, object->items[i]->key),
+                                            read_value(reader, object->items[i])};
+    *count = object->count;
+    return made;
 }
 
-static pawl_status read_headers(const struct reader *reader, const struct tree *object,
-                                struct http_header **headers, size_t *count, pawl_error *err) {
-    struct environment_pair *pairs = NULL;
-    size_t found = 0;
-    pawl_status status = read_pairs(reader, object, &pairs, &found, err);
-    struct http_header *made = arena_array(reader->tools->arena, found + 1, sizeof(*made));
-    if (status == PAWL_OK && made == NULL)
-        status = no_memory(err);
-    for (size_t i = 0; status == PAWL_OK && i < found; i++)
+static struct http_header *read_headers(struct reader *reader, const struct tree *object, size_t *count) {
+    struct environment_pair *pairs = read_pairs(reader, object, count);
+    struct http_header *made = pairs != NULL ? array(reader, *count, sizeof(*made)) : NULL;
+    for (size_t i = 0; made != NULL && i < *count; i++)
         made[i] = (struct http_header){pairs[i].name, str_from(pairs[i].value)};
-    if (status == PAWL_OK) {
-        *headers = made;
-        *count = found;
+    return made;
+}
+
+/* The words of a command that is a list, or a program and its arguments. */
+static char **read_words(struct reader *reader, const struct tree *command, const struct tree *arguments) {
+    size_t more = arguments != NULL && arguments->kind == TREE_ARRAY ? arguments->count : 0;
+    size_t first = command->kind == TREE_ARRAY ? command->count : 1;
+    char **words = array(reader, first + more, sizeof(*words));
+    for (size_t i = 0; words != NULL && i < first + more; i++) {
+        const struct tree *word = i >= first                    ? arguments->items[i - first]
+                                  : command->kind == TREE_ARRAY ? command->items[i]
+                                                                : command;
+        if (word->kind != TREE_STRING)
+            tree_wrong(&reader->in, word, "a word of a command is text");
+        words[i] = copy(reader, word->text);
     }
-    return status;
+    if (first + more == 0)
+        tree_wrong(&reader->in, command, "the command is empty");
+    return words;
 }
 
 /* A command as one text, or as a list of words. */
-static pawl_status read_command(const struct reader *reader, const struct tree *command,
-                                const struct tree *arguments, char ***argv, pawl_error *err) {
-    struct arena *arena = reader->tools->arena;
-    size_t more = arguments != NULL && arguments->kind == TREE_ARRAY ? arguments->count : 0, count = 0;
+static char **read_command(struct reader *reader, const struct tree *command, const struct tree *arguments) {
+    struct tree_reader *in = &reader->in;
     char **words = NULL;
-    pawl_status status = PAWL_OK;
-    if (command->kind == TREE_STRING && arguments == NULL) {
-        status = command_split(arena, command->text, &words, err);
-    } else {
-        size_t first = command->kind == TREE_ARRAY ? command->count : 1;
-        words = arena_array(arena, first + more + 1, sizeof(*words));
-        if (words == NULL)
-            return no_memory(err);
-        for (size_t i = 0; i < first + more; i++) {
-            const struct tree *word = i >= first                    ? arguments->items[i - first]
-                                      : command->kind == TREE_ARRAY ? command->items[i]
-                                                                    : command;
-            if (word->kind != TREE_STRING)
-                return fault(reader, word, err, "a word of a command is text");
-            words[count++] = arena_copy(arena, word->text.ptr, word->text.len);
-            if (words[count - 1] == NULL)
-                return no_memory(err);
-        }
-        if (count == 0)
-            return fault(reader, command, err, "the command is empty");
-    }
     pawl_error reason = {0};
-    if (status == PAWL_OK) {
-        status = program_find(arena, words[0], &words[0], &reason);
-        if (status != PAWL_OK)
-            error_set(err, status, "tools file", "%s:%u:%u: %s", reader->path, command->line, command->column,
-                      reason.text);
+    if (in->status != PAWL_OK)
+        return NULL;
+    if (command->kind == TREE_STRING && arguments == NULL)
+        in->status = command_split(in->arena, command->text, &words, in->err);
+    else
+        words = read_words(reader, command, arguments);
+    if (in->status != PAWL_OK)
+        return NULL;
+    pawl_status status = program_find(in->arena, words[0], &words[0], &reason);
+    if (status != PAWL_OK) {
+        (void)tree_wrong(in, command, "%s", reason.text);
+        in->status = status;
     }
-    if (status == PAWL_OK)
-        *argv = words;
-    return status;
+    return words;
 }
 
-static pawl_status read_scopes(const struct reader *reader, const struct tree *list, pawl_str **scopes,
-                               size_t *count, pawl_error *err) {
+static pawl_str *read_scopes(struct reader *reader, const struct tree *list, size_t *count) {
     if (list == NULL)
-        return PAWL_OK;
-    if (list->kind != TREE_ARRAY || list->count > TOOLS_SCOPES_MAX)
-        return fault(reader, list, err, "scopes are a list of at most 16 names");
-    pawl_str *made = arena_array(reader->tools->arena, list->count + 1, sizeof(*made));
-    pawl_status status = made != NULL ? PAWL_OK : no_memory(err);
-    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
-        if (list->items[i]->kind != TREE_STRING)
-            return fault(reader, list->items[i], err, "a scope is text");
+        return NULL;
+    if (list->kind != TREE_ARRAY || list->count > TOOLS_SCOPES_MAX) {
+        tree_wrong(&reader->in, list, "scopes are a list of at most 16 names");
+        return NULL;
+    }
+    pawl_str *made = array(reader, list->count, sizeof(*made));
+    for (size_t i = 0; made != NULL && i < list->count; i++) {
         /* Without a star: a tool requires, it does not grant. */
-        if (scope_check_name(list->items[i]->text, false, NULL) != PAWL_OK)
-            return fault(reader, list->items[i], err, "a scope is 1 to 128 of a-z A-Z 0-9 . _ : / -");
-        status = str_dup(reader->tools->arena, list->items[i]->text, &made[i], err);
+        if (list->items[i]->kind != TREE_STRING ||
+            scope_check_name(list->items[i]->text, false, NULL) != PAWL_OK)
+            tree_wrong(&reader->in, list->items[i], "a scope is 1 to 128 of a-z A-Z 0-9 . _ : / -");
+        made[i] = copy_str(reader, list->items[i]->text);
     }
-    if (status == PAWL_OK) {
-        *scopes = made;
-        *count = list->count;
-    }
-    return status;
+    *count = list->count;
+    return made;
 }
 
-static pawl_status read_url(const struct reader *reader, const struct tree *url, const char **text,
-                            pawl_error *err) {
+static const char *read_url(struct reader *reader, const struct tree *url) {
     pawl_error why = {0};
     if (url->kind != TREE_STRING)
-        return fault(reader, url, err, "an address is text");
-    *text = arena_copy(reader->tools->arena, url->text.ptr, url->text.len);
-    if (*text == NULL)
-        return no_memory(err);
-    if (http_check_url(*text, &why) != PAWL_OK)
-        return fault(reader, url, err, why.text);
-    return PAWL_OK;
+        tree_wrong(&reader->in, url, "an address is text");
+    const char *text = copy(reader, url->text);
+    if (reader->in.status == PAWL_OK && http_check_url(text, &why) != PAWL_OK)
+        tree_wrong(&reader->in, url, "%s", why.text);
+    return text;
 }
 
 static bool is_true(const struct tree *value) { return value != NULL && value->kind == TREE_TRUE; }
 
-static pawl_status check_members(const struct reader *reader, const struct tree *object,
-                                 const char *const *known, pawl_error *err) {
-    if (object->kind != TREE_OBJECT)
-        return fault(reader, object, err, "this must be an object");
-    const struct tree *stray = tree_stray(object, known);
-    if (stray == NULL)
-        return PAWL_OK;
-    char list[160];
-    str_join(list, sizeof list, known);
-    return error_set(err, PAWL_INVALID, "tools file", "%s:%u:%u: '%.*s' is not known here: there are %s",
-                     reader->path, stray->line, stray->column, STR_ARG(stray->key), list);
-}
-
-static pawl_status check_name(const struct reader *reader, const struct tree *at, bool dots,
-                              pawl_error *err) {
+static void check_name(struct reader *reader, const struct tree *at, bool dots) {
     bool good = at->key.len > 0 && at->key.len <= PAWL_NAME_BYTES_MAX &&
                 !str_starts_with(at->key, STR("pawl."));
     for (size_t i = 0; i < at->key.len; i++) {
         char c = at->key.ptr[i];
-        good = good && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                        c == '_' || c == '-' || (dots && c == '.'));
+        good = good && (char_is_alnum(c) || c == '_' || c == '-' || (dots && c == '.'));
     }
-    return good ? PAWL_OK
-                : fault(reader, at, err,
-                        "a name is made of letters, digits, _ and - (a tool's also of dots), and does not "
-                        "begin with pawl.");
+    if (!good)
+        tree_wrong(&reader->in, at,
+                   "a name is made of letters, digits, _ and - (a tool's also of dots), and does not "
+                   "begin with pawl.");
 }
 
-static pawl_status read_pins(const struct reader *reader, const struct tree *object,
-                             struct tool_server *server, pawl_error *err) {
+static void read_pins(struct reader *reader, const struct tree *object, struct tool_server *server) {
     if (object == NULL)
-        return PAWL_OK;
-    if (object->kind != TREE_OBJECT)
-        return fault(reader, object, err, "pins are an object of tool names and hashes");
-    server->pins = arena_array(reader->tools->arena, object->count + 1, sizeof(*server->pins));
-    pawl_status status = server->pins != NULL ? PAWL_OK : no_memory(err);
-    for (size_t i = 0; status == PAWL_OK && i < object->count; i++) {
+        return;
+    if (object->kind != TREE_OBJECT) {
+        tree_wrong(&reader->in, object, "pins are an object of tool names and hashes");
+        return;
+    }
+    server->pins = array(reader, object->count, sizeof(*server->pins));
+    server->pin_count = server->pins != NULL ? object->count : 0;
+    for (size_t i = 0; i < server->pin_count; i++) {
         const struct tree *pin = object->items[i];
         if (pin->kind != TREE_STRING || pin->text.len != 64)
-            return fault(reader, pin, err, "a pin is the 64 hexadecimal digits that pawl tool list shows");
-        status = str_dup(reader->tools->arena, pin->key, &server->pins[i].name, err);
-        if (status == PAWL_OK)
-            status = str_dup(reader->tools->arena, pin->text, &server->pins[i].hash, err);
+            tree_wrong(&reader->in, pin, "a pin is the 64 hexadecimal digits that pawl tool list shows");
+        server->pins[i] = (struct tool_pin){copy_str(reader, pin->key), copy_str(reader, pin->text)};
     }
-    server->pin_count = status == PAWL_OK ? object->count : 0;
-    return status;
 }
 
-static pawl_status add_server(const struct reader *reader, const struct tree *in, pawl_error *err) {
+static void add_server(struct reader *reader, const struct tree *in) {
     static const char *const known[] = {"command", "args", "env",  "url",      "headers",     "allow_private",
                                         "scopes",  "pins", "type", "sessions", "description", NULL};
     struct tools *tools = reader->tools;
     const struct tree *command = tree_get_cstr(in, "command"), *url = tree_get_cstr(in, "url");
-    const struct tree *sessions = tree_get_cstr(in, "sessions");
-    int64_t sessions_max = TOOLS_SESSIONS_DEFAULT;
-    struct tool_server *server = &tools->servers[tools->server_count];
-    struct environment_pair *pairs = NULL;
-    struct http_header *headers = NULL;
-    char **argv = NULL;
+    struct tool_server server = {.tools = tools, .sessions_max = TOOLS_SESSIONS_DEFAULT};
     if (tools->server_count == TOOLS_SERVERS_MAX)
-        return fault(reader, in, err, "there are 64 servers already, which is the most");
-    pawl_status status = check_members(reader, in, known, err);
-    if (status == PAWL_OK)
-        status = check_name(reader, in, false, err);
-    if (status != PAWL_OK)
-        return status;
+        tree_wrong(&reader->in, in, "there are 64 servers already, which is the most");
+    tree_read_keys(&reader->in, in, "a server", known);
+    check_name(reader, in, false);
     if ((command == NULL) == (url == NULL))
-        return fault(reader, in, err, "a server has either a command or a url");
-    if (sessions != NULL &&
-        (!tree_to_i64(sessions, &sessions_max) || sessions_max < 1 || sessions_max > TOOLS_SESSIONS_MAX))
-        return fault(reader, sessions, err, "sessions is a number from 1 to 64");
-    memset(server, 0, sizeof(*server));
-    server->config.name = arena_copy(tools->arena, in->key.ptr, in->key.len);
-    status = server->config.name != NULL ? PAWL_OK : no_memory(err);
-    if (status == PAWL_OK && command != NULL)
-        status = read_command(reader, command, tree_get_cstr(in, "args"), &argv, err);
-    if (status == PAWL_OK && url != NULL)
-        status = read_url(reader, url, &server->config.url, err);
-    if (status == PAWL_OK)
-        status = read_pairs(reader, tree_get_cstr(in, "env"), &pairs, &server->config.pair_count, err);
-    if (status == PAWL_OK)
-        status =
-            read_headers(reader, tree_get_cstr(in, "headers"), &headers, &server->config.header_count, err);
-    if (status == PAWL_OK)
-        status = read_scopes(reader, tree_get_cstr(in, "scopes"), &server->scopes, &server->scope_count, err);
-    if (status == PAWL_OK)
-        status = read_pins(reader, tree_get_cstr(in, "pins"), server, err);
-    if (status != PAWL_OK)
-        return status;
-    server->tools = tools;
-    server->config.launcher = tools->launcher;
-    server->config.argv = argv;
-    server->config.pairs = pairs;
-    server->config.headers = headers;
-    server->config.allow_private = is_true(tree_get_cstr(in, "allow_private"));
-    server->sessions_max = (int)sessions_max;
-    pthread_mutex_init(&server->lock, NULL);
-    tools->server_count++;
-    return PAWL_OK;
+        tree_wrong(&reader->in, in, "a server has either a command or a url");
+    tree_read_int(&reader->in, in, "sessions", 1, TOOLS_SESSIONS_MAX, &server.sessions_max);
+    if (reader->in.status != PAWL_OK)
+        return;
+    server.config.name = copy(reader, in->key);
+    server.config.launcher = tools->launcher;
+    server.config.argv = command != NULL ? read_command(reader, command, tree_get_cstr(in, "args")) : NULL;
+    server.config.url = url != NULL ? read_url(reader, url) : NULL;
+    server.config.pairs = read_pairs(reader, tree_get_cstr(in, "env"), &server.config.pair_count);
+    server.config.headers = read_headers(reader, tree_get_cstr(in, "headers"), &server.config.header_count);
+    server.config.allow_private = is_true(tree_get_cstr(in, "allow_private"));
+    server.scopes = read_scopes(reader, tree_get_cstr(in, "scopes"), &server.scope_count);
+    read_pins(reader, tree_get_cstr(in, "pins"), &server);
+    if (reader->in.status != PAWL_OK)
+        return;
+    pthread_mutex_init(&server.lock, NULL);
+    tools->servers[tools->server_count++] = server;
 }
 
 /* How an endpoint is called: with the arguments as the body, or as the query. */
-static pawl_status read_method(const struct reader *reader, const struct tree *in, struct tool *tool,
-                               pawl_error *err) {
+static void read_method(struct reader *reader, const struct tree *in, struct tool *tool) {
     const struct tree *method = tree_get_cstr(in, "method");
     if (method == NULL)
-        return PAWL_OK;
+        return;
     tool->by_query = method->kind == TREE_STRING && str_equal_cstr(method->text, "GET");
     if (tool->url == NULL || (!tool->by_query && !str_equal_cstr(method->text, "POST")))
-        return fault(reader, method, err, "method is for an http tool, and is GET or POST");
-    return PAWL_OK;
+        tree_wrong(&reader->in, method, "method is for an http tool, and is GET or POST");
 }
 
-static pawl_status add_tool(const struct reader *reader, const struct tree *in, pawl_error *err) {
+static void add_tool(struct reader *reader, const struct tree *in) {
     static const char *const known[] = {"exec",        "http",          "env",    "headers",
                                         "secret",      "allow_private", "scopes", "input",
                                         "description", "method",        NULL};
     struct tools *tools = reader->tools;
-    struct tool tool = {0};
     const struct tree *exec = tree_get_cstr(in, "exec"), *http = tree_get_cstr(in, "http");
     const struct tree *secret = tree_get_cstr(in, "secret"), *input = tree_get_cstr(in, "input");
     const struct tree *description = tree_get_cstr(in, "description");
+    struct tool tool = {.kind = exec != NULL ? TOOL_PROCESS : TOOL_HTTP};
+    pawl_error why = {0};
     if (tools->count == TOOLS_MAX)
-        return fault(reader, in, err, "there are 256 tools already, which is the most");
-    pawl_status status = check_members(reader, in, known, err);
-    if (status == PAWL_OK)
-        status = check_name(reader, in, true, err);
-    if (status != PAWL_OK)
-        return status;
+        tree_wrong(&reader->in, in, "there are 256 tools already, which is the most");
+    tree_read_keys(&reader->in, in, "a tool", known);
+    check_name(reader, in, true);
     if ((exec == NULL) == (http == NULL))
-        return fault(reader, in, err, "a tool has either exec (a command) or http (an address)");
-    status = str_dup(tools->arena, in->key, &tool.name, err);
-    if (status == PAWL_OK && description != NULL)
-        status = str_dup(tools->arena, description->text, &tool.description, err);
-    if (status == PAWL_OK && exec != NULL)
-        status = read_command(reader, exec, NULL, &tool.argv, err);
-    if (status == PAWL_OK && http != NULL)
-        status = read_url(reader, http, &tool.url, err);
-    if (status == PAWL_OK)
-        status = read_method(reader, in, &tool, err);
-    if (status == PAWL_OK && secret != NULL)
-        status = read_value(reader, secret, &tool.secret, err);
-    if (status == PAWL_OK)
-        status = read_pairs(reader, tree_get_cstr(in, "env"), &tool.pairs, &tool.pair_count, err);
-    if (status == PAWL_OK)
-        status = read_headers(reader, tree_get_cstr(in, "headers"), &tool.headers, &tool.header_count, err);
-    if (status == PAWL_OK)
-        status = read_scopes(reader, tree_get_cstr(in, "scopes"), &tool.scopes, &tool.scope_count, err);
-    if (status == PAWL_OK && input != NULL) {
-        pawl_error why = {0};
-        if (schema_compile(input, NULL, &tool.input, &why) != PAWL_OK)
-            status = fault(reader, input, err, why.text);
-    }
-    tool.kind = exec != NULL ? TOOL_PROCESS : TOOL_HTTP;
+        tree_wrong(&reader->in, in, "a tool has either exec (a command) or http (an address)");
+    if (reader->in.status != PAWL_OK)
+        return;
+    tool.name = copy_str(reader, in->key);
+    if (description != NULL)
+        tool.description = copy_str(reader, description->text);
+    tool.argv = exec != NULL ? read_command(reader, exec, NULL) : NULL;
+    tool.url = http != NULL ? read_url(reader, http) : NULL;
+    read_method(reader, in, &tool);
+    tool.secret = secret != NULL ? read_value(reader, secret) : NULL;
+    tool.pairs = read_pairs(reader, tree_get_cstr(in, "env"), &tool.pair_count);
+    tool.headers = read_headers(reader, tree_get_cstr(in, "headers"), &tool.header_count);
+    tool.scopes = read_scopes(reader, tree_get_cstr(in, "scopes"), &tool.scope_count);
     tool.allow_private = is_true(tree_get_cstr(in, "allow_private"));
-    if (status == PAWL_OK)
+    if (reader->in.status == PAWL_OK && input != NULL &&
+        schema_compile(input, NULL, &tool.input, &why) != PAWL_OK)
+        tree_wrong(&reader->in, input, "%s", why.text);
+    if (reader->in.status == PAWL_OK)
         tools->items[tools->count++] = tool;
-    return status;
 }
 
 pawl_status tools_add_text(struct tools *tools, pawl_str text, const char *path, pawl_error *err) {
     static const char *const known[] = {"mcpServers", "servers", "tools", NULL};
-    struct reader reader = {tools, path};
+    pawl_error why = {0};
+    struct reader reader = {.in = {.arena = tools->arena, .op = "tools file", .err = &why}, .tools = tools};
+    struct tree_reader *in = &reader.in;
     struct arena *arena = arena_create(0);
     const struct tree *root = NULL;
-    pawl_error why = {0};
     if (arena == NULL)
-        return no_memory(err);
-    pawl_status status = tree_parse(arena, text, NULL, &root, &why);
-    if (status != PAWL_OK)
-        status = error_set(err, status, "tools file", "%s: %s", path, why.text);
-    if (status == PAWL_OK)
-        status = check_members(&reader, root, known, err);
-    for (size_t i = 0; status == PAWL_OK && i < root->count; i++) {
+        return error_no_memory(err, "tools file");
+    in->status = tree_parse(arena, text, NULL, &root, &why);
+    if (in->status == PAWL_OK)
+        tree_read_keys(in, root, "the file", known);
+    for (size_t i = 0; in->status == PAWL_OK && i < root->count; i++) {
         const struct tree *part = root->items[i];
         if (part->kind != TREE_OBJECT)
-            status = fault(&reader, part, err, "this must be an object of names");
-        for (size_t k = 0; status == PAWL_OK && k < part->count; k++)
-            status = str_equal_cstr(part->key, "tools") ? add_tool(&reader, part->items[k], err)
-                                                        : add_server(&reader, part->items[k], err);
+            tree_wrong(in, part, "this must be an object of names");
+        for (size_t k = 0; in->status == PAWL_OK && k < part->count; k++) {
+            if (str_equal_cstr(part->key, "tools"))
+                add_tool(&reader, part->items[k]);
+            else
+                add_server(&reader, part->items[k]);
+        }
     }
     arena_free(arena);
-    return status;
+    return in->status == PAWL_OK ? PAWL_OK
+                                 : error_set(err, in->status, "tools file", "%s: %s", path, why.text);
 }
 
 pawl_status tools_add_file(struct tools *tools, const char *path, pawl_error *err) {
     pawl_str text = {NULL, 0};
     struct arena *arena = arena_create(2 * TOOLS_FILE_BYTES_MAX);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools file", "out of memory");
+        return error_no_memory(err, "tools file");
     pawl_status status = file_read(arena, path, TOOLS_FILE_BYTES_MAX, &text, err);
     if (status == PAWL_OK)
         status = tools_add_text(tools, text, path, err);
