@@ -1,8 +1,6 @@
 /* Alerts: when a rule fires and when it is over. */
 #include "domain/alert.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -125,15 +123,9 @@ struct alert_move alert_step(const struct alert_rule *rule, bool silenced, int64
 
 size_t alert_targets(pawl_str targets, bool (*take)(void *self, pawl_str name), void *self) {
     size_t count = 0;
-    while (targets.len > 0) {
-        const char *comma = memchr(targets.ptr, ',', targets.len);
-        pawl_str name = {targets.ptr, comma != NULL ? (size_t)(comma - targets.ptr) : targets.len};
-        size_t used = comma != NULL ? name.len + 1 : name.len;
-        targets = (pawl_str){targets.ptr + used, targets.len - used};
-        count++;
-        if (!take(self, str_trim(name)))
-            break;
-    }
+    pawl_str name;
+    for (bool goes_on = true; goes_on && str_next(&targets, ',', &name); count++)
+        goes_on = take(self, str_trim(name));
     return count;
 }
 
@@ -141,8 +133,7 @@ pawl_status alert_name_check(pawl_str name, const char *what, pawl_error *err) {
     bool right = name.len > 0 && name.len <= PAWL_ALERT_NAME_BYTES_MAX;
     for (size_t i = 0; right && i < name.len; i++) {
         char c = name.ptr[i];
-        right = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                c == '_' || c == '.';
+        right = char_is_alnum(c) || c == '-' || c == '_' || c == '.';
     }
     if (right)
         return PAWL_OK;
