@@ -74,7 +74,8 @@ static bool postgres_takes(PGconn *conn, const char *text) {
 
 /* Where our limits are narrower than the server's. */
 static bool is_our_limit(const char *reason) {
-    return strcmp(reason, "nested too deeply") == 0 || strcmp(reason, "the number's exponent is larger than 9999") == 0 ||
+    return strcmp(reason, "nested too deeply") == 0 ||
+           strcmp(reason, "the number's exponent is larger than 9999") == 0 ||
            strcmp(reason, "the number has too many digits") == 0;
 }
 

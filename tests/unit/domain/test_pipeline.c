@@ -98,7 +98,8 @@ TEST(documents_that_are_wrong_are_refused_with_their_place) {
     assert_refused("stpes: []",
                    "'stpes' is not known in a pipeline: there are name, description, params, steps, output");
     assert_refused("steps:\n  - with: {}\n", "line 2, column 5: step 'step1': uses must name the tool");
-    assert_refused("- uses: a\n  wiht: {}\n", "line 2, column 3: step 'step1': 'wiht' is not known in a step");
+    assert_refused("- uses: a\n  wiht: {}\n",
+                   "line 2, column 3: step 'step1': 'wiht' is not known in a step");
     assert_refused("- {uses: a, with: [1]}", "with must be an object");
     assert_refused("- {id: 1a, uses: a}", "an id has 1 to 64 letters");
     assert_refused("- {id: a, uses: a}\n- {id: a, uses: a}\n",
