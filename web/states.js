@@ -11,6 +11,9 @@ export function failure(problem, retry) {
            retry && h("button", { type: "button", onclick: retry }, "Try again"));
 }
 
+// The states of a job, in the order in which they are shown.
+export const JOB_STATES = ["ready", "running", "later", "waiting", "dead"];
+
 const TONES = { begun: "calm", "failed, tried again": "warn", "failed for good": "bad",
                 dead: "bad", failed: "bad", evicted: "bad", silent: "warn", stopped: "bad", lost: "bad", blocked: "warn",
                 scheduled: "calm", later: "calm", waiting: "calm", paused: "warn", leased: "good", running: "good",

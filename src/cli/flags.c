@@ -36,7 +36,7 @@
 const struct flag_row flag_rows[FLAG_TOTAL] = {
     [FLAG_QUEUE] = TEXT("queue", "QUEUE", "The queue; \"default\" if not given."),
     [FLAG_JOB_STATE] = {CHOICE_ROW("job-state", "STATE", JOB_STATES,
-                                   "Only jobs in this state: ready, running, later, waiting or dead."),
+                                   "Only jobs in this state: " JOB_STATES_SAID "."),
                         .input = "state"},
     [FLAG_TASK] = TEXT("task", "TASK", "The task."),
     [FLAG_KEY] = TEXT("key", "KEY", "The key whose limits (concurrency, rate, weight) apply to the job."),

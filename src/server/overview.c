@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/time/clock.h"
+#include "view/counts.h"
 #include "view/names.h"
 
 /* Queues for which there is no room of their own are one together: sums over all of them stay right. */
@@ -17,19 +17,7 @@ static void add_queue(struct overview *made, const struct job_counts *counts) {
         return;
     }
     struct overview_queue *last = &made->queues[OVERVIEW_QUEUES_MAX - 1];
-    struct job_counts *sum = &last->counts;
-    int64_t *const to[] = {&sum->ready, &sum->running,   &sum->later,    &sum->waiting,  &sum->dead,
-                           &sum->put,   &sum->done,      &sum->failed,   &sum->lost,     &sum->died,
-                           &sum->stale, &sum->cancelled, &sum->redriven, &sum->discarded};
-    const int64_t from[] = {counts->ready,    counts->running,  counts->later, counts->waiting,
-                            counts->dead,     counts->put,      counts->done,  counts->failed,
-                            counts->lost,     counts->died,     counts->stale, counts->cancelled,
-                            counts->redriven, counts->discarded};
-    for (size_t i = 0; i < sizeof to / sizeof *to; i++)
-        *to[i] += from[i];
-    if (counts->oldest_ready_ms > 0 &&
-        (sum->oldest_ready_ms == 0 || counts->oldest_ready_ms < sum->oldest_ready_ms))
-        sum->oldest_ready_ms = counts->oldest_ready_ms;
+    job_counts_add(&last->counts, counts);
     snprintf(last->name, sizeof last->name, "%s", "(other queues)");
 }
 
@@ -75,22 +63,6 @@ static void rate(struct json_writer *json, const char *key, int64_t now, int64_t
         json_double(json, (double)tenths / 10.0);
 }
 
-/* KEY_ms and KEY_at, as everywhere. */
-static void moment(struct json_writer *json, const char *ms_key, const char *at_key, int64_t wall_ms) {
-    char text[CLOCK_ISO_BYTES];
-    json_key(json, ms_key);
-    if (wall_ms != 0)
-        json_int(json, wall_ms);
-    else
-        json_null(json);
-    json_key(json, at_key);
-    json_cstr(json, wall_ms != 0 ? clock_format_iso(wall_ms, text) : NULL);
-}
-
-static void age(struct json_writer *json, int64_t now_ms, int64_t since_ms) {
-    number(json, "oldest_age_ms", since_ms > 0 && now_ms > since_ms ? now_ms - since_ms : 0);
-}
-
 static void write_kind(struct json_writer *json, int kind, const struct overview *now,
                        const struct overview *before) {
     const struct kind_counts *counts = &now->counts.kind[kind];
@@ -99,22 +71,7 @@ static void write_kind(struct json_writer *json, int kind, const struct overview
     json_begin_object(json);
     json_key(json, "kind");
     json_cstr(json, kind_name((enum store_kind)kind));
-    number(json, "ready", counts->ready);
-    number(json, "leased", counts->leased);
-    number(json, "aside", counts->aside);
-    number(json, "dead", counts->dead);
-    moment(json, "oldest_ready_ms", "oldest_ready_at", counts->oldest_ready_ms);
-    age(json, now->counts.now_ms, counts->oldest_ready_ms);
-    number(json, "lanes_free", counts->lanes_free);
-    number(json, "claims_active", counts->claims_active);
-    number(json, "claims_overdue", counts->claims_overdue);
-    number(json, "put", counts->put);
-    number(json, "done", counts->done);
-    number(json, "failed", counts->failed);
-    number(json, "stale", counts->stale);
-    number(json, "duplicate", counts->duplicate);
-    number(json, "redriven", counts->redriven);
-    number(json, "discarded", counts->discarded);
+    counts_write(json, message_counts, MESSAGE_COUNTS, counts, now->counts.now_ms);
     rate(json, "put_per_s", counts->put, old->put, span_ms);
     rate(json, "done_per_s", counts->done, old->done, span_ms);
     rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
@@ -137,22 +94,7 @@ static void write_queue(struct json_writer *json, const struct overview_queue *q
     json_begin_object(json);
     json_key(json, "queue");
     json_cstr(json, queue->name);
-    number(json, "ready", counts->ready);
-    number(json, "running", counts->running);
-    number(json, "later", counts->later);
-    number(json, "waiting", counts->waiting);
-    number(json, "dead", counts->dead);
-    moment(json, "oldest_ready_ms", "oldest_ready_at", counts->oldest_ready_ms);
-    age(json, now->counts.now_ms, counts->oldest_ready_ms);
-    number(json, "put", counts->put);
-    number(json, "done", counts->done);
-    number(json, "failed", counts->failed);
-    number(json, "lost", counts->lost);
-    number(json, "died", counts->died);
-    number(json, "cancelled", counts->cancelled);
-    number(json, "redriven", counts->redriven);
-    number(json, "discarded", counts->discarded);
-    number(json, "stale", counts->stale);
+    counts_write(json, job_counts_shown, JOB_COUNTS, counts, now->counts.now_ms);
     rate(json, "put_per_s", counts->put, old->put, span_ms);
     rate(json, "done_per_s", counts->done, old->done, span_ms);
     rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
@@ -161,7 +103,7 @@ static void write_queue(struct json_writer *json, const struct overview_queue *q
 
 void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
                     const struct latency *while_ago) {
-    moment(json, "now_ms", "now_at", now->counts.now_ms);
+    counts_write_time(json, "now", now->counts.now_ms);
     number(json, "instances_active", now->instances[0]);
     number(json, "instances_silent", now->instances[1]);
     number(json, "instances_evicted", now->instances[2]);
@@ -189,8 +131,8 @@ void overview_changes(struct json_writer *json, const struct overview *now, cons
     }
     for (size_t i = 0; before != NULL && i < now->queue_count; i++) {
         const struct job_counts *a = &now->queues[i].counts, *b = queue_before(before, now->queues[i].name);
-        jobs = jobs || b == NULL || a->put != b->put || a->done != b->done || a->failed != b->failed ||
-               a->running != b->running || a->later != b->later || a->waiting != b->waiting;
+        jobs = jobs || b == NULL ||
+               memcmp(&a->ready, &b->ready, sizeof *a - offsetof(struct job_counts, ready)) != 0;
         dead = dead || b == NULL || a->dead != b->dead;
     }
     bool instances = before != NULL &&

@@ -260,6 +260,11 @@ struct job_counts {
     int64_t oldest_ready_ms; /* due_ms of the first in order; 0 = none */
 };
 
+/* Jobs that may still run by themselves: all states but dead. */
+static inline int64_t job_counts_unfinished(const struct job_counts *counts) {
+    return counts->ready + counts->running + counts->later + counts->waiting;
+}
+
 struct job_counts_list {
     struct job_counts *queues; /* by name */
     size_t count;

@@ -4,9 +4,12 @@
 
 #include "store/store.h"
 
-#define JOB_STATES "ready|running|later|waiting|dead" /* in the order of enum job_state */
+/* In the order of enum job_state: for a choice, and in a sentence. */
+#define JOB_STATES "ready|running|later|waiting|dead"
+#define JOB_STATES_SAID "ready, running, later, waiting or dead"
 
 extern const char *const kind_names[KIND_COUNT + 1];
+extern const char *const job_states[JOB_DEAD + 1];
 extern const char *const state_names[STATE_DONE + 1];
 extern const char *const policy_names[POLICY_PARK + 1];
 extern const char *const epoch_causes[EPOCH_CAUSE_LAST + 1];

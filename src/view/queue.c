@@ -63,7 +63,7 @@ pawl_status queue_stats_read(struct store *store, struct arena *arena, struct qu
     for (size_t i = 0; status == PAWL_OK && i < queues.count; i++) {
         const struct job_counts *counts = &queues.queues[i];
         int64_t age_ms = counts->oldest_ready_ms > 0 ? queues.now_ms - counts->oldest_ready_ms : 0;
-        stats->total_pending += counts->ready + counts->running + counts->later + counts->waiting;
+        stats->total_pending += job_counts_unfinished(counts);
         stats->ready_now += counts->ready;
         stats->currently_leased += counts->running;
         stats->dead += counts->dead;

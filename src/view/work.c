@@ -5,9 +5,9 @@
 
 #include "base/str.h"
 #include "domain/authority/scope.h"
+#include "view/names.h"
 #include "view/output/row.h"
 
-static const char *const job_states[] = {"", "ready", "running", "later", "waiting", "dead"};
 static const char *const step_states[] = {"", "done", "failed", "skipped", "waiting"};
 static const char *const kinds[] = {"", "once", "at", "every", "cron"};
 static const char *const missed[] = {"", "skip", "one", "all"};

@@ -188,7 +188,7 @@ static pawl_status jobs_pending(struct store *store, struct arena *arena, bool *
     *pending = false;
     for (size_t i = 0; status == PAWL_OK && i < counts.count; i++) {
         const struct job_counts *queue = &counts.queues[i];
-        *pending = *pending || queue->ready + queue->running + queue->later + queue->waiting > 0;
+        *pending = *pending || job_counts_unfinished(queue) > 0;
     }
     return status;
 }

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { number } from "../format.js";
 import { filtersOf, listPage } from "../list.js";
 import { operationList, started } from "../operations.js";
-import { badge } from "../states.js";
+import { JOB_STATES, badge } from "../states.js";
 import { moment } from "../time.js";
 
 const columns = [
@@ -19,7 +19,7 @@ const columns = [
 ];
 
 const fields = [
-  { name: "state", label: "State", choices: ["ready", "running", "later", "waiting", "dead"] },
+  { name: "state", label: "State", choices: JOB_STATES },
   { name: "queue", label: "Queue" }, { name: "task", label: "Task" }, { name: "type", label: "Type" }, { name: "key", label: "Key" },
 ];
 

@@ -4,7 +4,7 @@ import { sparkline } from "../chart.js";
 import { h, render } from "../dom.js";
 import { compact, counted, duration, fine, number, percent, rate } from "../format.js";
 import { onSample } from "../live.js";
-import { failure, loading } from "../states.js";
+import { JOB_STATES, failure, loading } from "../states.js";
 import { table } from "../table.js";
 import { moment } from "../time.js";
 import { valueOf } from "./alerts.js";
@@ -77,11 +77,7 @@ const kindColumns = [
 
 const queueColumns = [
   { name: "Queue", cell: (row) => h("a", { href: "/ui/jobs?queue=" + encodeURIComponent(row.queue) }, row.queue) },
-  { name: "Ready", cell: (row) => number(row.ready), right: true },
-  { name: "Running", cell: (row) => number(row.running), right: true },
-  { name: "Later", cell: (row) => number(row.later), right: true },
-  { name: "Waiting", cell: (row) => number(row.waiting), right: true },
-  { name: "Dead", cell: (row) => number(row.dead), right: true },
+  ...JOB_STATES.map((state) => ({ name: state[0].toUpperCase() + state.slice(1), cell: (row) => number(row[state]), right: true })),
   ...ages,
 ];
 

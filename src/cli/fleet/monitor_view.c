@@ -199,8 +199,9 @@ static void show_work(struct screen *screen, const struct monitor_look *look) {
     for (size_t i = 0; i < look->facts.queues.count; i++) {
         const struct job_counts *counts = &look->facts.queues.queues[i];
         line(screen, "jobs %-9.*s %9" PRId64 " %9" PRId64 " %9" PRId64 " %9" PRId64 " %8" PRId64 "s",
-             STR_ARG(counts->queue), counts->ready, counts->running, counts->later + counts->waiting,
-             counts->dead, fleet_age_s(look->facts.queues.now_ms, counts->oldest_ready_ms));
+             STR_ARG(counts->queue), counts->ready, counts->running,
+             job_counts_unfinished(counts) - counts->ready - counts->running, counts->dead,
+             fleet_age_s(look->facts.queues.now_ms, counts->oldest_ready_ms));
     }
 }
 

@@ -6,35 +6,13 @@
 #include "base/time/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "view/counts.h"
 #include "view/names.h"
 #include "view/output/row.h"
 #include "view/queue.h"
 
-#define ROW struct kind_counts
-static const struct column columns[] = {
-    {COLUMN(TEXT, "kind")},
-    {.key = "ready", INT_OF(ready)},
-    {.key = "leased", INT_OF(leased)},
-    {.key = "aside", INT_OF(aside)},
-    {.key = "dead", INT_OF(dead)},
-    {.key = "oldest_ready", TIME_OF(oldest_ready_ms), .drop = 1},
-    {.key = "lanes_free", INT_OF(lanes_free), .drop = 2},
-    {.key = "claims_active", INT_OF(claims_active), .show = SHOW_WIDE},
-    {.key = "claims_overdue", INT_OF(claims_overdue), .drop = 3},
-    {.key = "put", INT_OF(put), .show = SHOW_WIDE},
-    {.key = "done", INT_OF(done), .show = SHOW_WIDE},
-    {.key = "failed", INT_OF(failed)},
-    {.key = "stale", INT_OF(stale), .show = SHOW_WIDE},
-    {.key = "duplicate", INT_OF(duplicate), .show = SHOW_WIDE},
-    {.key = "redriven", INT_OF(redriven), .show = SHOW_WIDE},
-    {.key = "discarded", INT_OF(discarded), .show = SHOW_WIDE},
-    {COLUMN(INT, "put_per_s"), .drop = 4},
-    {COLUMN(INT, "done_per_s"), .drop = 4},
-    {COLUMN(INT, "failed_per_s"), .drop = 5},
-};
-#undef ROW
-
-enum { COLUMNS = sizeof columns / sizeof columns[0], RATES = 3 /* the last */, CLOCK_AHEAD_MS_SAID = 1000 };
+/* The kind, its counts, and the rates. */
+enum { RATES = 3, COLUMNS = 1 + MESSAGE_COUNTS + RATES, CLOCK_AHEAD_MS_SAID = 1000 };
 
 static const struct column worker_columns[] = {
     {COLUMN(UUID, "worker")},
@@ -101,7 +79,19 @@ static struct cell rate_cell(const struct view *view, int64_t now, int64_t befor
     return cell_int(((now - before) * 1000 + span_ms / 2) / span_ms);
 }
 
-static void kind_cells(enum store_kind kind, const struct view *view, struct cell cells[static COLUMNS]) {
+/* Rates are shown when asked for, and then before anything that can be left out. */
+static void fill_columns(bool rates, struct column columns[static COLUMNS]) {
+    static const char *const rate_keys[RATES] = {"put_per_s", "done_per_s", "failed_per_s"};
+    columns[0] = (struct column){COLUMN(TEXT, "kind")};
+    for (size_t i = 0; i < MESSAGE_COUNTS; i++)
+        columns[1 + i] = message_counts[i].column;
+    for (size_t i = 0; i < RATES; i++)
+        columns[1 + MESSAGE_COUNTS + i] =
+            (struct column){COLUMN(INT, rate_keys[i]), .show = rates ? SHOW_ALWAYS : SHOW_WIDE};
+}
+
+static void kind_cells(enum store_kind kind, const struct view *view, const struct column *columns,
+                       struct cell cells[static COLUMNS]) {
     const struct kind_counts *counts = &view->counts.kind[kind];
     const struct kind_counts *before = &view->before.kind[kind];
     const struct cell made[] = {cell_cstr(kind_name(kind)), rate_cell(view, counts->put, before->put),
@@ -126,12 +116,14 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
                                           {COLUMN(BOOL, "priority_complete")},
                                           {COLUMN(INT, "total_runs")},
                                           {COLUMN(INT, "successful_runs")}};
+    struct column columns[COLUMNS];
     struct buf kinds, workers;
+    fill_columns(view->rates, columns);
     buf_init(&kinds, 0);
     buf_init(&workers, 0);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         struct cell cells[COLUMNS];
-        kind_cells((enum store_kind)kind, view, cells);
+        kind_cells((enum store_kind)kind, view, columns, cells);
         buf_append_char(&kinds, kind == KIND_OUTBOX ? '[' : ',');
         output_cells_json(&kinds, columns, COLUMNS, cells);
     }
@@ -169,15 +161,6 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
     return status;
 }
 
-/* Rates are shown when asked for, and then before anything that can be left out. */
-static void shown_columns(bool rates, struct column shown[static COLUMNS]) {
-    memcpy(shown, columns, sizeof columns);
-    for (size_t i = COLUMNS - RATES; i < COLUMNS; i++) {
-        shown[i].drop = 0;
-        shown[i].show = rates ? SHOW_ALWAYS : SHOW_WIDE;
-    }
-}
-
 static pawl_status print_table(struct cli *cli, const struct view *view, pawl_error *err) {
     output_say(&cli->output, "instances: %" PRId64 " active, %" PRId64 " silent, %" PRId64 " evicted\n",
                view->instances[0], view->instances[1], view->instances[2]);
@@ -194,12 +177,12 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
                    view->queue.dead, view->queue.priorities.ptr,
                    view->queue.priorities_all ? "" : " (not all are counted)", view->queue.successful_runs,
                    view->queue.total_runs);
-    struct column shown[COLUMNS];
-    shown_columns(view->rates, shown);
-    output_list_begin(&cli->output, shown, COLUMNS);
+    struct column columns[COLUMNS];
+    fill_columns(view->rates, columns);
+    output_list_begin(&cli->output, columns, COLUMNS);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         struct cell cells[COLUMNS];
-        kind_cells((enum store_kind)kind, view, cells);
+        kind_cells((enum store_kind)kind, view, columns, cells);
         output_list_row(&cli->output, cells);
     }
     pawl_status status = output_list_end(&cli->output, "", err);

@@ -12,6 +12,7 @@
 #include "server/metrics.h"
 #include "server/server.h"
 #include "server/stats.h"
+#include "view/counts.h"
 #include "view/fleet.h"
 #include "view/names.h"
 #include "work/alerts/round.h"
@@ -23,52 +24,24 @@ enum { INSTANCES_SHOWN = 1000 };
 
 /* ---- Messages */
 
-/* One family over the kinds, read from the same field of each. */
-struct kind_family {
-    const char *name, *type, *help;
-    size_t offset;
-};
-
-static const struct kind_family kind_families[] = {
-    {"pawl_messages_ready", "gauge", "Messages that wait for their lane's owner.",
-     offsetof(struct kind_counts, ready)},
-    {"pawl_messages_leased", "gauge", "Messages in flight (ActiveLeases).",
-     offsetof(struct kind_counts, leased)},
-    {"pawl_messages_aside", "gauge", "Messages that wait for another attempt, or behind such a message.",
-     offsetof(struct kind_counts, aside)},
-    {"pawl_messages_dead", "gauge", "Dead letters.", offsetof(struct kind_counts, dead)},
-    {"pawl_claims_active", "gauge", "Claims that are in force.", offsetof(struct kind_counts, claims_active)},
-    {"pawl_claims_overdue", "gauge",
-     "Claims whose lease has expired and that no worker has recovered yet (StaleLeases).",
-     offsetof(struct kind_counts, claims_overdue)},
-    {"pawl_messages_put", "counter", "Messages put (OutboxStored, InboxReceived).",
-     offsetof(struct kind_counts, put)},
-    {"pawl_messages_done", "counter", "Messages completed (OutboxPublished, InboxCompleted).",
-     offsetof(struct kind_counts, done)},
-    {"pawl_messages_failed", "counter", "Attempts that failed (OutboxFailed, InboxFailed).",
-     offsetof(struct kind_counts, failed)},
-    {"pawl_reports_stale", "counter", "Reports whose grant had ended.", offsetof(struct kind_counts, stale)},
-    {"pawl_messages_duplicate", "counter", "Messages that the inbox knew already.",
-     offsetof(struct kind_counts, duplicate)},
-    {"pawl_messages_redriven", "counter", "Dead letters that were redriven.",
-     offsetof(struct kind_counts, redriven)},
-    {"pawl_messages_discarded", "counter", "Dead letters that were given up.",
-     offsetof(struct kind_counts, discarded)},
-};
+/* The family of a count; false when it has none. */
+static bool begin(struct metrics *metrics, const struct count *count) {
+    if (count->metric != NULL)
+        metrics_family(metrics, count->metric, count->counter ? "counter" : "gauge", count->help);
+    return count->metric != NULL;
+}
 
 static double seconds_since(int64_t now_ms, int64_t since_ms) {
     return since_ms > 0 && now_ms > since_ms ? (double)(now_ms - since_ms) / 1000.0 : 0;
 }
 
 static void write_kinds(struct metrics *metrics, const struct counts *counts) {
-    for (size_t i = 0; i < sizeof kind_families / sizeof *kind_families; i++) {
-        const struct kind_family *family = &kind_families[i];
-        metrics_family(metrics, family->name, family->type, family->help);
-        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-            int64_t value;
-            memcpy(&value, (const char *)&counts->kind[kind] + family->offset, sizeof value);
-            metrics_int(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}), value);
-        }
+    for (size_t i = 0; i < MESSAGE_COUNTS; i++) {
+        if (!begin(metrics, &message_counts[i]))
+            continue;
+        for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
+            metrics_int(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}),
+                        count_value(&message_counts[i], &counts->kind[kind]));
     }
     metrics_family(metrics, "pawl_messages_oldest_ready_age_seconds", "gauge",
                    "Age of the oldest message that waits; 0 when none does.");
@@ -126,38 +99,13 @@ static void write_instances(struct metrics *metrics, const struct instance_rows 
 
 /* ---- Jobs */
 
-static const struct kind_family job_families[] = {
-    {"pawl_jobs_ready", "gauge", "Jobs that are due.", offsetof(struct job_counts, ready)},
-    {"pawl_jobs_running", "gauge", "Jobs that are leased.", offsetof(struct job_counts, running)},
-    {"pawl_jobs_later", "gauge", "Jobs that are not due yet.", offsetof(struct job_counts, later)},
-    {"pawl_jobs_waiting", "gauge", "Jobs that wait for a signal.", offsetof(struct job_counts, waiting)},
-    {"pawl_jobs_dead", "gauge", "Jobs that failed for good.", offsetof(struct job_counts, dead)},
-    {"pawl_jobs_put", "counter", "Jobs enqueued.", offsetof(struct job_counts, put)},
-    {"pawl_jobs_done", "counter", "Jobs that succeeded (tasks_succeeded).",
-     offsetof(struct job_counts, done)},
-    {"pawl_jobs_failed", "counter", "Attempts that failed (tasks_failed, tasks_retried).",
-     offsetof(struct job_counts, failed)},
-    {"pawl_jobs_lost", "counter", "Attempts that ended with their worker or lease (leases_expired).",
-     offsetof(struct job_counts, lost)},
-    {"pawl_jobs_died", "counter", "Jobs that became dead.", offsetof(struct job_counts, died)},
-    {"pawl_jobs_cancelled", "counter", "Jobs that were cancelled.", offsetof(struct job_counts, cancelled)},
-    {"pawl_jobs_redriven", "counter", "Dead jobs that were let run again.",
-     offsetof(struct job_counts, redriven)},
-    {"pawl_jobs_discarded", "counter", "Dead jobs that were given up.",
-     offsetof(struct job_counts, discarded)},
-    {"pawl_job_reports_stale", "counter", "Reports of jobs whose grant had ended.",
-     offsetof(struct job_counts, stale)},
-};
-
 static void write_jobs(struct metrics *metrics, const struct job_counts_list *queues) {
-    for (size_t i = 0; i < sizeof job_families / sizeof *job_families; i++) {
-        const struct kind_family *family = &job_families[i];
-        metrics_family(metrics, family->name, family->type, family->help);
-        for (size_t q = 0; q < queues->count; q++) {
-            int64_t value;
-            memcpy(&value, (const char *)&queues->queues[q] + family->offset, sizeof value);
-            metrics_int(metrics, LABELS({"queue", queues->queues[q].queue}), value);
-        }
+    for (size_t i = 0; i < JOB_COUNTS; i++) {
+        if (!begin(metrics, &job_counts_shown[i]))
+            continue;
+        for (size_t q = 0; q < queues->count; q++)
+            metrics_int(metrics, LABELS({"queue", queues->queues[q].queue}),
+                        count_value(&job_counts_shown[i], &queues->queues[q]));
     }
     metrics_family(metrics, "pawl_jobs_oldest_ready_age_seconds", "gauge",
                    "How long the first job of the queue has been due; 0 when none is.");
@@ -169,7 +117,10 @@ static void write_jobs(struct metrics *metrics, const struct job_counts_list *qu
 /* ---- Perspectives */
 
 static void write_perspectives(struct metrics *metrics, const struct perspective_rows *rows) {
-    static const struct kind_family families[] = {
+    static const struct {
+        const char *name, *type, *help;
+        size_t offset;
+    } families[] = {
         {"pawl_perspective_lag_events", "gauge", "Events that are not applied yet.",
          offsetof(struct perspective_row, lag_events)},
         {"pawl_perspective_pending", "gauge", "Streams with events that wait.",
