@@ -51,7 +51,7 @@ pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) 
     if (cli_flag(cli, FLAG_YES)->set)
         return PAWL_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        cli->hint = (cli->arguments.command->flags & FLAG_BIT(FLAG_DRY_RUN)) != 0
+        cli->hint = (cli->arguments.command->flags & FLAG(DRY_RUN)) != 0
                         ? "Add --yes to do it, or --dry-run to look first."
                         : "Add --yes to do it.";
         return error_set(err, PAWL_CONFLICT, "confirm",

@@ -10,12 +10,12 @@
 struct cli;
 
 #define OPTION_BIT(id) (UINT64_C(1) << (id))
+#define OPTION(name) OPTION_BIT(OPTION_##name) /* in the tables of commands */
 
 /* Options every command takes. */
 #define OPTION_BITS_COMMON                                                                                   \
-    (OPTION_BIT(OPTION_CONFIG) | OPTION_BIT(OPTION_DATABASE_URL) | OPTION_BIT(OPTION_SCHEMA) |               \
-     OPTION_BIT(OPTION_OUTPUT) | OPTION_BIT(OPTION_STATEMENT_TIMEOUT) | OPTION_BIT(OPTION_CONNECT_TIMEOUT) | \
-     OPTION_BIT(OPTION_HELP) | OPTION_BIT(OPTION_VERSION))
+    (OPTION(CONFIG) | OPTION(DATABASE_URL) | OPTION(SCHEMA) | OPTION(OUTPUT) | OPTION(STATEMENT_TIMEOUT) |   \
+     OPTION(CONNECT_TIMEOUT) | OPTION(HELP) | OPTION(VERSION))
 
 /* What a command needs before it runs. */
 enum database_need {

@@ -107,6 +107,7 @@ enum flag_id {
 /* A set of flags: more than 64 of them. */
 __extension__ typedef unsigned __int128 flag_bits;
 #define FLAG_BIT(id) ((flag_bits)1 << (id))
+#define FLAG(name) FLAG_BIT(FLAG_##name) /* in the tables of commands */
 
 /* One row of the table: parser and help are made from it. */
 struct flag_row {

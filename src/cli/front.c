@@ -84,7 +84,7 @@ static struct value front_value(void *self, const char *name) {
 
 static int front_limit(void *self) {
     struct cli *cli = self;
-    return (cli->arguments.command->flags & FLAG_BIT(FLAG_LIMIT)) != 0 ? cli_limit(cli) : PAWL_LIST_MAX;
+    return (cli->arguments.command->flags & FLAG(LIMIT)) != 0 ? cli_limit(cli) : PAWL_LIST_MAX;
 }
 
 static pawl_str front_after(void *self) {
@@ -166,7 +166,7 @@ struct request front_request(struct cli *cli) {
 pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     struct request request = front_request(cli);
     const struct command *command = cli->arguments.command;
-    bool limited = (command->flags & FLAG_BIT(FLAG_LIMIT)) != 0;
+    bool limited = (command->flags & FLAG(LIMIT)) != 0;
     pawl_status status = PAWL_OK;
     do
         status = run(&request, err);

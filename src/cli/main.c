@@ -16,7 +16,7 @@
 static void note_end(struct cli *cli) {
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int most = cli_limit(cli);
-    bool after = (cli->arguments.command->flags & FLAG_BIT(FLAG_AFTER)) != 0;
+    bool after = (cli->arguments.command->flags & FLAG(AFTER)) != 0;
     if (cli->list_said || cli->output.row_count < (size_t)most ||
         (limit->set && limit->number < PAWL_LIST_MAX))
         return;
@@ -44,7 +44,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK)
         status = command->operation != NULL ? front_run(cli, command->operation, err)
                                             : command->run(cli, err);
-    if (status == PAWL_OK && (command->flags & FLAG_BIT(FLAG_LIMIT)) != 0 && !command->limit_other)
+    if (status == PAWL_OK && (command->flags & FLAG(LIMIT)) != 0 && !command->limit_other)
         note_end(cli);
     return status;
 }

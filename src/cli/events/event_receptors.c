@@ -12,13 +12,13 @@ static const struct command commands[] = {
      .example = "pawl receptors status", .empty = "no receptors on events", .operation = op_receptor_list},
     {COMMAND("receptors register", "Register a receptor: one message for each event of some types"),
      .arguments = "NAME PATTERN...", .arguments_max = PAWL_PATTERNS_MAX + 1,
-     .flags = FLAG_BIT(FLAG_FROM_START) | FLAG_BIT(FLAG_REPLACE), .database = DATABASE_MAKE, .writes = true,
+     .flags = FLAG(FROM_START) | FLAG(REPLACE), .database = DATABASE_MAKE, .writes = true,
      .details = "A pattern is a glob, or has exact:, suffix:, glob: or regex: in front. A worker with a "
                 "handler NAME@event:PATTERN registers it by itself; one with NAME@event: takes it as it is "
                 "(docs/receptors.md).",
      .example = "pawl receptors register invoices 'Order*' --from-start", .operation = op_receptor_register},
     {COMMAND("receptors remove", "Remove a receptor; its messages stay"), .arguments = "NAME",
-     .flags = FLAG_BIT(FLAG_YES), .writes = true, .operation = op_receptor_remove},
+     .flags = FLAG(YES), .writes = true, .operation = op_receptor_remove},
 };
 
 const struct command_table event_receptors_commands = COMMAND_TABLE(commands);

@@ -201,11 +201,9 @@ static pawl_status tail(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("events append", "Append events to a stream"), .arguments = "STREAM [TYPE [PAYLOAD]]",
-     .flags = FLAG_BIT(FLAG_EXPECT) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_PUBLISH) |
-              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
-              FLAG_BIT(FLAG_TRACEPARENT),
-     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT), .check = check_append_words, .database = DATABASE_MAKE,
-     .writes = true,
+     .flags = FLAG(EXPECT) | FLAG(ID) | FLAG(NDJSON) | FLAG(PUBLISH) | FLAG(TOPIC) | FLAG(CORRELATION) |
+              FLAG(CAUSATION) | FLAG(TRACEPARENT),
+     .options = OPTION(PAYLOAD_LIMIT), .check = check_append_words, .database = DATABASE_MAKE, .writes = true,
      .details =
          "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
          "standard input, @FILE a file. With --expect the stream must be at that version, else nothing is "
@@ -215,17 +213,16 @@ static const struct command commands[] = {
                 "pawl events append order-1 --ndjson events.ndjson",
      .run = append},
     {COMMAND("events read", "Show the events of a stream"), .arguments = "STREAM",
-     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_AS_OF) | FLAG_BIT(FLAG_LIMIT),
+     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(AS_OF) | FLAG(LIMIT),
      .example = "pawl events read order-1 --backward --limit 10", .empty = "no events",
      .operation = op_event_read},
     {COMMAND("events all", "Show the events of all streams, by position"),
-     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_BACKWARD) | FLAG_BIT(FLAG_LIMIT), .writes = true,
+     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(LIMIT), .writes = true,
      .details = "A reader that remembers the last position and continues after it misses nothing, however "
                 "late something commits.",
      .empty = "no events", .operation = op_event_all},
     {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
-     .flags = FLAG_BIT(FLAG_FROM) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_TIMEOUT), .limit_other = true,
-     .writes = true,
+     .flags = FLAG(FROM) | FLAG(LIMIT) | FLAG(TIMEOUT), .limit_other = true, .writes = true,
      .details = "Runs until interrupted, until --limit events were shown, or until --timeout.", .run = tail},
 };
 

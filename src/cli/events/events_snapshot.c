@@ -76,8 +76,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("events snapshot", "Keep or show a state folded from a stream"),
-     .arguments = "STREAM NAME [VERSION [STATE]]", .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT),
-     .check = check_words, .writes = true,
+     .arguments = "STREAM NAME [VERSION [STATE]]", .options = OPTION(PAYLOAD_LIMIT), .check = check_words,
+     .writes = true,
      .details =
          "With STATE (JSON; - is standard input, @FILE a file), stores the state of the stream as of "
          "VERSION; the last two of each name are kept. Without STATE, shows the newest, or with VERSION the "

@@ -49,13 +49,13 @@ static pawl_status failed(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("perspectives status", "Show the perspectives: checkpoints by status, lag, time left"),
-     .alias = "perspectives", .arguments = "[NAME]", .flags = FLAG_BIT(FLAG_RATES), .writes = true,
+     .alias = "perspectives", .arguments = "[NAME]", .flags = FLAG(RATES), .writes = true,
      .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
                 "the time until all is applied, at the speed measured.",
      .example = "pawl perspectives status --rates 5s", .empty = "no perspectives",
      .operation = op_perspective_list},
     {COMMAND("perspectives register", "Register perspectives from files or directories"),
-     .arguments = "FILE...", .arguments_max = 64, .options = OPTION_BIT(OPTION_PERSPECTIVE_BATCH),
+     .arguments = "FILE...", .arguments_max = 64, .options = OPTION(PERSPECTIVE_BATCH),
      .database = DATABASE_MAKE, .writes = true,
      .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
                 "function; docs/perspectives.md describes it. The first version of a name is live; a later "
@@ -63,9 +63,9 @@ static const struct command commands[] = {
                 "changes nothing; a different one under the same version is refused.",
      .example = "pawl perspectives register perspectives/", .run = register_files},
     {COMMAND("perspectives failed", "List the streams on which a perspective failed"),
-     .arguments = "[NAME@VERSION]", .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_LIMIT), .run = failed},
+     .arguments = "[NAME@VERSION]", .flags = FLAG(STREAM) | FLAG(LIMIT), .run = failed},
     {COMMAND("perspectives errors", "Count the failures of perspectives by cause"),
-     .arguments = "[NAME@VERSION]", .flags = FLAG_BIT(FLAG_LIMIT), .empty = "nothing has failed",
+     .arguments = "[NAME@VERSION]", .flags = FLAG(LIMIT), .empty = "nothing has failed",
      .operation = op_perspective_errors},
 };
 

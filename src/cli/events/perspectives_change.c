@@ -77,7 +77,7 @@ static const struct command commands[] = {
      .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .writes = true,
      .operation = op_perspective_retry},
     {COMMAND("perspectives skip", "Skip one event in a perspective, with a reason"),
-     .arguments = "NAME@VERSION STREAM VERSION", .flags = FLAG_BIT(FLAG_REASON), .writes = true,
+     .arguments = "NAME@VERSION STREAM VERSION", .flags = FLAG(REASON), .writes = true,
      .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'",
      .operation = op_perspective_skip},
     {COMMAND("perspectives pause", "Stop applying events to a perspective for now"),
@@ -85,27 +85,23 @@ static const struct command commands[] = {
     {COMMAND("perspectives resume", "Resume a paused perspective"), .arguments = "NAME@VERSION",
      .writes = true, .operation = op_perspective_resume},
     {COMMAND("perspectives rebuild", "Rebuild a perspective from the first event, in place"),
-     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .flags = FLAG_BIT(FLAG_YES),
-     .writes = true,
+     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .flags = FLAG(YES), .writes = true,
      .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
                 "model fill up; to avoid that, register a new version and switch to it.",
      .operation = op_perspective_rebuild},
     {COMMAND("perspectives switch", "Make a filled version of a perspective the live one"),
-     .arguments = "NAME VERSION",
-     .flags = FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_DIGEST_OLD) | FLAG_BIT(FLAG_DIGEST_NEW), .writes = true,
+     .arguments = "NAME VERSION", .flags = FLAG(TIMEOUT) | FLAG(DIGEST_OLD) | FLAG(DIGEST_NEW),
+     .writes = true,
      .details = "In one transaction, when the version has applied everything; appends wait meanwhile, at "
                 "most --timeout. With digests both versions are compared first.",
      .run = switch_to},
     {COMMAND("perspectives wait", "Wait until a perspective has applied what was written"),
-     .arguments = "NAME[@VERSION]",
-     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_AT_VERSION) | FLAG_BIT(FLAG_POSITION) |
-              FLAG_BIT(FLAG_TIMEOUT),
+     .arguments = "NAME[@VERSION]", .flags = FLAG(STREAM) | FLAG(AT_VERSION) | FLAG(POSITION) | FLAG(TIMEOUT),
      .check = check_wait, .writes = true,
      .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
      .run = wait_for},
     {COMMAND("perspectives remove", "Remove a perspective; its checkpoints and tables stay"),
-     .arguments = "NAME@VERSION", .flags = FLAG_BIT(FLAG_YES), .writes = true,
-     .operation = op_perspective_remove},
+     .arguments = "NAME@VERSION", .flags = FLAG(YES), .writes = true, .operation = op_perspective_remove},
 };
 
 const struct command_table perspectives_change_commands = COMMAND_TABLE(commands);

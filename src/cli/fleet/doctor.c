@@ -36,7 +36,7 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("doctor", "Check for problems: settings, server, file, workers, stuck work"),
-     .options = OPTION_BIT(OPTION_JOB_LEASE) | OPTION_BIT(OPTION_DURABILITY),
+     .options = OPTION(JOB_LEASE) | OPTION(DURABILITY),
      .details = "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing "
                 "was found, with 1 when there are warnings and with 2 when there is a fault; another code "
                 "says that the doctor could not look. It changes nothing. pawl doctor checks lists every "

@@ -322,7 +322,7 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("workers", "List the workers that were active recently, or show one of them"),
-     .flags = FLAG_BIT(FLAG_MINUTES), .options = OPTION_BIT(OPTION_WORKER_ID),
+     .flags = FLAG(MINUTES), .options = OPTION(WORKER_ID),
      .details =
          "Shows workers whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds "
          "and until when, and its audited executions, with their results and the latest of them.",
@@ -335,13 +335,13 @@ static const struct command commands[] = {
                 "is false. Runs are the audited executions of the last hour, all of them.",
      .example = "pawl queue | jq '.priority_distribution'", .run = queue},
     {COMMAND("cleanup", "Evict workers that have been silent for long, and end expired leases"),
-     .flags = FLAG_BIT(FLAG_STALE_MINUTES) | FLAG_BIT(FLAG_DRY_RUN), .writes = true,
+     .flags = FLAG(STALE_MINUTES) | FLAG(DRY_RUN), .writes = true,
      .details =
          "Silent means that its lease has expired: a live worker is never touched, whatever --stale-minutes "
          "(10) says. Workers do the same by themselves; this is for when none is running.",
      .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run", .run = cleanup},
     {COMMAND("rebalance", "Ask workers that hold many leases to give up the lanes above their fair share"),
-     .flags = FLAG_BIT(FLAG_MAX_LEASES) | FLAG_BIT(FLAG_DRY_RUN), .writes = true,
+     .flags = FLAG(MAX_LEASES) | FLAG(DRY_RUN), .writes = true,
      .details = "Applies to workers with more than --max-leases (5) claims of messages; jobs have no lanes. "
                 "Nothing is taken away: a lane without work in flight is free immediately, any other moves "
                 "when its last claim ends. Workers do the same with every heartbeat.",

@@ -88,7 +88,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("migrate", "Create the schema, or upgrade it to this program's version"),
-     .options = OPTION_BIT(OPTION_PARTITIONS) | OPTION_BIT(OPTION_LANES), .writes = true,
+     .options = OPTION(PARTITIONS) | OPTION(LANES), .writes = true,
      .details = "Safe to run at any time, also concurrently. The numbers of partitions and lanes are fixed "
                 "when the schema is created; other numbers are refused later.",
      .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",

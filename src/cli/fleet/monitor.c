@@ -149,7 +149,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("monitor", "Watch throughput, lag, ages, workers and alerts as they change"),
-     .flags = FLAG_BIT(FLAG_INTERVAL) | FLAG_BIT(FLAG_LOOKS),
+     .flags = FLAG(INTERVAL) | FLAG(LOOKS),
      .details = "On a terminal, a screen that is redrawn every --interval seconds and fits the terminal; "
                 "elsewhere, and below 40 columns, one line each time; with -o json, one object per line. "
                 "Ends after --looks refreshes, or with Ctrl-C. It only reads: workers and the server "

@@ -7,8 +7,7 @@ static const struct command commands[] = {
      .details = "The same as pawl partitions of. What waits in it, in its order: pawl messages list "
                 "--stream; what a message waits for: pawl why.",
      .example = "pawl streams show order-1", .operation = op_stream_place},
-    {COMMAND("partitions", "List the lanes with their owners and what is in flight"),
-     .flags = FLAG_BIT(FLAG_KIND),
+    {COMMAND("partitions", "List the lanes with their owners and what is in flight"), .flags = FLAG(KIND),
      .details = "A lane is a fixed group of partitions that is owned, read and handed over as one. holds "
                 "counts the streams of the lane that have a message set aside.",
      .example = "pawl partitions --kind outbox", .empty = "no lanes", .operation = op_lane_list},

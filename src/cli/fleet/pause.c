@@ -60,7 +60,7 @@ static pawl_status clear_pause(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("pause", "Pause the messages of a topic, of a stream or for a handler"),
-     .arguments = "topic|stream|handler NAME", .flags = FLAG_BIT(FLAG_REASON), .check = check, .writes = true,
+     .arguments = "topic|stream|handler NAME", .flags = FLAG(REASON), .check = check, .writes = true,
      .details = "Workers are woken and notice immediately (behind a pooler: with their next heartbeat). A "
                 "subscription to the topic stops reading. A message without a topic is matched by its type; "
                 "a handler is named by its pattern. What is already running may finish. A resume takes "
@@ -73,7 +73,7 @@ static const struct command commands[] = {
      .example = "pawl resume stream order-1", .run = clear_pause},
     {COMMAND("pauses", "List what is paused"), .empty = "nothing is paused", .operation = op_pause_list},
     {COMMAND("actions", "List what people did: redrives, discards, replays, pauses; newest first"),
-     .flags = FLAG_BIT(FLAG_LIMIT), .details = "The actor is PAWL_ACTOR, else the login name.",
+     .flags = FLAG(LIMIT), .details = "The actor is PAWL_ACTOR, else the login name.",
      .empty = "nothing was done yet", .operation = op_action_list},
 };
 

@@ -226,7 +226,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("status", "Show the backlog, its age, failures, dead letters, and the workers"),
-     .flags = FLAG_BIT(FLAG_RATES),
+     .flags = FLAG(RATES),
      .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
                 "attempt, or behind such a message. dead: given up until redriven. With --rates the numbers "
                 "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms "

@@ -59,8 +59,8 @@ static const struct command commands[] = {
      .operation = op_agent_list},
     {COMMAND("agent disable", "Disable an agent: its tasks are refused"), .arguments = "NAME", .writes = true,
      .run = disable},
-    {COMMAND("agent refusals", "Show what was refused because a scope was missing"),
-     .flags = FLAG_BIT(FLAG_LIMIT), .empty = "nothing was refused", .operation = op_agent_refusals},
+    {COMMAND("agent refusals", "Show what was refused because a scope was missing"), .flags = FLAG(LIMIT),
+     .empty = "nothing was refused", .operation = op_agent_refusals},
 };
 
 const struct command_table agent_commands = COMMAND_TABLE(commands);

@@ -21,11 +21,11 @@ static pawl_status head(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("audit list", "List executions of jobs, newest first"), .alias = "audit",
-     .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(TASK) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "Pass the last id to --after for older ones.", .empty = "nothing was executed",
      .operation = op_execution_list},
     {COMMAND("audit verify", "Recompute the hashes of the audit and report changed or removed rows"),
-     .flags = FLAG_BIT(FLAG_HEAD),
+     .flags = FLAG(HEAD),
      .details = "The exit code is 73 when something does not match. Rows removed by retention are counted; a "
                 "row that is gone before its time is a fault. Someone who can write everything in the "
                 "database could also recompute every hash: --head, with a hash that pawl audit head, the log "

@@ -211,11 +211,9 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 static const struct command commands[] = {
     {COMMAND("job enqueue", "Enqueue a job: of a type, of a task, or a pipeline"),
      .arguments = "[TYPE [PAYLOAD|@FILE]]",
-     .flags = FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_QUEUE) |
-              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_UNIQUE) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_AT) |
-              FLAG_BIT(FLAG_END) | FLAG_BIT(FLAG_TIMEOUT) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_TRACEPARENT),
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
-                OPTION_BIT(OPTION_PIPELINE_ENV) | OPTION_BIT(OPTION_MAX_ATTEMPTS),
+     .flags = FLAG(TASK) | FLAG(PIPELINE) | FLAG(PARAMS) | FLAG(QUEUE) | FLAG(KEY) | FLAG(UNIQUE) |
+              FLAG(PRIORITY) | FLAG(AT) | FLAG(END) | FLAG(TIMEOUT) | FLAG(COUNT) | FLAG(TRACEPARENT),
+     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT) | OPTION(PIPELINE_ENV) | OPTION(MAX_ATTEMPTS),
      .database = DATABASE_MAKE, .writes = true,
      .details = "A type is handled by a worker's --on. A pipeline is checked here, before anything is "
                 "stored, and again when it runs. If an unfinished job holds the unique key, its id is "
@@ -225,21 +223,20 @@ static const struct command commands[] = {
                 "pawl job enqueue --task nightly",
      .run = enqueue},
     {COMMAND("job list", "List jobs"), .alias = "job",
-     .flags = FLAG_BIT(FLAG_JOB_STATE) | FLAG_BIT(FLAG_QUEUE) | FLAG_BIT(FLAG_TASK) | FLAG_BIT(FLAG_TYPE) |
-              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(JOB_STATE) | FLAG(QUEUE) | FLAG(TASK) | FLAG(TYPE) | FLAG(KEY) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "Completed jobs are not listed; pawl audit list shows what they did.", .run = list},
     {COMMAND("job show", "Show one job"), .arguments = "ID", .operation = op_job_show},
     {COMMAND("job steps", "Show the steps of a job that are recorded"), .arguments = "ID",
      .details = "A completed step does not run again when the job is retried.",
      .empty = "no steps are recorded", .operation = op_job_steps},
-    {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...",
-     .flags = FLAG_BIT(FLAG_REASON), .writes = true,
+    {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...", .flags = FLAG(REASON),
+     .writes = true,
      .details = "A running job is told within about two seconds; what it has done by then stays done.",
      .run = cancel},
     {COMMAND("job retry", "Redrive dead jobs: give them another round of attempts"), .arguments = "ID...",
-     .flags = FLAG_BIT(FLAG_REASON), .writes = true, .run = retry},
-    {COMMAND("job discard", "Discard dead jobs"), .arguments = "ID...", .flags = FLAG_BIT(FLAG_REASON),
-     .writes = true, .run = discard},
+     .flags = FLAG(REASON), .writes = true, .run = retry},
+    {COMMAND("job discard", "Discard dead jobs"), .arguments = "ID...", .flags = FLAG(REASON), .writes = true,
+     .run = discard},
     {COMMAND("job wake", "Signal an event to the jobs that wait for it"), .arguments = "EVENT [PAYLOAD]",
      .writes = true,
      .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "

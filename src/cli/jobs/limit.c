@@ -6,8 +6,7 @@ static const struct command commands[] = {
     {COMMAND("limit list", "List the limits of keys"), .alias = "limit", .empty = "no limits",
      .operation = op_limit_list},
     {COMMAND("limit set", "Set the limits of a key, replacing all of them"), .arguments = "KEY",
-     .flags = FLAG_BIT(FLAG_AT_ONCE) | FLAG_BIT(FLAG_STARTS) | FLAG_BIT(FLAG_PER) | FLAG_BIT(FLAG_WEIGHT),
-     .writes = true,
+     .flags = FLAG(AT_ONCE) | FLAG(STARTS) | FLAG(PER) | FLAG(WEIGHT), .writes = true,
      .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
                 "begins with tenant: and has no limits itself. They apply across all workers. Without any "
                 "flag the limits are removed.",

@@ -50,15 +50,13 @@ static pawl_status show(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("pipeline check", "Check a pipeline: its form, its tools, their arguments"), .arguments = "FILE",
-     .flags = FLAG_BIT(FLAG_PARAMS),
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
+     .flags = FLAG(PARAMS), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT) | OPTION(PIPELINE_ENV),
      .details = "A file that ends in .yaml or .yml is YAML, any other is JSON. With --params the parameters "
                 "are checked as well, and everything that depends on them. Nothing is stored.",
      .example = "pawl pipeline check report.yaml --params '{\"day\":\"2026-01-02\"}' --tools tools.json",
      .database = DATABASE_NONE, .run = check},
     {COMMAND("pipeline show", "Show the steps of a pipeline and what each waits for"), .arguments = "FILE",
-     .flags = FLAG_BIT(FLAG_PARAMS),
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) | OPTION_BIT(OPTION_PIPELINE_ENV),
+     .flags = FLAG(PARAMS), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT) | OPTION(PIPELINE_ENV),
      .database = DATABASE_NONE, .run = show},
 };
 

@@ -31,7 +31,7 @@ static const struct command commands[] = {
     {COMMAND("schedule list", "List schedules with their last and next runs"), .alias = "schedule",
      .empty = "no schedules", .operation = op_schedule_list},
     {COMMAND("schedule preview", "Show the next runs of a schedule, or of an expression"),
-     .arguments = "[NAME]", .flags = SCHEDULE_FLAGS | FLAG_BIT(FLAG_LIMIT), .limit_other = true,
+     .arguments = "[NAME]", .flags = SCHEDULE_FLAGS | FLAG(LIMIT), .limit_other = true,
      .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
      .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
                 "Europe/Berlin",

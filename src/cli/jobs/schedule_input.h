@@ -6,9 +6,8 @@
 #include "work/schedule_duty.h"
 
 #define SCHEDULE_FLAGS                                                                                       \
-    (FLAG_BIT(FLAG_CRON) | FLAG_BIT(FLAG_EVERY) | FLAG_BIT(FLAG_AT) | FLAG_BIT(FLAG_ZONE) |                  \
-     FLAG_BIT(FLAG_MISSED) | FLAG_BIT(FLAG_OVERLAP) | FLAG_BIT(FLAG_JITTER) | FLAG_BIT(FLAG_START) |         \
-     FLAG_BIT(FLAG_END))
+    (FLAG(CRON) | FLAG(EVERY) | FLAG(AT) | FLAG(ZONE) | FLAG(MISSED) | FLAG(OVERLAP) | FLAG(JITTER) |        \
+     FLAG(START) | FLAG(END))
 
 /* What the flags say; *given is false when there is none of --cron, --every and --at. PAWL_INVALID says what
  * is wrong: the expression, the zone, a time. */

@@ -103,10 +103,9 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
 static const struct command commands[] = {
     {COMMAND("task create", "Create a task, or a new version of one: a pipeline, and when it runs"),
      NAME_ONLY,
-     .flags = FLAG_BIT(FLAG_PIPELINE) | FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_AGENT) | FLAG_BIT(FLAG_QUEUE) |
-              FLAG_BIT(FLAG_KEY) | FLAG_BIT(FLAG_PRIORITY) | FLAG_BIT(FLAG_TIMEOUT) | SCHEDULE_FLAGS,
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
-                OPTION_BIT(OPTION_PIPELINE_ENV) | OPTION_BIT(OPTION_MAX_ATTEMPTS),
+     .flags = FLAG(PIPELINE) | FLAG(PARAMS) | FLAG(AGENT) | FLAG(QUEUE) | FLAG(KEY) | FLAG(PRIORITY) |
+              FLAG(TIMEOUT) | SCHEDULE_FLAGS,
+     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT) | OPTION(PIPELINE_ENV) | OPTION(MAX_ATTEMPTS),
      .database = DATABASE_MAKE, .writes = true,
      .details =
          "With --cron, --every or --at it gets a schedule of the same name. A task of an agent may use only "
@@ -116,8 +115,8 @@ static const struct command commands[] = {
      .run = create},
     {COMMAND("task list", "List tasks"), .alias = "task", .empty = "no tasks", .operation = op_task_list},
     {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .operation = op_task_show},
-    {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG_BIT(FLAG_PARAMS),
-     .writes = true, .run = run_now},
+    {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG(PARAMS), .writes = true,
+     .run = run_now},
     {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,
      .details = "Existing jobs continue.", .run = pause_task},
     {COMMAND("task resume", "Resume the schedules of a task"), NAME_ONLY, .writes = true,

@@ -164,19 +164,19 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
 }
 
 static const struct command commands[] = {
-    {COMMAND("tool list", "List the tools for pipelines"), .alias = "tool", .flags = FLAG_BIT(FLAG_TIMEOUT),
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
+    {COMMAND("tool list", "List the tools for pipelines"), .alias = "tool", .flags = FLAG(TIMEOUT),
+     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
      .details = "MCP servers are started or called and asked for their tools. The hash of a tool can be "
                 "pinned in the tools file; a tool that has changed is then refused.",
      .example = "pawl tool list --tools tools.json", .database = DATABASE_NONE, .run = list},
     {COMMAND("tool call", "Call a tool and print its result"), .arguments = "NAME [ARGUMENTS|@FILE]",
-     .flags = FLAG_BIT(FLAG_TIMEOUT), .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
+     .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
      .details = "The arguments are a JSON object, checked against the tool's schema before it is called. The "
                 "time limit is 30 seconds unless --timeout says otherwise.",
      .example = "pawl tool call files.read_text_file '{\"path\":\"/data/a.txt\"}' --tools tools.json",
      .database = DATABASE_NONE, .run = call},
     {COMMAND("tool ping", "Check that the MCP servers answer"), .arguments = "[SERVER]",
-     .flags = FLAG_BIT(FLAG_TIMEOUT), .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT),
+     .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
      .details = "Shows which version of the protocol each server speaks and how long an answer takes.",
      .example = "pawl tool ping files --tools tools.json", .database = DATABASE_NONE, .run = ping},
 };

@@ -44,7 +44,7 @@ static pawl_status cancel(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("messages cancel", "Cancel a waiting or running message: it becomes a dead letter"),
-     .arguments = "ID", .flags = FLAG_BIT(FLAG_REASON), .check = cli_check_ids, .writes = true,
+     .arguments = "ID", .flags = FLAG(REASON), .check = cli_check_ids, .writes = true,
      .details = "The worker that runs it is woken and notices immediately (behind a pooler: with its next "
                 "heartbeat): a program gets SIGTERM and two seconds later SIGKILL, a call to an endpoint is "
                 "aborted, and pawl_cancelled returns true to a C function. A waiting message ends when it is "

@@ -39,8 +39,8 @@ static pawl_status groups(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("dead list", "List dead letters: messages that failed for good"), .alias = "dead",
-     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
-              FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(FINGERPRINT) | FLAG(LIMIT) |
+              FLAG(AFTER),
      .details = "The reason is attempts (the last attempt failed), permanent (the handler said that no "
                 "attempt can succeed), killed (its worker died with it too often), cancelled (a person ended "
                 "it; the error says who and why) or parked (it waits behind a dead letter of its stream, and "
@@ -48,8 +48,7 @@ static const struct command commands[] = {
      .example = "pawl dead list --type order.created", .run = list},
     {COMMAND("dead show", "Show one dead letter with its payload and its error"), .arguments = "ID",
      .check = cli_check_ids, .run = show},
-    {COMMAND("dead groups", "Count dead letters by cause"),
-     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT),
+    {COMMAND("dead groups", "Count dead letters by cause"), .flags = FLAG(KIND) | FLAG(LIMIT),
      .details = "Errors that differ only in numbers and names have the same fingerprint; pawl dead redrive "
                 "--fingerprint takes it.",
      .run = groups},

@@ -79,8 +79,8 @@ static pawl_status collect_ids(struct cli *cli, struct letters *letters, pawl_er
 
 /* Ids or filters, so that nothing is redriven or discarded by leaving something out. */
 static pawl_status check(struct cli *cli, pawl_error *err) {
-    const flag_bits filters = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
-                              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_ALL);
+    const flag_bits filters = FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(FINGERPRINT) |
+                              FLAG(ALL);
     bool filtered = false;
     for (int id = 0; id < FLAG_TOTAL; id++)
         filtered = filtered || ((filters & FLAG_BIT(id)) != 0 && cli_flag(cli, (enum flag_id)id)->set);
@@ -216,9 +216,8 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 }
 
 #define VERB_FLAGS                                                                                           \
-    (FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |              \
-     FLAG_BIT(FLAG_FINGERPRINT) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_ALL) | FLAG_BIT(FLAG_YES) |           \
-     FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_RATE))
+    (FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(FINGERPRINT) | FLAG(LIMIT) | FLAG(ALL) |    \
+     FLAG(YES) | FLAG(DRY_RUN) | FLAG(RATE))
 
 static const struct command commands[] = {
     {COMMAND("dead redrive", "Redrive dead letters: give them another round of attempts"),

@@ -164,12 +164,10 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("history list", "List completed messages, for as long as they are kept"), .alias = "history",
-     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |
-              FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "How long they are kept is the setting history (pawl settings).", .run = list},
     {COMMAND("history archive", "Move old completed messages to a file of JSON lines"),
-     .flags = FLAG_BIT(FLAG_BEFORE) | FLAG_BIT(FLAG_TO) | FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STREAM) |
-              FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC),
+     .flags = FLAG(BEFORE) | FLAG(TO) | FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC),
      .check = check_archive, .writes = true,
      .details = "The lines are appended and synced to disk first, then their rows are removed, in steps of "
                 "500. After a crash in between, some lines may be there twice; none is lost. Each line is "

@@ -11,8 +11,7 @@ static pawl_status show(struct cli *cli, pawl_error *err) { return messages_show
 
 static const struct command commands[] = {
     {COMMAND("messages list", "List messages in order of their sequence number"), .alias = "messages",
-     .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) |
-              FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(KIND) | FLAG(STATE) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "Filters are combined. Without --limit at most 100 are shown; give the last seq to --after "
                 "for the next ones.",
      .example = "pawl messages list --stream order-1\npawl messages list --state blocked -o ndjson | jq .id",

@@ -135,9 +135,7 @@ static pawl_status skip(struct cli *cli, enum store_kind kind, pawl_error *err) 
 static pawl_status skip_outbox(struct cli *cli, pawl_error *err) { return skip(cli, KIND_OUTBOX, err); }
 static pawl_status skip_inbox(struct cli *cli, pawl_error *err) { return skip(cli, KIND_INBOX, err); }
 
-#define LIST_FLAGS                                                                                           \
-    (FLAG_BIT(FLAG_STATE) | FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TYPE) | FLAG_BIT(FLAG_TOPIC) |             \
-     FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER))
+#define LIST_FLAGS (FLAG(STATE) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(LIMIT) | FLAG(AFTER))
 #define REPLAY_DETAILS                                                                                       \
     "Takes ids of finished messages, which are kept only with pawl settings set history=7d or by a worker "  \
     "with --debug. The message is handled again after what its stream has now. From the outbox it goes "     \
@@ -152,19 +150,18 @@ static const struct command commands[] = {
     {COMMAND("outbox show", "Show one message with its payload"), .arguments = "ID", .check = cli_check_ids,
      .run = show},
     {COMMAND("outbox replay", "Publish completed messages again"), .arguments = "ID...",
-     .flags = FLAG_BIT(FLAG_DRY_RUN), .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS,
+     .flags = FLAG(DRY_RUN), .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS,
      .run = replay_outbox},
     {COMMAND("outbox skip", "Skip the dead letter that blocks a stream"), .arguments = "ID",
-     .flags = FLAG_BIT(FLAG_YES), .check = cli_check_ids, .writes = true, .run = skip_outbox},
+     .flags = FLAG(YES), .check = cli_check_ids, .writes = true, .run = skip_outbox},
     {COMMAND("inbox list", "List messages that were received and are not finished"), .alias = "inbox",
      .flags = LIST_FLAGS, .run = list_inbox},
     {COMMAND("inbox show", "Show one message with its payload"), .arguments = "ID", .check = cli_check_ids,
      .run = show},
-    {COMMAND("inbox replay", "Handle completed messages again"), .arguments = "ID...",
-     .flags = FLAG_BIT(FLAG_DRY_RUN), .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS,
-     .run = replay_inbox},
+    {COMMAND("inbox replay", "Handle completed messages again"), .arguments = "ID...", .flags = FLAG(DRY_RUN),
+     .check = cli_check_ids, .writes = true, .details = REPLAY_DETAILS, .run = replay_inbox},
     {COMMAND("inbox skip", "Skip the dead letter that blocks a stream"), .arguments = "ID",
-     .flags = FLAG_BIT(FLAG_YES), .check = cli_check_ids, .writes = true, .run = skip_inbox},
+     .flags = FLAG(YES), .check = cli_check_ids, .writes = true, .run = skip_inbox},
 };
 
 const struct command_table outbox_inbox_commands = COMMAND_TABLE(commands);

@@ -4,7 +4,7 @@
 
 static const struct command commands[] = {
     {COMMAND("inbox refused", "List what brokers delivered and the inbox rejected"),
-     .flags = FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(LIMIT) | FLAG(AFTER),
      .details = "A conflict has the id of a message that was received before with a different payload. A "
                 "malformed one is not a CloudEvent that an inbox can store; its detail says why. Both were "
                 "acknowledged to the broker after they were stored here, once per content; bytes that are "

@@ -347,12 +347,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 static const struct command commands[] = {
     {COMMAND("send", "Put a message into the outbox or the inbox"), .arguments = "TYPE [PAYLOAD|-|@FILE]",
      .arguments_optional = true,
-     .flags = FLAG_BIT(FLAG_STREAM) | FLAG_BIT(FLAG_TOPIC) | FLAG_BIT(FLAG_ID) | FLAG_BIT(FLAG_HEADER) |
-              FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_CONSUMER) | FLAG_BIT(FLAG_COUNT) | FLAG_BIT(FLAG_REQUEST) |
-              FLAG_BIT(FLAG_NDJSON) | FLAG_BIT(FLAG_CORRELATION) | FLAG_BIT(FLAG_CAUSATION) |
-              FLAG_BIT(FLAG_TRACEPARENT),
-     .options = OPTION_BIT(OPTION_PAYLOAD_LIMIT) | OPTION_BIT(OPTION_DURABILITY), .check = check_usage,
-     .database = DATABASE_MAKE, .writes = true,
+     .flags = FLAG(STREAM) | FLAG(TOPIC) | FLAG(ID) | FLAG(HEADER) | FLAG(KIND) | FLAG(CONSUMER) |
+              FLAG(COUNT) | FLAG(REQUEST) | FLAG(NDJSON) | FLAG(CORRELATION) | FLAG(CAUSATION) |
+              FLAG(TRACEPARENT),
+     .options = OPTION(PAYLOAD_LIMIT) | OPTION(DURABILITY), .check = check_usage, .database = DATABASE_MAKE,
+     .writes = true,
      .details = "The payload is JSON: a word, - for standard input, or @FILE; without one it is {}. The "
                 "answer says the id, and whether the message was applied, is a duplicate (an inbox message "
                 "that the consumer has, or a --request that was used), or is in conflict (the consumer has "

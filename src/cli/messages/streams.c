@@ -29,7 +29,7 @@ static pawl_status list(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("streams list", "List the streams with waiting messages, and the first message of each"),
-     .alias = "streams", .flags = FLAG_BIT(FLAG_KIND) | FLAG_BIT(FLAG_LIMIT), .limit_other = true,
+     .alias = "streams", .flags = FLAG(KIND) | FLAG(LIMIT), .limit_other = true,
      .details = "Those in which messages are blocked come first, then those with dead letters. At most "
                 "--limit messages of each state are looked at, 10,000 without it; when there are more, "
                 "complete is false: then the counts are those of what was looked at.",

@@ -85,24 +85,24 @@ static pawl_status items(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("run list", "List runs, newest first"), .alias = "run",
-     .flags = FLAG_BIT(FLAG_RUN_STATE) | FLAG_BIT(FLAG_OPEN) | FLAG_BIT(FLAG_LIMIT) | FLAG_BIT(FLAG_AFTER),
+     .flags = FLAG(RUN_STATE) | FLAG(OPEN) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "--after N continues with the runs older than N.",
      .example = "pawl run list --open\n"
                 "pawl run list --run-state failed",
      .empty = "no runs", .operation = op_run_list},
     {COMMAND("run show", "Show a run: its progress, its rate, and the time left"), .arguments = "RUN",
-     .flags = FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
+     .flags = FLAG(WATCH) | FLAG(TIMEOUT),
      .details =
          "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
          "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
      .example = "pawl run show 7 --watch", .run = show},
     {COMMAND("run partitions", "List the partitions of a run, or of all runs, with progress and timings"),
-     .arguments = "[RUN]", .flags = FLAG_BIT(FLAG_PART_STATE) | FLAG_BIT(FLAG_STUCK) | FLAG_BIT(FLAG_LIMIT),
+     .arguments = "[RUN]", .flags = FLAG(PART_STATE) | FLAG(STUCK) | FLAG(LIMIT),
      .example = "pawl run partitions 7 --part-state active\n"
                 "pawl run partitions --stuck 10m",
      .empty = "no partitions", .operation = op_run_partitions},
     {COMMAND("run items", "List the items of a run that has no target of its own, by key"),
-     .arguments = "RUN [AFTER_KEY]", .flags = FLAG_BIT(FLAG_LIMIT), .run = items},
+     .arguments = "RUN [AFTER_KEY]", .flags = FLAG(LIMIT), .run = items},
 };
 
 const struct command_table run_commands = COMMAND_TABLE(commands);

@@ -13,7 +13,7 @@ static pawl_status check_words(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("run reset", "Restart a partition, from an offset or a cursor"), .arguments = "RUN PARTITION",
-     .flags = FLAG_BIT(FLAG_OFFSET) | FLAG_BIT(FLAG_CURSOR), .check = check_words, .writes = true,
+     .flags = FLAG(OFFSET) | FLAG(CURSOR), .check = check_words, .writes = true,
      .details = "Without --offset and --cursor it begins from the first page. Pages that are on the way are "
                 "of an older generation then, and are skipped. A partition that was done or failed is open "
                 "again, and so is a run that failed.",
@@ -28,11 +28,11 @@ static const struct command commands[] = {
                 "is none, the failed consolidation is retried.",
      .example = "pawl run retry 7", .operation = op_run_retry},
     {COMMAND("run pause", "Pause a run: no new pages start, those in flight finish"), .arguments = "RUN",
-     .flags = FLAG_BIT(FLAG_REASON), .writes = true, .operation = op_run_pause},
+     .flags = FLAG(REASON), .writes = true, .operation = op_run_pause},
     {COMMAND("run resume", "Resume a paused run"), .arguments = "RUN", .writes = true,
      .operation = op_run_resume},
     {COMMAND("run cancel", "Cancel a run for good; what it stored stays"), .arguments = "RUN",
-     .flags = FLAG_BIT(FLAG_YES) | FLAG_BIT(FLAG_REASON), .writes = true, .operation = op_run_cancel},
+     .flags = FLAG(YES) | FLAG(REASON), .writes = true, .operation = op_run_cancel},
 };
 
 const struct command_table run_change_commands = COMMAND_TABLE(commands);

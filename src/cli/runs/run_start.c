@@ -107,10 +107,8 @@ static pawl_status start(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("run start", "Start a run from a document"), .arguments = "FILE",
-     .flags = FLAG_BIT(FLAG_PARAMS) | FLAG_BIT(FLAG_RUN_KEY) | FLAG_BIT(FLAG_TRACEPARENT) |
-              FLAG_BIT(FLAG_DRY_RUN) | FLAG_BIT(FLAG_WATCH) | FLAG_BIT(FLAG_TIMEOUT),
-     .options = OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT), .database = DATABASE_MAKE,
-     .writes = true,
+     .flags = FLAG(PARAMS) | FLAG(RUN_KEY) | FLAG(TRACEPARENT) | FLAG(DRY_RUN) | FLAG(WATCH) | FLAG(TIMEOUT),
+     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT), .database = DATABASE_MAKE, .writes = true,
      .details = "The document (docs/running-runs.md) is JSON, or YAML when its name ends in .yaml or .yml. "
                 "With --tools its tools are checked first. --dry-run checks it and shows its partitions. "
                 "With --watch it is followed as pawl run show --watch does. When a tool plans the "

@@ -64,11 +64,10 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("server", "Serve the HTTP interface, the dashboard and the metrics"),
-     .options = OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) | OPTION_BIT(OPTION_TLS_CERT) |
-                OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) | OPTION_BIT(OPTION_REDACT) |
-                OPTION_BIT(OPTION_LEASE_API) | OPTION_BIT(OPTION_TOOLS) | OPTION_BIT(OPTION_TOOLS_TIMEOUT) |
-                OPTION_BIT(OPTION_LOG_LEVEL) | OPTION_BIT(OPTION_DURABILITY) |
-                OPTION_BIT(OPTION_ALERT_INTERVAL) | OPTION_BIT(OPTION_ALERT_TARGETS),
+     .options = OPTION(LISTEN) | OPTION(TOKEN_FILE) | OPTION(TLS_CERT) | OPTION(TLS_KEY) |
+                OPTION(PUBLIC_URL) | OPTION(REDACT) | OPTION(LEASE_API) | OPTION(TOOLS) |
+                OPTION(TOOLS_TIMEOUT) | OPTION(LOG_LEVEL) | OPTION(DURABILITY) | OPTION(ALERT_INTERVAL) |
+                OPTION(ALERT_TARGETS),
      .database = DATABASE_MAKE, .writes = true,
      .details = "Listens on this machine only, and wants a token even here. The first start makes the tokens "
                 "(one for viewers, one for operators, one for workers) and prints the address of the "

@@ -8,9 +8,8 @@
 
 /* What pawl up passes on to it. */
 #define UP_SERVER_OPTIONS                                                                                    \
-    (OPTION_BIT(OPTION_SERVE) | OPTION_BIT(OPTION_LISTEN) | OPTION_BIT(OPTION_TOKEN_FILE) |                  \
-     OPTION_BIT(OPTION_TLS_CERT) | OPTION_BIT(OPTION_TLS_KEY) | OPTION_BIT(OPTION_PUBLIC_URL) |              \
-     OPTION_BIT(OPTION_REDACT) | OPTION_BIT(OPTION_LEASE_API))
+    (OPTION(SERVE) | OPTION(LISTEN) | OPTION(TOKEN_FILE) | OPTION(TLS_CERT) | OPTION(TLS_KEY) |              \
+     OPTION(PUBLIC_URL) | OPTION(REDACT) | OPTION(LEASE_API))
 
 /* Starts it before there are threads; it writes to standard error like the worker. -1: it could not be
  * started, which is said and stops nothing. */

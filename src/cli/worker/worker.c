@@ -64,8 +64,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 
 static const struct command commands[] = {
     {COMMAND("worker", "Claim messages and jobs and pass them to handlers until stopped"),
-     .flags = WORKER_FLAGS | FLAG_BIT(FLAG_WAIT), .options = WORKER_OPTIONS, .database = DATABASE_NONE,
-     .writes = true,
+     .flags = WORKER_FLAGS | FLAG(WAIT), .options = WORKER_OPTIONS, .database = DATABASE_NONE, .writes = true,
      .details = "A handler is a program: it gets the message as one JSON object on standard input, and id, "
                 "attempt, token, stream, type and idempotency key in its environment (PAWL_ID, PAWL_ATTEMPT, "
                 "…). Exit code 0: done. 75: try again. 65, 78 and the other permanent codes of sysexits.h: a "
