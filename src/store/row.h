@@ -48,6 +48,18 @@ struct row_list {
     size_t count;
 };
 
+/* Where a list goes: the pointer to its rows, their number, and the store's time if the list has it. */
+struct rows_out {
+    void *rows;
+    size_t *count;
+    int64_t *now_ms; /* NULL: it has none */
+};
+
+#define ROWS_OUT(list, member) ((struct rows_out){&(list)->member, &(list)->count, NULL})
+#define ROWS_OUT_NOW(list, member) ((struct rows_out){&(list)->member, &(list)->count, &(list)->now_ms})
+
+void rows_give(struct row_list list, int64_t now_ms, struct rows_out out);
+
 /* Of the rows that both stores read. */
 extern const struct row_shape task_shape, schedule_shape, agent_shape, refusal_shape, task_run_shape;
 extern const struct row_shape job_counts_shape, job_limit_shape, job_step_shape, job_dead_group_shape;

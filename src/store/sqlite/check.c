@@ -53,8 +53,8 @@ static sqlite3_stmt **statements_of(struct operation *op, const struct look *loo
 static pawl_status look_run(struct store *store, const struct look *look, struct arena *arena,
                             struct violations *out, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "check", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "check", &status, err))
         return status;
     struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
     sqlite3_stmt **statements = statements_of(&op, look);
@@ -66,10 +66,7 @@ static pawl_status look_run(struct store *store, const struct look *look, struct
         status = run_one(&op, &look->files[i], &statements[i], arena, &list);
     for (size_t i = 0; !look->kept && statements != NULL && i < look->count; i++)
         sqlite3_finalize(statements[i]);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_check(struct store *store, struct arena *arena, struct violations *out, pawl_error *err) {
@@ -95,16 +92,13 @@ pawl_status sqlite_durability(struct store *store, struct arena *arena, struct d
                               pawl_error *err) {
     struct operation op;
     struct durability found = {.failover = true};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "durability", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "durability", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_DURABILITY);
     if (statement_next(&s)) {
         found.found = column_copy(&s, 0, arena);
         found.crash = column_int(&s, 1) != 0;
     }
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK)
-        *out = found;
-    return status;
+    return operation_give(&op, statement_end(&s), out, &found);
 }

@@ -194,8 +194,8 @@ static pawl_status dump_claims(struct operation *op, struct buf *buf) {
 
 pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "dump", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "dump", &status, err))
         return status;
     buf_printf(out, "settings partitions=%d lanes=%d epoch=%" PRId64 " max_attempts=%d policy=%d\n",
                op.settings.partition_count, op.settings.lane_count, op.settings.epoch,

@@ -27,12 +27,10 @@ pawl_status sqlite_alert_rules(struct store *store, pawl_str name, struct arena 
                                struct alert_rows *out, pawl_error *err) {
     struct operation op;
     struct alert_rows found;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_rules", err);
-    if (status == PAWL_OK)
-        status = operation_end(&op, read_rules(&op, name, arena, &found));
-    if (status == PAWL_OK)
-        *out = found;
-    return status;
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "alert_rules", &status, err))
+        return status;
+    return operation_give(&op, read_rules(&op, name, arena, &found), out, &found);
 }
 
 static pawl_status write_rule(struct operation *op, const struct alert_rule *in, int64_t version) {
@@ -71,14 +69,9 @@ pawl_status sqlite_alert_rule_put(struct store *store, const struct alert_rule *
     struct operation op;
     int64_t made = 0;
     pawl_status status = alert_rule_check(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_rule_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_rule_put", &status, err))
         return status;
-    status = operation_end(&op, put_rule(&op, in, &made));
-    if (status == PAWL_OK)
-        *version = made;
-    return status;
+    return operation_give(&op, put_rule(&op, in, &made), version, &made);
 }
 
 /* Runs a statement that must change a rule. */
@@ -92,8 +85,8 @@ static pawl_status change_rule(struct operation *op, struct statement *s, pawl_s
 
 pawl_status sqlite_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "alert_rule_remove", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_rule_remove", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_RULE_DELETE);
     bind_text(&s, name);
@@ -103,9 +96,7 @@ pawl_status sqlite_alert_rule_remove(struct store *store, pawl_str name, pawl_er
 pawl_status sqlite_alert_silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_silence(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_silence", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_silence", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_SILENCE);
     bind_text(&s, in->name);
@@ -156,18 +147,14 @@ pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, str
     struct operation op;
     struct alert_turn turn = {.taken = false};
     pawl_status status = check_alert_interval(interval_ms, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "alert_turn_take", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "alert_turn_take", &status, err))
         return status;
     status = operation_end(&op, read_turn(&op, arena, &turn));
     turn.now_ms = op.now_ms;
     turn.token = 0;
-    if (status == PAWL_OK && turn_due(&turn, turn.now_ms, interval_ms)) {
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_turn_take", err);
-        if (status == PAWL_OK)
-            status = operation_end(&op, take_turn(&op, interval_ms, arena, &turn));
-    }
+    if (status == PAWL_OK && turn_due(&turn, turn.now_ms, interval_ms) &&
+        operation_begin(&op, store, OPERATION_WRITE, "alert_turn_take", &status, err))
+        status = operation_end(&op, take_turn(&op, interval_ms, arena, &turn));
     if (status == PAWL_OK)
         *out = turn;
     return status;
@@ -250,17 +237,17 @@ static pawl_status end_turn(struct operation *op, const struct alert_turn_end *i
 pawl_status sqlite_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_news(&in->news, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_turn_end", err);
-    return status == PAWL_OK ? operation_end(&op, end_turn(&op, in)) : status;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_turn_end", &status, err))
+        return status;
+    return operation_end(&op, end_turn(&op, in));
 }
 
 pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_alert_news(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_tell", err);
-    return status == PAWL_OK ? operation_end(&op, write_news(&op, in)) : status;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_tell", &status, err))
+        return status;
+    return operation_end(&op, write_news(&op, in));
 }
 
 /* ---- History */
@@ -268,18 +255,14 @@ pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, 
 pawl_status sqlite_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
                                  struct arena *arena, struct alert_changes *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "alert_changes", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "alert_changes", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_CHANGE_LIST);
     bind_text(&s, rule);
     bind_int(&s, before);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &alert_change_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct alert_changes){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &alert_change_shape, arena, ROWS_OUT(out, changes));
 }
 
 /* ---- Deliveries */
@@ -322,23 +305,16 @@ pawl_status sqlite_alert_notices_take(struct store *store, pawl_str target, int6
     struct operation op;
     struct alert_notices taken = {.count = 0};
     pawl_status status = check_alert_take(target, lease_ms, limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_notices_take", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_notices_take", &status, err))
         return status;
-    status = operation_end(&op, take_notices(&op, target, lease_ms, limit, arena, &taken));
-    if (status == PAWL_OK)
-        *out = taken;
-    return status;
+    return operation_give(&op, take_notices(&op, target, lease_ms, limit, arena, &taken), out, &taken);
 }
 
 pawl_status sqlite_alert_notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
     pawl_status status = check_alert_notice_end(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "alert_notice_end", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_notice_end", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_NOTICE_END);
     bind_int(&s, in->number);

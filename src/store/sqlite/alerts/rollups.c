@@ -7,9 +7,7 @@ pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *ce
                                pawl_error *err) {
     struct operation op;
     pawl_status status = check_rollups(cells, count, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "rollups_add", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "rollups_add", &status, err))
         return status;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         struct statement s = statement_begin(&op, SQLITE_Q_ROLLUP_ADD);
@@ -27,8 +25,8 @@ pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *ce
 pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
                            pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "rollups", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "rollups", &status, err))
         return status;
     struct rollup_cells found = {arena_array(arena, ROLLUP_CELLS_MAX, sizeof(*found.cells)), 0};
     if (found.cells == NULL)
@@ -38,8 +36,5 @@ pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct roll
         found.cells[found.count++] = (struct rollup_cell){(int)column_int(&s, 0), (int)column_int(&s, 1),
                                                           (int)column_int(&s, 2), (int)column_int(&s, 3),
                                                           column_int(&s, 4),      column_int(&s, 5)};
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK)
-        *out = found;
-    return status;
+    return operation_give(&op, statement_end(&s), out, &found);
 }

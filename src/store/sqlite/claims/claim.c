@@ -576,12 +576,9 @@ static pawl_status owns(struct operation *op, const struct messages_claim *in, b
 
 pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
                                   struct item_list *out, pawl_error *err) {
-    pawl_status status = check_claim(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "messages_claim", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_claim(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_claim", &status, err))
         return status;
     struct item_list list = {0};
     bool used = false, visits = true;
@@ -592,8 +589,5 @@ pawl_status sqlite_messages_claim(struct store *store, const struct messages_cla
         status = request_use(&op, in->request, &used);
     if (status == PAWL_OK && visits)
         status = used ? claim_again(&op, in, arena, &list) : claim_messages(&op, in, arena, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }

@@ -157,9 +157,7 @@ pawl_status sqlite_grants_settle(struct store *store, const struct grants_settle
                                  struct grants_settled *out, pawl_error *err) {
     struct operation op;
     pawl_status status = check_settle(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "grants_settle", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "grants_settle", &status, err))
         return status;
     struct settling s = {.op = &op, .in = in};
     status = operation_end(&op, settle(&s));

@@ -73,17 +73,12 @@ pawl_status sqlite_receptors_report(struct store *store, const struct receptor_r
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_receptors(reports, count, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "receptors_report", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "receptors_report", &status, err))
         return status;
     status = report_answers(&op, arena, count, false, &list);
     if (status == PAWL_OK)
         status = log_receptors(&op, reports, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoints_report *in,
@@ -91,17 +86,12 @@ pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoi
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_checkpoints(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_report", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoints_report", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
         status = log_checkpoints(&op, in, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str perspective,
@@ -109,8 +99,8 @@ pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str
     struct operation op;
     struct checkpoint_row row;
     bool found = false;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "checkpoint_get", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "checkpoint_get", &status, err))
         return status;
     status = find_checkpoint(&op, stream, perspective, arena, &row, &found);
     if (status == PAWL_OK && !found)
@@ -120,18 +110,15 @@ pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str
         status = str_dup(arena, stream, &row.stream, err);
     if (status == PAWL_OK)
         status = str_dup(arena, perspective, &row.perspective, err);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = row;
-    return status;
+    return operation_give(&op, status, out, &row);
 }
 
 pawl_status sqlite_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                              struct receptor_row **rows, size_t *count, pawl_error *err) {
     struct operation op;
     struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptors", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "receptors", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RECEPTOR_LIST);
     bind_uuid(&s, event_id);

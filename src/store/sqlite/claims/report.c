@@ -65,17 +65,12 @@ pawl_status sqlite_messages_complete(struct store *store, const struct messages_
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_complete(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "messages_complete", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_complete", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
         status = items_complete(&op, in, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_messages_fail(struct store *store, const struct messages_fail *in, struct arena *arena,
@@ -83,17 +78,12 @@ pawl_status sqlite_messages_fail(struct store *store, const struct messages_fail
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_fail(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "messages_fail", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_fail", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, true, &list);
     if (status == PAWL_OK)
         status = items_fail(&op, in, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_messages_release(struct store *store, const struct messages_release *in,
@@ -101,17 +91,12 @@ pawl_status sqlite_messages_release(struct store *store, const struct messages_r
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_release(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "messages_release", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_release", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
         status = items_release(&op, in, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_messages_renew(struct store *store, const struct messages_renew *in, struct arena *arena,
@@ -119,15 +104,10 @@ pawl_status sqlite_messages_renew(struct store *store, const struct messages_ren
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_renew(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "messages_renew", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_renew", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
         status = items_renew(&op, in, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }

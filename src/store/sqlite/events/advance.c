@@ -143,14 +143,8 @@ pawl_status sqlite_perspective_advance(struct store *store, const struct perspec
     struct operation op;
     struct advance_result result = {0};
     pawl_status status = check_advance(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_advance", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_advance", &status, err))
         return status;
     struct advance a = {.op = &op, .in = in, .arena = arena};
-    status = advance(&a, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, advance(&a, &result), out, &result);
 }

@@ -193,15 +193,9 @@ pawl_status sqlite_perspective_apply(struct store *store, const struct perspecti
     struct operation op;
     struct apply_result result = {0};
     pawl_status status = check_apply(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_apply", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_apply", &status, err))
         return status;
-    status = apply(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, apply(&op, in, arena, &result), out, &result);
 }
 
 pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoint_ref *ref, int limit,
@@ -217,9 +211,7 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
                                    .stream_count = 1,
                                    .batch = limit};
     pawl_status status = check_checkpoint_events(ref, limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "checkpoint_events", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "checkpoint_events", &status, err))
         return status;
     status = cut_all(&op, &in, arena, &perspective, &cut, &events);
     if (status == PAWL_OK && !cut->held)
@@ -229,8 +221,5 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
         batch = (struct checkpoint_batch){.list = {.events = events, .count = cut->count, .head = cut->head},
                                           .through = cut->through_version,
                                           .more = cut->through_version < cut->head};
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = batch;
-    return status;
+    return operation_give(&op, status, out, &batch);
 }

@@ -376,15 +376,9 @@ pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoin
     struct operation op;
     struct checkpoint_grants result = {0};
     pawl_status status = check_checkpoints_claim(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_claim", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoints_claim", &status, err))
         return status;
-    status = checkpoints_grant(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, checkpoints_grant(&op, in, arena, &result), out, &result);
 }
 
 pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
@@ -409,17 +403,12 @@ pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoin
     struct operation op;
     struct answer_list list = {0};
     pawl_status status = check_checkpoints_renew(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoints_renew", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoints_renew", &status, err))
         return status;
     status = report_answers(&op, arena, in->count, false, &list);
     if (status == PAWL_OK)
         status = checkpoints_extend(&op, in, list.answers);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, enum store_answer *answer) {
@@ -452,13 +441,7 @@ pawl_status sqlite_checkpoint_skip(struct store *store, const struct checkpoint_
     struct operation op;
     enum store_answer result = ANSWER_APPLIED;
     pawl_status status = check_skip(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "checkpoint_skip", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoint_skip", &status, err))
         return status;
-    status = skip(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *answer = result;
-    return status;
+    return operation_give(&op, skip(&op, in, &result), answer, &result);
 }

@@ -7,9 +7,7 @@ pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint
     struct operation op;
     struct checkpoint_views list = {0};
     pawl_status status = check_limit("checkpoints_list", filter->limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "checkpoints_list", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "checkpoints_list", &status, err))
         return status;
     list.rows = arena_array(arena, (size_t)filter->limit, sizeof *list.rows);
     if (list.rows == NULL)
@@ -29,26 +27,17 @@ pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint
             c.view.status = CHECKPOINT_PENDING;
         list.rows[list.count++] = c.view;
     }
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, statement_end(&s), out, &list);
 }
 
 pawl_status sqlite_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
                                      struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_limit("checkpoint_errors", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "checkpoint_errors", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "checkpoint_errors", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_ERROR_GROUPS);
     bind_text(&s, perspective);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &checkpoint_error_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct checkpoint_errors){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &checkpoint_error_shape, arena, ROWS_OUT(out, rows));
 }

@@ -69,15 +69,9 @@ pawl_status sqlite_receptor_register(struct store *store, const struct receptor_
     struct operation op;
     enum store_answer result = ANSWER_APPLIED;
     pawl_status status = check_receptor(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "receptor_register", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "receptor_register", &status, err))
         return status;
-    status = put_receptor(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *answer = result;
-    return status;
+    return operation_give(&op, put_receptor(&op, in, &result), answer, &result);
 }
 
 pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
@@ -86,9 +80,7 @@ pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum stor
     pawl_str key;
     int64_t removed = 0;
     pawl_status status = check_receptor_name("receptor_remove", name, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "receptor_remove", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "receptor_remove", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_EVENT_RECEPTOR_DELETE);
     bind_text(&s, name);
@@ -135,14 +127,10 @@ pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struc
                                  pawl_error *err) {
     struct operation op;
     struct event_receptors list = {0};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptor_list", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "receptor_list", &status, err))
         return status;
-    status = list_receptors(&op, arena, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, list_receptors(&op, arena, &list), out, &list);
 }
 
 /* The events after a position that the receptor wants, as messages. */
@@ -208,8 +196,8 @@ static pawl_status look(struct store *store, const struct receptors_feed *in, st
                         bool *behind, pawl_error *err) {
     struct operation op;
     int64_t head = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "receptors_feed", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "receptors_feed", &status, err))
         return status;
     status = head_read(&op, &head);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
@@ -234,8 +222,7 @@ pawl_status sqlite_receptors_feed(struct store *store, const struct receptors_fe
         status = look(store, in, &result, &behind, err);
     if (status == PAWL_OK && behind) {
         result = (struct feed_result){0};
-        status = operation_begin(&op, store, OPERATION_WRITE, "receptors_feed", err);
-        if (status != PAWL_OK)
+        if (!operation_begin(&op, store, OPERATION_WRITE, "receptors_feed", &status, err))
             return status;
         for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
             status = feed_one(&op, in->names[i], in->limit, &result);

@@ -205,15 +205,9 @@ pawl_status sqlite_events_append(struct store *store, const struct events_append
     struct operation op;
     struct append_result result = {0};
     pawl_status status = check_append(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "events_append", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "events_append", &status, err))
         return status;
-    status = append_events(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, append_events(&op, in, arena, &result), out, &result);
 }
 
 struct stored_event event_column(struct statement *s, struct arena *arena) {
@@ -283,15 +277,9 @@ pawl_status sqlite_events_read(struct store *store, const struct events_query *i
     struct operation op;
     struct event_list list = {0};
     pawl_status status = check_events_query(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "events_read", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "events_read", &status, err))
         return status;
-    status = read_events(&op, in, arena, &list);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, read_events(&op, in, arena, &list), out, &list);
 }
 
 pawl_status sqlite_events_stamp(struct store *store, int limit, struct stamp_result *out, pawl_error *err) {
@@ -300,15 +288,12 @@ pawl_status sqlite_events_stamp(struct store *store, int limit, struct stamp_res
     bool found = false;
     if (limit < 1)
         return error_set(err, PAWL_INVALID, "events_stamp", "limit %d must be at least 1", limit);
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "events_stamp", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "events_stamp", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_EVENT_POSITION);
     status = statement_number(&s, &result.position, &found); /* the append has given it */
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }
 
 static pawl_status newest(struct operation *op, const struct snapshot *of, int64_t version_max,
@@ -361,15 +346,9 @@ pawl_status sqlite_snapshot_put(struct store *store, const struct snapshot *in, 
     struct operation op;
     enum store_answer result = ANSWER_APPLIED;
     pawl_status status = check_snapshot(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "snapshot_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "snapshot_put", &status, err))
         return status;
-    status = put_snapshot(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *answer = result;
-    return status;
+    return operation_give(&op, put_snapshot(&op, in, &result), answer, &result);
 }
 
 pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
@@ -377,8 +356,8 @@ pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str n
     struct operation op;
     struct snapshot result = {.stream = stream, .name = name};
     bool found = false;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "snapshot_get", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "snapshot_get", &status, err))
         return status;
     status = newest(&op, &result, version_max, arena, &result, &found);
     if (status == PAWL_OK && !found)
@@ -388,8 +367,5 @@ pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str n
         status = str_dup(arena, stream, &result.stream, err);
     if (status == PAWL_OK)
         status = str_dup(arena, name, &result.name, err);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }

@@ -195,15 +195,9 @@ pawl_status sqlite_perspective_register(struct store *store, const struct perspe
     struct operation op;
     struct perspective_registered result;
     pawl_status status = check_perspective(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_register", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_register", &status, err))
         return status;
-    status = put_perspective(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, put_perspective(&op, in, &result), out, &result);
 }
 
 static pawl_status backfill(struct operation *op, pawl_str key, int streams_max, bool *done) {
@@ -247,15 +241,9 @@ pawl_status sqlite_perspective_backfill(struct store *store, pawl_str perspectiv
     pawl_status status = check_key("perspective_backfill", perspective, err);
     if (status == PAWL_OK)
         status = check_limit("perspective_backfill", streams_max, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_backfill", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_backfill", &status, err))
         return status;
-    status = backfill(&op, perspective, streams_max, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *done = result;
-    return status;
+    return operation_give(&op, backfill(&op, perspective, streams_max, &result), done, &result);
 }
 
 pawl_status perspective_set_state(struct operation *op, pawl_str key, enum perspective_state state,
@@ -299,13 +287,7 @@ pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
     struct operation op;
     enum store_answer result = ANSWER_APPLIED;
     pawl_status status = check_key("perspective_change", perspective, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_change", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_change", &status, err))
         return status;
-    status = change(&op, perspective, action, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *answer = result;
-    return status;
+    return operation_give(&op, change(&op, perspective, action, &result), answer, &result);
 }

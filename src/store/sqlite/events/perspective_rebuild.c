@@ -62,15 +62,9 @@ pawl_status sqlite_perspective_reset(struct store *store, const struct perspecti
     struct operation op;
     int64_t result = 0;
     pawl_status status = check_reset(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_reset", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_reset", &status, err))
         return status;
-    status = reset(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *count = result;
-    return status;
+    return operation_give(&op, reset(&op, in, &result), count, &result);
 }
 
 /* ---- Switch */
@@ -133,13 +127,7 @@ pawl_status sqlite_perspective_switch(struct store *store, const struct perspect
     struct operation op;
     struct switch_result result = {0};
     pawl_status status = check_switch(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "perspective_switch", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_switch", &status, err))
         return status;
-    status = switch_to(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, switch_to(&op, in, arena, &result), out, &result);
 }

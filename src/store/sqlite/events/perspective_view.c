@@ -91,8 +91,8 @@ static pawl_status list_all(struct store *store, const struct listing *listing, 
     struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
     if (list.rows == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
-    pawl_status status = operation_begin(&op, store, listing->mode, "perspective_list", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, listing->mode, "perspective_list", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PERSPECTIVE_LIST);
     bind_text(&s, listing->name);
@@ -103,10 +103,7 @@ static pawl_status list_all(struct store *store, const struct listing *listing, 
     status = statement_end(&s);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
         status = listing->finish(&op, arena, perspective_look(fed), &list.rows[i]);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status, out, &list);
 }
 
 pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct arena *arena,
@@ -182,13 +179,7 @@ pawl_status sqlite_perspective_reached(struct store *store, const struct perspec
     pawl_status status = check_target(in, err);
     /* A position is remembered, so that the next question begins there. */
     enum operation_mode mode = str_absent(in->stream) ? OPERATION_WRITE : OPERATION_READ;
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, mode, "perspective_reached", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, mode, "perspective_reached", &status, err))
         return status;
-    status = reached(&op, in, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, reached(&op, in, arena, &result), out, &result);
 }

@@ -70,8 +70,7 @@ pawl_status clock_settle(struct sqlite_store *store, pawl_error *err) {
     /* Most of the time nothing has changed: a read is enough to know. */
     for (int mode = OPERATION_READ; mode <= OPERATION_WRITE && status == PAWL_OK; mode++) {
         struct operation op;
-        status = operation_begin(&op, &store->base, (enum operation_mode)mode, "sqlite_open", err);
-        if (status == PAWL_OK)
+        if (operation_begin(&op, &store->base, (enum operation_mode)mode, "sqlite_open", &status, err))
             status = operation_end(&op, settle(&op, &identity));
         if (!identity.other_boot && !identity.other_file)
             break;

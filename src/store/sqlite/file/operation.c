@@ -96,8 +96,8 @@ static void roll_back(struct operation *op) {
     op->err = err;
 }
 
-pawl_status operation_begin(struct operation *op, struct store *store, enum operation_mode mode,
-                            const char *name, pawl_error *err) {
+static pawl_status begin(struct operation *op, struct store *store, enum operation_mode mode,
+                         const char *name, pawl_error *err) {
     struct sqlite_store *self = sqlite_store_of(store);
     pthread_mutex_lock(&self->lock);
     arena_reset(self->scratch);
@@ -125,6 +125,13 @@ pawl_status operation_begin(struct operation *op, struct store *store, enum oper
         pthread_mutex_unlock(&self->lock);
     }
     return status;
+}
+
+bool operation_begin(struct operation *op, struct store *store, enum operation_mode mode, const char *name,
+                     pawl_status *status, pawl_error *err) {
+    if (*status == PAWL_OK)
+        *status = begin(op, store, mode, name, err);
+    return *status == PAWL_OK;
 }
 
 static pawl_status write_tally(struct operation *op, int kind) {
@@ -209,6 +216,14 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
         checkpointer_after_commit(op->store);
     }
     pthread_mutex_unlock(&op->store->lock);
+    return status;
+}
+
+pawl_status operation_give_bytes(struct operation *op, pawl_status status, void *out, const void *result,
+                                 size_t size) {
+    status = operation_end(op, status);
+    if (status == PAWL_OK)
+        memcpy(out, result, size);
     return status;
 }
 

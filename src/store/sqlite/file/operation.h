@@ -43,12 +43,19 @@ struct operation {
 
 enum operation_mode { OPERATION_READ, OPERATION_WRITE };
 
-/* Locks the store, begins a transaction and reads time and settings. On failure there is nothing to end. */
-PAWL_MUSTCHECK pawl_status operation_begin(struct operation *op, struct store *store,
-                                           enum operation_mode mode, const char *name, pawl_error *err);
+/* Locks the store, begins a transaction and reads time and settings, unless *status is a failure already:
+ * that of the check of the input. False: *status says why not, and there is nothing to end. */
+PAWL_MUSTCHECK bool operation_begin(struct operation *op, struct store *store, enum operation_mode mode,
+                                    const char *name, pawl_status *status, pawl_error *err);
 
 /* Commits when status is PAWL_OK, else rolls back; unlocks. Returns the status of the whole. */
 PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
+
+/* The same; *result becomes *out when all of it succeeded. */
+#define operation_give(op, status, out, result)                                                              \
+    operation_give_bytes((op), (status), (out), (result), sizeof *(1 ? (out) : (result)))
+PAWL_MUSTCHECK pawl_status operation_give_bytes(struct operation *op, pawl_status status, void *out,
+                                                const void *result, size_t size);
 
 /*
  * The same inside a transaction that the caller has begun on the connection and will end: a savepoint

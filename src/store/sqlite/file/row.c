@@ -44,6 +44,15 @@ pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct
     return status == PAWL_OK ? grown : status;
 }
 
+pawl_status operation_list(struct operation *op, struct statement *s, const struct row_shape *shape,
+                           struct arena *arena, struct rows_out out) {
+    struct row_list list;
+    pawl_status status = operation_end(op, rows_read(s, shape, arena, &list));
+    if (status == PAWL_OK)
+        rows_give(list, op->now_ms, out);
+    return status;
+}
+
 void row_bind(struct statement *s, const struct row_shape *shape, const void *row) {
     for (size_t i = 0; i < shape->count; i++) {
         const void *at = (const char *)row + shape->members[i].offset;

@@ -12,6 +12,11 @@ void row_read(struct statement *s, int first, const struct row_shape *shape, str
 PAWL_MUSTCHECK pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
                                      struct row_list *out);
 
+/* The same as all that an operation does: it is ended, and the rows are given when it succeeded. */
+PAWL_MUSTCHECK pawl_status operation_list(struct operation *op, struct statement *s,
+                                          const struct row_shape *shape, struct arena *arena,
+                                          struct rows_out out);
+
 /* Binds the members in their order. */
 void row_bind(struct statement *s, const struct row_shape *shape, const void *row);
 

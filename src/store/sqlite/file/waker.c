@@ -92,8 +92,8 @@ done:
 pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
                               pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "wait_begin", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "wait_begin", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_WAITER_BEGIN);
     bind_uuid(&s, instance);
@@ -107,8 +107,8 @@ pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds
 
 pawl_status sqlite_wait_end(struct store *store, pawl_uuid instance, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "wait_end", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "wait_end", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_WAITER_END);
     bind_uuid(&s, instance);

@@ -219,12 +219,9 @@ pawl_status instance_remove(struct operation *op, pawl_uuid id) {
 
 pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,
                                      struct instance_grant *out, pawl_error *err) {
-    pawl_status status = check_instance(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "instance_register", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_instance(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_register", &status, err))
         return status;
     struct beat_result beat = {0};
     status = operation_end(&op, instance_enter(&op, in, &beat));
@@ -246,8 +243,8 @@ static pawl_status count_pauses(struct operation *op, int64_t *count) {
 pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
                              struct beat_result *out, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "heartbeat", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "heartbeat", &status, err))
         return status;
     struct instance_brief brief;
     struct beat_result beat = {0};
@@ -262,17 +259,14 @@ pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t pr
         bind_int(&s, processed);
         status = statement_run(&s);
     }
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = beat;
-    return status;
+    return operation_give(&op, status, out, &beat);
 }
 
 pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "instance_deregister", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_deregister", &status, err))
         return status;
     struct instance_brief brief;
     bool known = false;
@@ -293,8 +287,8 @@ pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, 
 pawl_status sqlite_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "instance_evict", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_evict", &status, err))
         return status;
     struct instance_brief brief;
     bool known = false;

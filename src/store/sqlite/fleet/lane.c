@@ -193,12 +193,9 @@ pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uui
 pawl_status sqlite_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
                                    struct beat_result *out, pawl_error *err) {
     struct place at = {.op = "lanes_rebalance", .err = err};
-    pawl_status status = place_kind(&at, kind);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "lanes_rebalance", err);
-    if (status != PAWL_OK)
+    pawl_status status = place_kind(&at, kind);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "lanes_rebalance", &status, err))
         return status;
     struct instance_brief brief;
     struct beat_result beat = {0};
@@ -207,8 +204,5 @@ pawl_status sqlite_lanes_rebalance(struct store *store, pawl_uuid instance, enum
         status = lane_balance(&op, kind, &brief, &beat);
     if (status == PAWL_OK)
         status = lane_fill_beat(&op, &brief, &beat);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = beat;
-    return status;
+    return operation_give(&op, status, out, &beat);
 }

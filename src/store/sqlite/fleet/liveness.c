@@ -91,8 +91,8 @@ static pawl_status write_lock_no(struct operation *op, pawl_uuid instance) {
 
 pawl_status sqlite_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "liveness_hold", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "liveness_hold", &status, err))
         return status;
     bool mine = false;
     for (struct liveness_lock *lock = op.store->liveness; lock != NULL && !mine; lock = lock->next)
@@ -103,10 +103,7 @@ pawl_status sqlite_liveness_hold(struct store *store, pawl_uuid instance, bool *
         status = take_lock(&op, instance, &mine);
     if (status == PAWL_OK && mine)
         status = write_lock_no(&op, instance);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *held = mine;
-    return status;
+    return operation_give(&op, status, held, &mine);
 }
 
 /* Whether the lock is held. When that cannot be found out, the peer counts as present: its lease still
@@ -192,8 +189,8 @@ static pawl_status judge(struct operation *op, const struct peer *peer, struct p
 static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid instance,
                         struct peers_look *out, bool *change, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, mode, "peers_look", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, mode, "peers_look", &status, err))
         return status;
     struct instance_brief brief;
     struct peer *peers = NULL;
@@ -209,10 +206,7 @@ static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid
         status = judge(&op, peer, &result);
     if (status == PAWL_OK)
         status = lane_wanted(&op, &brief, &result.rebalance_wanted);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }
 
 pawl_status sqlite_peers_look(struct store *store, pawl_uuid instance, struct peers_look *out,

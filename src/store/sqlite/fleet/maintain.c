@@ -66,12 +66,9 @@ static pawl_status sweep(struct operation *op, const struct maintain_in *in, str
 
 pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
                             pawl_error *err) {
-    pawl_status status = check_maintain(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "maintain", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_maintain(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "maintain", &status, err))
         return status;
     struct maintain_result result = {0};
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
@@ -80,20 +77,14 @@ pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, s
         status = bury_stale(&op, in, &result.instances_removed);
     if (status == PAWL_OK)
         status = sweep(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }
 
 pawl_status sqlite_history_remove(struct store *store, const struct dead_ref *refs, size_t count,
                                   int64_t *removed, pawl_error *err) {
-    pawl_status status = check_dead_refs("history_remove", refs, count, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "history_remove", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_dead_refs("history_remove", refs, count, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "history_remove", &status, err))
         return status;
     int64_t sum = 0;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
@@ -104,19 +95,13 @@ pawl_status sqlite_history_remove(struct store *store, const struct dead_ref *re
         status = statement_run_count(&s, &one);
         sum += one;
     }
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *removed = sum;
-    return status;
+    return operation_give(&op, status, removed, &sum);
 }
 
 pawl_status sqlite_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {
-    pawl_status status = check_settings(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "settings_change", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_settings(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "settings_change", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_SETTINGS_CHANGE);
     bind_int(&s, in->instance_lease_ms);
@@ -131,28 +116,24 @@ pawl_status sqlite_settings_change(struct store *store, const struct settings_ch
 
 pawl_status sqlite_settings_read(struct store *store, struct settings *out, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "settings_read", err);
-    if (status == PAWL_OK)
-        status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = op.settings;
-    return status;
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "settings_read", &status, err))
+        return status;
+    return operation_give(&op, status, out, &op.settings);
 }
 
 pawl_status sqlite_clock_read(struct store *store, int64_t *now_ms, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "clock_read", err);
-    if (status == PAWL_OK)
-        status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *now_ms = op.now_ms;
-    return status;
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "clock_read", &status, err))
+        return status;
+    return operation_give(&op, status, now_ms, &op.now_ms);
 }
 
 pawl_status sqlite_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "epoch_raise", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "epoch_raise", &status, err))
         return status;
     status = operation_end(&op, operation_raise_epoch(&op, op.settings.epoch + 1, EPOCH_ASKED));
     if (status == PAWL_OK)

@@ -70,21 +70,16 @@ pawl_status sqlite_duty_take(struct store *store, const struct duty_take *in, st
     struct operation op;
     struct duty_grant grant = {0};
     pawl_status status = check_duty(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "duty_take", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "duty_take", &status, err))
         return status;
-    status = operation_end(&op, duty_decide(&op, in, &grant));
-    if (status == PAWL_OK)
-        *out = grant;
-    return status;
+    return operation_give(&op, duty_decide(&op, in, &grant), out, &grant);
 }
 
 pawl_status sqlite_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
     struct operation op;
     struct duty_row duty;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "duty_leave", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "duty_leave", &status, err))
         return status;
     status = duty_find(&op, name, &duty);
     if (status == PAWL_OK && (duty.token != token || duty.lease_until_ms <= op.now_ms))
@@ -97,16 +92,12 @@ pawl_status sqlite_duty_leave(struct store *store, pawl_str name, int64_t token,
 
 pawl_status sqlite_duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "duties", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "duties", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_DUTY_LIST);
     bind_int(&s, op.now_ms);
-    status = operation_end(&op, rows_read(&s, &duty_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct duty_rows){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &duty_shape, arena, ROWS_OUT(out, rows));
 }
 
 pawl_status refuse(struct operation *op, const struct refused_row *row) {
@@ -159,9 +150,7 @@ pawl_status sqlite_messages_receive(struct store *store, const struct messages_r
     struct put_result result = {0};
     struct duty_row duty;
     pawl_status status = check_receive(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "messages_receive", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_receive", &status, err))
         return status;
     status = duty_find(&op, in->duty, &duty);
     if (status == PAWL_OK && (duty.token != in->token || !uuid_equal(duty.instance, in->instance) ||
@@ -171,33 +160,26 @@ pawl_status sqlite_messages_receive(struct store *store, const struct messages_r
         status = put_messages(&op, &put, false, arena, &result);
     if (status == PAWL_OK)
         status = refuse_all(&op, in, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }
 
 pawl_status sqlite_refused(struct store *store, int64_t after, int limit, struct arena *arena,
                            struct refused_rows *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "refused", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "refused", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_LIST);
     bind_int(&s, after);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &refused_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct refused_rows){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &refused_shape, arena, ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "refused_remove", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "refused_remove", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_DELETE);
     bind_int(&s, number);
@@ -210,23 +192,17 @@ pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_erro
 
 pawl_status sqlite_pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "pauses", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "pauses", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_LIST);
-    status = operation_end(&op, rows_read(&s, &pause_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct pause_rows){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &pause_shape, arena, ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_audit(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "audit_add", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "audit_add", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_INSERT);
     bind_int(&s, op.now_ms);
@@ -239,15 +215,11 @@ pawl_status sqlite_audit_add(struct store *store, const struct audit_row *in, pa
 pawl_status sqlite_audits(struct store *store, int64_t before, int limit, struct arena *arena,
                           struct audit_rows *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audits", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "audits", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_LIST);
     bind_int(&s, before);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &audit_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct audit_rows){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &audit_shape, arena, ROWS_OUT(out, rows));
 }

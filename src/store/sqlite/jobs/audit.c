@@ -158,9 +158,7 @@ pawl_status sqlite_jobs_runs(struct store *store, const struct run_filter *filte
                              struct task_run_list *out, pawl_error *err) {
     struct operation op;
     pawl_status status = check_list_limit("task_runs", filter->limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "task_runs", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "task_runs", &status, err))
         return status;
     struct task_run_list list = {NULL, 0, 0};
     size_t cap = 0;
@@ -185,28 +183,22 @@ pawl_status sqlite_jobs_runs(struct store *store, const struct run_filter *filte
             list.next_id = column_int(&s, 0);
     }
     pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status == PAWL_OK ? ended : status, out, &list);
 }
 
 pawl_status sqlite_jobs_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance,
                                  struct run_sums *out, pawl_error *err) {
     struct operation op;
     struct run_sums sums = {0};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "run_sums", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "run_sums", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_TASK_RUN_SUMS);
     bind_int(&s, since_ms);
     bind_uuid_or_null(&s, instance);
     if (statement_next(&s))
         sums = (struct run_sums){column_int(&s, 0), column_int(&s, 1), column_int(&s, 2), column_int(&s, 3)};
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK)
-        *out = sums;
-    return status;
+    return operation_give(&op, statement_end(&s), out, &sums);
 }
 
 static pawl_status anchor_last(struct operation *op, struct audit_head *head,
@@ -265,8 +257,8 @@ pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, stru
     struct audit_head head;
     struct buf heads;
     uint8_t hash[SHA256_BYTES];
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "audit_anchor", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "audit_anchor", &status, err))
         return status;
     buf_init(&heads, 0);
     status = anchor_last(&op, &head, hash);
@@ -275,32 +267,24 @@ pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, stru
     if (status == PAWL_OK && heads.len > 0)
         status = anchor_write(&op, buf_str(&heads), &head, hash);
     buf_free(&heads);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = head;
-    return status;
+    return operation_give(&op, status, out, &head);
 }
 
 pawl_status sqlite_jobs_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
     struct operation op;
     struct audit_head head;
     uint8_t hash[SHA256_BYTES];
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "audit_head", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "audit_head", &status, err))
         return status;
-    status = operation_end(&op, anchor_last(&op, &head, hash));
-    if (status == PAWL_OK)
-        *out = head;
-    return status;
+    return operation_give(&op, anchor_last(&op, &head, hash), out, &head);
 }
 
 pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena *arena,
                                    struct spine_events *out, pawl_error *err) {
     struct operation op;
     pawl_status status = check_list_limit("spine_read", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "spine_read", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "spine_read", &status, err))
         return status;
     struct spine_events list = {NULL, 0};
     size_t cap = 0;
@@ -322,10 +306,7 @@ pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena 
                 .payload = column_copy(&s, 9, arena)};
     }
     pawl_status ended = statement_end(&s);
-    status = operation_end(&op, status == PAWL_OK ? ended : status);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, status == PAWL_OK ? ended : status, out, &list);
 }
 
 pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
@@ -333,9 +314,7 @@ pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, si
     struct operation op;
     int64_t sum = 0;
     pawl_status status = check_job_ids("spine_remove", ids, count, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "spine_remove", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "spine_remove", &status, err))
         return status;
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         int64_t one = 0;
@@ -344,10 +323,7 @@ pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, si
         status = statement_run_count(&s, &one);
         sum += one;
     }
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *removed = sum;
-    return status;
+    return operation_give(&op, status, removed, &sum);
 }
 
 /* Takes back what dead or late workers hold; *lost counts the jobs. */
@@ -376,8 +352,8 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
                         {SQLITE_Q_SWEEP_SPINE, &result.spine_removed}};
     if (rows_max < 1)
         return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", &status, err))
         return status;
     status = take_back(&op, &result.leases_expired);
     for (size_t i = 0; status == PAWL_OK && i < sizeof sweeps / sizeof sweeps[0]; i++) {
@@ -390,8 +366,5 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
         struct statement s = statement_begin(&op, SQLITE_Q_SWEEP_JOB_DONE);
         status = statement_run(&s);
     }
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }

@@ -288,19 +288,10 @@ pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, s
 
 pawl_status sqlite_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
                               struct job_list *out, pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
     struct job_list list = {NULL, 0};
     pawl_status status = check_jobs_claim(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_claim", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "jobs_claim", in->instance, &status, err))
         return status;
-    status = jobs_begin(&call, &op, in->instance);
-    if (status == PAWL_OK)
-        status = jobs_claim_in(&call, in, arena, &list);
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return jobs_give(&call, jobs_claim_in(&call, in, arena, &list), out, &list);
 }

@@ -249,21 +249,12 @@ struct over_ids {
 
 static pawl_status run(struct store *store, const struct over_ids *in, struct arena *arena,
                        struct job_answers *out, pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
+    struct job_answers result = {arena_array(arena, in->ids.count, sizeof *result.answers), in->ids.count};
     pawl_status status = check_job_ids(in->name, in->ids.ids, in->ids.count, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, in->name, err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, in->name, uuid_nil(), &status, err))
         return status;
-    enum store_answer *answers = arena_array(arena, in->ids.count, sizeof *answers);
-    status = jobs_begin(&call, &op, uuid_nil());
-    if (status == PAWL_OK)
-        status = do_all(&call, &in->ids, in->deed, answers);
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = (struct job_answers){answers, in->ids.count};
-    return status;
+    return jobs_give(&call, do_all(&call, &in->ids, in->deed, result.answers), out, &result);
 }
 
 pawl_status sqlite_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,

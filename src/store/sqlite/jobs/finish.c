@@ -322,14 +322,9 @@ pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in
     struct operation op;
     struct finish_result result = {0};
     pawl_status status = check_jobs_finish(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_finish", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_finish", &status, err))
         return status;
-    status = operation_end(&op, jobs_finish_in(&op, in, arena, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, jobs_finish_in(&op, in, arena, &result), out, &result);
 }
 
 static pawl_status renew_one(struct jobs_call *call, const struct sjob *job, const struct renew_item *item,
@@ -376,23 +371,16 @@ static pawl_status renew_item(struct jobs_call *call, const struct jobs_renew *i
 
 pawl_status sqlite_jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
                               struct renew_result *out, pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
     struct renew_result result = {.count = in->count};
     pawl_status status = check_jobs_renew(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_renew", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "jobs_renew", in->instance, &status, err))
         return status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
     result.cancel = arena_array(arena, in->count, sizeof *result.cancel);
-    status = jobs_begin(&call, &op, in->instance);
-    if (status == PAWL_OK && (result.answers == NULL || result.cancel == NULL))
-        status = operation_no_memory(&op);
+    if (result.answers == NULL || result.cancel == NULL)
+        status = operation_no_memory(call.op);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
         status = renew_item(&call, in, i, &result);
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&call, status, out, &result);
 }

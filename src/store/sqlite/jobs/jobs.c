@@ -22,6 +22,19 @@ pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid c
     return statement_end(&s);
 }
 
+bool jobs_call_begin(struct jobs_call *call, struct store *store, const char *name, pawl_uuid chain,
+                     pawl_status *status, pawl_error *err) {
+    struct operation op;
+    if (!operation_begin(&op, store, OPERATION_WRITE, name, status, err))
+        return false;
+    *status = jobs_begin(call, &op, chain);
+    call->own = op;
+    call->op = &call->own;
+    if (*status != PAWL_OK)
+        *status = operation_end(call->op, jobs_end(call, *status));
+    return *status == PAWL_OK;
+}
+
 static pawl_status write_sums(struct jobs_call *call, const struct job_counts *c) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_TALLY_ADD);
     bind_text(&s, c->queue);
@@ -328,12 +341,7 @@ pawl_status sqlite_jobs_enqueue(struct store *store, const struct jobs_enqueue *
     struct operation op;
     struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", &status, err))
         return status;
-    status = operation_end(&op, jobs_enqueue_in(&op, in, arena, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, jobs_enqueue_in(&op, in, arena, &result), out, &result);
 }

@@ -16,6 +16,7 @@ struct job_sums {
 /* The counters of pooled work and what the call has to write at its end. */
 struct jobs_call {
     struct operation *op;
+    struct operation own; /* of a call that is an operation */
     int64_t last_job, last_run, swept_ms, vtime;
     bool turn, changed, no_memory;
     struct job_sums *sums;
@@ -29,6 +30,12 @@ struct jobs_call {
  * result is the status of both. */
 PAWL_MUSTCHECK pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid chain);
 PAWL_MUSTCHECK pawl_status jobs_end(struct jobs_call *call, pawl_status status);
+
+/* The same for a call that is an operation, which begins and ends with it: see operation_begin. */
+PAWL_MUSTCHECK bool jobs_call_begin(struct jobs_call *call, struct store *store, const char *name,
+                                    pawl_uuid chain, pawl_status *status, pawl_error *err);
+#define jobs_give(call, status, out, result)                                                                 \
+    operation_give((call)->op, jobs_end((call), (status)), (out), (result))
 
 struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue);
 

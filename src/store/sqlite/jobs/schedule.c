@@ -54,21 +54,16 @@ pawl_status sqlite_jobs_schedule_put(struct store *store, const struct job_sched
     struct operation op;
     struct put_answer answer;
     pawl_status status = check_schedule(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "schedule_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "schedule_put", &status, err))
         return status;
-    status = operation_end(&op, schedule_put_in(&op, in, &answer));
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return operation_give(&op, schedule_put_in(&op, in, &answer), out, &answer);
 }
 
 pawl_status sqlite_jobs_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t gone = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "schedule_remove", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "schedule_remove", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_SCHEDULE_DELETE);
     bind_text(&s, name);
@@ -86,11 +81,8 @@ pawl_status sqlite_jobs_schedule_remove(struct store *store, pawl_str name, pawl
 pawl_status sqlite_jobs_schedules(struct store *store, const struct schedule_filter *filter,
                                   struct arena *arena, struct job_schedule_list *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_list_limit("schedules", filter->limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "schedules", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "schedules", &status, err))
         return status;
     struct statement s = statement_begin(&op, filter->due ? SQLITE_Q_SCHEDULE_DUE : SQLITE_Q_SCHEDULE_LIST);
     if (filter->due)
@@ -100,10 +92,7 @@ pawl_status sqlite_jobs_schedules(struct store *store, const struct schedule_fil
     if (!filter->due)
         bind_text(&s, filter->after_name);
     bind_int(&s, filter->limit);
-    status = operation_end(&op, rows_read(&s, &schedule_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct job_schedule_list){list.rows, list.count, op.now_ms};
-    return status;
+    return operation_list(&op, &s, &schedule_shape, arena, ROWS_OUT_NOW(out, schedules));
 }
 
 static pawl_status note_fire(struct operation *op, pawl_str name, int64_t instant_ms, int64_t job_id) {
@@ -184,23 +173,16 @@ static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *i
 
 pawl_status sqlite_jobs_schedule_fire(struct store *store, const struct schedule_fire *in,
                                       struct arena *arena, struct fire_result *out, pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
     struct fire_result result = {0};
     pawl_status status = check_schedule_fire(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "schedule_fire", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "schedule_fire", uuid_nil(), &status, err))
         return status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
     result.ids = arena_array(arena, in->count, sizeof *result.ids);
-    status = jobs_begin(&call, &op, uuid_nil());
-    if (status == PAWL_OK && (result.answers == NULL || result.ids == NULL))
-        status = operation_no_memory(&op);
-    if (status == PAWL_OK)
+    if (result.answers == NULL || result.ids == NULL)
+        status = operation_no_memory(call.op);
+    else
         status = fire_in(&call, in, &result);
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&call, status, out, &result);
 }

@@ -60,49 +60,31 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
 
 pawl_status sqlite_jobs_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
                                   struct job_answers *out, pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
-    struct sclaim claim;
-    struct sjob job;
-    bool found = false, held = false;
+    struct job_answers result = {arena_array(arena, in->count, sizeof *result.answers), in->count};
+    bool held = false;
     pawl_status status = check_steps_put(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "steps_put", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "steps_put", in->instance, &status, err))
         return status;
-    enum store_answer *answers = arena_array(arena, in->count, sizeof *answers);
-    status = jobs_begin(&call, &op, in->instance);
-    if (status == PAWL_OK && answers == NULL)
-        status = operation_no_memory(&op);
-    if (status == PAWL_OK)
-        status = jobs_claim_find(&op, in->ref.token, &claim, &found);
-    if (status == PAWL_OK && found && claim.active && uuid_equal(claim.instance, in->instance))
-        status = jobs_brief(&call, in->ref.id, &job, &held);
-    held = held && job.row.state == JOB_RUNNING && job.row.job.token == in->ref.token;
+    status = result.answers == NULL ? operation_no_memory(call.op) : jobs_held(&call, in->ref, &held);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
-        answers[i] = ANSWER_STALE;
+        result.answers[i] = ANSWER_STALE;
         if (held)
-            status = jobs_step_write(&op, in->ref.id, &in->steps[i], &answers[i]);
+            status = jobs_step_write(call.op, in->ref.id, &in->steps[i], &result.answers[i]);
     }
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = (struct job_answers){answers, in->count};
-    return status;
+    return jobs_give(&call, status, out, &result);
 }
 
 pawl_status sqlite_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,
                                    struct job_steps *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "steps_read", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "steps_read", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_STEP_LIST);
     bind_int(&s, job_id);
-    status = operation_end(&op, rows_read(&s, &job_step_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct job_steps){list.rows, list.count};
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    status = operation_list(&op, &s, &job_step_shape, arena, ROWS_OUT(out, steps));
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->steps[i].duration_ms = out->steps[i].finished_ms - out->steps[i].started_ms;
     return status;
 }
@@ -152,21 +134,12 @@ pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in, stru
 
 pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
                              pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
     struct wake_result result = {0, false};
     pawl_status status = check_job_wake(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "jobs_wake", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "jobs_wake", uuid_nil(), &status, err))
         return status;
-    status = jobs_begin(&call, &op, uuid_nil());
-    if (status == PAWL_OK)
-        status = jobs_wake_in(&call, in, &result);
-    status = operation_end(&op, jobs_end(&call, status));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&call, jobs_wake_in(&call, in, &result), out, &result);
 }
 
 pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
@@ -185,9 +158,7 @@ pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
 pawl_status sqlite_jobs_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_job_limit(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "job_limit_set", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "job_limit_set", &status, err))
         return status;
     return operation_end(&op, jobs_limit_put(&op, in));
 }
@@ -195,13 +166,9 @@ pawl_status sqlite_jobs_limit_set(struct store *store, const struct job_limit *i
 pawl_status sqlite_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_limits", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "job_limits", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST);
-    status = operation_end(&op, rows_read(&s, &job_limit_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct job_limits){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &job_limit_shape, arena, ROWS_OUT(out, limits));
 }

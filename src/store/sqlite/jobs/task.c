@@ -112,25 +112,20 @@ pawl_status sqlite_jobs_task_put(struct store *store, const struct task *in, str
     struct operation op;
     struct put_answer answer;
     pawl_status status = check_task(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "task_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "task_put", &status, err))
         return status;
     status = task_put_in(&op, in, &answer);
     if (status == PAWL_OK)
         status = str_dup(arena, answer.missing, &answer.missing, err);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return operation_give(&op, status, out, &answer);
 }
 
 pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t one = 0, gone = 0;
     bool used = false;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "task_remove", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "task_remove", &status, err))
         return status;
     struct statement named = statement_begin(&op, SQLITE_Q_TASK_SCHEDULE);
     bind_text(&named, name);
@@ -151,28 +146,20 @@ pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_err
 pawl_status sqlite_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
                               struct arena *arena, struct task_list *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_list_limit("tasks", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "tasks", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "tasks", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_TASK_LIST);
     bind_text(&s, name);
     bind_text(&s, after_name);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &task_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct task_list){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &task_shape, arena, ROWS_OUT(out, tasks));
 }
 
 pawl_status sqlite_jobs_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_agent(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "agent_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "agent_put", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_AGENT_PUT);
     bind_text(&s, in->name);
@@ -185,30 +172,20 @@ pawl_status sqlite_jobs_agent_put(struct store *store, const struct agent *in, p
 pawl_status sqlite_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
                                pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "agents", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "agents", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_AGENT_LIST);
-    status = operation_end(&op, rows_read(&s, &agent_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct agent_list){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &agent_shape, arena, ROWS_OUT(out, agents));
 }
 
 pawl_status sqlite_jobs_refusals(struct store *store, int limit, struct arena *arena,
                                  struct refusal_list *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_list_limit("refusals", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "refusals", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "refusals", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_REFUSAL_LIST);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &refusal_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct refusal_list){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &refusal_shape, arena, ROWS_OUT(out, refusals));
 }

@@ -191,9 +191,7 @@ pawl_status sqlite_jobs_audit_verify(struct store *store, pawl_str expect, struc
     struct operation op;
     struct verify v = {.op = &op, .arena = arena};
     pawl_status status = check_audit_expect(expect, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "audit_verify", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "audit_verify", &status, err))
         return status;
     status = verify_rows(&v);
     if (status == PAWL_OK)

@@ -60,14 +60,9 @@ pawl_status sqlite_jobs_jobs(struct store *store, const struct job_filter *filte
     struct operation op;
     struct job_rows list = {NULL, 0, 0};
     pawl_status status = check_job_filter(filter, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "jobs", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "jobs", &status, err))
         return status;
-    status = operation_end(&op, rows_in(&op, filter, arena, &list));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, rows_in(&op, filter, arena, &list), out, &list);
 }
 
 static pawl_status count_ahead(struct operation *op, const struct job *job, int64_t *ahead) {
@@ -152,44 +147,31 @@ pawl_status sqlite_jobs_why(struct store *store, int64_t id, struct arena *arena
                             pawl_error *err) {
     struct operation op;
     struct job_why why;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_why", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "job_why", &status, err))
         return status;
-    status = operation_end(&op, why_in(&op, id, arena, &why));
-    if (status == PAWL_OK)
-        *out = why;
-    return status;
+    return operation_give(&op, why_in(&op, id, arena, &why), out, &why);
 }
 
 pawl_status sqlite_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
                                     struct job_dead_groups *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_list_limit("job_dead_groups", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "job_dead_groups", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "job_dead_groups", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_DEAD_GROUPS);
     bind_int(&s, limit);
-    status = operation_end(&op, rows_read(&s, &job_dead_group_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct job_dead_groups){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &job_dead_group_shape, arena, ROWS_OUT(out, groups));
 }
 
 pawl_status sqlite_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                                pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "job_counts", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "job_counts", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST);
-    status = operation_end(&op, rows_read(&s, &job_counts_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct job_counts_list){list.rows, list.count, op.now_ms};
-    return status;
+    return operation_list(&op, &s, &job_counts_shape, arena, ROWS_OUT_NOW(out, queues));
 }
 
 static pawl_status backlog_in(struct operation *op, int look_max, struct arena *arena,
@@ -224,12 +206,7 @@ pawl_status sqlite_jobs_backlog(struct store *store, int look_max, struct arena 
     struct operation op;
     struct job_backlog backlog = {.count = 0};
     pawl_status status = check_backlog_look(look_max, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "job_backlog", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "job_backlog", &status, err))
         return status;
-    status = operation_end(&op, backlog_in(&op, look_max, arena, &backlog));
-    if (status == PAWL_OK)
-        *out = backlog;
-    return status;
+    return operation_give(&op, backlog_in(&op, look_max, arena, &backlog), out, &backlog);
 }

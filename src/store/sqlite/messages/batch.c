@@ -170,17 +170,11 @@ static pawl_status run(struct batching *b) {
 
 pawl_status sqlite_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,
                                  struct work_batch_result *out, pawl_error *err) {
-    pawl_status status = check_batch(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "batch_process", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_batch(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "batch_process", &status, err))
         return status;
     struct work_batch_result result = {0};
     struct batching b = {.op = &op, .in = in, .arena = arena, .out = &result};
-    status = operation_end(&op, run(&b));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, run(&b), out, &result);
 }

@@ -63,9 +63,7 @@ static pawl_status cancel(struct operation *op, pawl_str name) {
 pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_pause(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "pause_set", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "pause_set", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_INSERT);
     bind_int(&s, in->scope);
@@ -93,8 +91,8 @@ static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str
 pawl_status sqlite_pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
     struct operation op;
     int64_t changed = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "pause_clear", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "pause_clear", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_DELETE);
     bind_int(&s, scope);

@@ -171,20 +171,14 @@ pawl_status put_messages(struct operation *op, const struct messages_put *in, bo
 
 pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
                                 struct put_result *out, pawl_error *err) {
-    pawl_status status = check_put(in, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, "messages_put", err);
-    if (status != PAWL_OK)
+    pawl_status status = check_put(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_put", &status, err))
         return status;
     struct put_result result = {0};
     bool used = false;
     status = request_use(&op, in->request, &used);
     if (status == PAWL_OK)
         status = put_messages(&op, in, used, arena, &result);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, status, out, &result);
 }

@@ -130,18 +130,12 @@ static pawl_status redrive_all(struct operation *op, const struct redrive *in, s
 static pawl_status run(struct store *store, const struct redrive *in, struct answer_list *out,
                        pawl_error *err) {
     const char *name = in->discard ? "dead_discard" : "dead_redrive";
-    pawl_status status = check_dead_refs(name, in->refs, in->count, err);
-    if (status != PAWL_OK)
-        return status;
     struct operation op;
-    status = operation_begin(&op, store, OPERATION_WRITE, name, err);
-    if (status != PAWL_OK)
+    pawl_status status = check_dead_refs(name, in->refs, in->count, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, name, &status, err))
         return status;
     struct answer_list list = {0};
-    status = operation_end(&op, redrive_all(&op, in, &list));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, redrive_all(&op, in, &list), out, &list);
 }
 
 pawl_status sqlite_dead_redrive(struct store *store, const struct dead_ref *refs, size_t count,

@@ -19,30 +19,24 @@ static pawl_status count_kind(struct operation *op, int kind, struct kind_counts
 
 pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "counts", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "counts", &status, err))
         return status;
     struct counts counts = {.now_ms = op.now_ms};
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
         status = count_kind(&op, kind, &counts.kind[kind]);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = counts;
-    return status;
+    return operation_give(&op, status, out, &counts);
 }
 
 pawl_status sqlite_instances(struct store *store, struct arena *arena, struct instance_rows *out,
                              pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "instances", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "instances", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_INSTANCES);
-    status = operation_end(&op, rows_read(&s, &instance_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct instance_rows){list.rows, list.count};
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    status = operation_list(&op, &s, &instance_shape, arena, ROWS_OUT(out, rows));
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->rows[i].beat_age_ms = op.now_ms - out->rows[i].beat_ms;
     return status;
 }
@@ -51,18 +45,13 @@ pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena
                          struct lane_rows *out, pawl_error *err) {
     struct place at = {.op = "lanes", .err = err};
     struct operation op;
-    struct row_list list;
     pawl_status status = place_kind(&at, kind);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "lanes", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "lanes", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_LANES);
     bind_int(&s, kind);
-    status = operation_end(&op, rows_read(&s, &lane_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct lane_rows){list.rows, list.count};
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    status = operation_list(&op, &s, &lane_shape, arena, ROWS_OUT(out, rows));
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->rows[i].kind = kind;
     return status;
 }
@@ -71,19 +60,14 @@ pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int li
                                struct dead_groups *out, pawl_error *err) {
     struct place at = {.op = "dead_groups", .err = err};
     struct operation op;
-    struct row_list list;
     pawl_status status = place_kind(&at, kind);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "dead_groups", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "dead_groups", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_DEAD_GROUPS);
     bind_int(&s, kind);
     bind_int(&s, limit > 0 ? limit : PAWL_LIST_DEFAULT);
-    status = operation_end(&op, rows_read(&s, &dead_group_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct dead_groups){list.rows, list.count};
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    status = operation_list(&op, &s, &dead_group_shape, arena, ROWS_OUT(out, groups));
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->groups[i].kind = kind;
     return status;
 }

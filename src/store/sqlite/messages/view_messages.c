@@ -235,13 +235,10 @@ pawl_status sqlite_messages(struct store *store, const struct message_filter *fi
                             struct message_rows *out, pawl_error *err) {
     struct operation op;
     struct message_rows rows = {0};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "messages", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "messages", &status, err))
         return status;
-    status = operation_end(&op, list_all(&op, filter, arena, &rows));
-    if (status == PAWL_OK)
-        *out = rows;
-    return status;
+    return operation_give(&op, list_all(&op, filter, arena, &rows), out, &rows);
 }
 
 pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena *arena,
@@ -251,18 +248,15 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
     struct flight_list flight = {0};
     struct view_ref *refs = NULL;
     size_t count = 0;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "message_find", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "message_find", &status, err))
         return status;
     status = view_load_flight(&op, &flight);
     if (status == PAWL_OK)
         status = view_refs_by_id(&op, id, &refs, &count);
     if (status == PAWL_OK)
         status = load_refs(&op, refs, count, &flight, arena, &rows);
-    status = operation_end(&op, status);
-    if (status == PAWL_OK)
-        *out = rows;
-    return status;
+    return operation_give(&op, status, out, &rows);
 }
 
 pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
@@ -270,9 +264,7 @@ pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid hig
     struct operation op;
     struct uuid_list list = {.count = 0};
     pawl_status status = check_limit("message_ids", limit, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "message_ids", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "message_ids", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_IDS);
     bind_uuid(&s, low);
@@ -283,8 +275,5 @@ pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid hig
         s.rc = SQLITE_NOMEM;
     while (list.ids != NULL && statement_next(&s))
         list.ids[list.count++] = column_uuid(&s, 0);
-    status = operation_end(&op, statement_end(&s));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, statement_end(&s), out, &list);
 }

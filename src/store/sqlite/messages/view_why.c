@@ -156,12 +156,9 @@ pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, s
                        pawl_error *err) {
     struct operation op;
     struct why why = {0};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "why", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "why", &status, err))
         return status;
     struct asking a = {.op = &op, .arena = arena};
-    status = operation_end(&op, answer(&a, id, &why));
-    if (status == PAWL_OK)
-        *out = why;
-    return status;
+    return operation_give(&op, answer(&a, id, &why), out, &why);
 }

@@ -1,28 +1,25 @@
 /* What people do to runs: reset, retry, pause, cancel, pace. */
 #include "base/str.h"
+#include "base/uuid.h"
 #include "store/sqlite/runs/runs.h"
 
 #define NONE ((pawl_str){NULL, 0})
 
 /* One change of a run: what it is given and what it answers. */
 struct change {
-    struct operation op;
     struct jobs_call call;
     struct run_row run;
     bool found;
 };
 
-static pawl_status change_begin(struct change *c, struct store *store, const char *name, int64_t run,
-                                pawl_error *err) {
-    pawl_status status = runs_call_begin(&c->op, &c->call, store, name, err);
-    if (status != PAWL_OK)
-        return status;
-    status = runs_load(&c->op, run, c->op.scratch, &c->run, &c->found);
-    return status == PAWL_OK ? PAWL_OK : operation_end(&c->op, jobs_end(&c->call, status));
-}
-
-static pawl_status change_end(struct change *c, pawl_status status) {
-    return operation_end(&c->op, jobs_end(&c->call, status));
+static bool change_begin(struct change *c, struct store *store, const char *name, int64_t run,
+                         pawl_status *status, pawl_error *err) {
+    if (!jobs_call_begin(&c->call, store, name, uuid_nil(), status, err))
+        return false;
+    *status = runs_load(c->call.op, run, c->call.op->scratch, &c->run, &c->found);
+    if (*status != PAWL_OK)
+        *status = operation_end(c->call.op, jobs_end(&c->call, *status));
+    return *status == PAWL_OK;
 }
 
 /* A partition begins a new generation: what is left of the old one is dropped, its next page enqueued. */
@@ -30,21 +27,21 @@ static pawl_status renew(struct change *c, struct partition_row *part) {
     int64_t old = part->job;
     part->generation++;
     part->job = 0;
-    part->updated_ms = c->op.now_ms;
-    pawl_status status = partition_save(&c->op, part);
+    part->updated_ms = c->call.op->now_ms;
+    pawl_status status = partition_save(c->call.op, part);
     if (status == PAWL_OK && old != 0)
         status = jobs_drop(&c->call, old);
     if (status == PAWL_OK)
         status = runs_page_put(&c->call, &c->run, part);
     if (status == PAWL_OK)
-        status = partition_save(&c->op, part);
-    return status == PAWL_OK ? jobs_wake_wanted(&c->op) : status;
+        status = partition_save(c->call.op, part);
+    return status == PAWL_OK ? jobs_wake_wanted(c->call.op) : status;
 }
 
 static pawl_status reset_in(struct change *c, const struct partition_reset *in, enum store_answer *answer) {
     struct partition_row part;
     bool found = false;
-    pawl_status status = partition_load(&c->op, in->run, in->part, c->op.scratch, &part, &found);
+    pawl_status status = partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found);
     *answer = !c->found || !found           ? ANSWER_NOT_FOUND
               : !run_workable(c->run.state) ? ANSWER_CONFLICT
                                             : ANSWER_APPLIED;
@@ -64,20 +61,15 @@ pawl_status sqlite_runs_reset(struct store *store, const struct partition_reset 
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = check_partition_reset(in, err);
-    if (status == PAWL_OK)
-        status = change_begin(&c, store, "partition_reset", in->run, err);
-    if (status != PAWL_OK)
+    if (!change_begin(&c, store, "partition_reset", in->run, &status, err))
         return status;
-    status = change_end(&c, reset_in(&c, in, &answer));
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return jobs_give(&c.call, reset_in(&c, in, &answer), out, &answer);
 }
 
 static pawl_status retry_one(struct change *c, int place, struct run_retried *out) {
     struct partition_row part;
     bool found = false;
-    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
     if (status != PAWL_OK || !found) {
         out->answer = ANSWER_NOT_FOUND;
         return status;
@@ -92,7 +84,7 @@ static pawl_status retry_one(struct change *c, int place, struct run_retried *ou
 static pawl_status retry_consolidation(struct change *c) {
     int64_t old = c->run.job;
     c->run.job = 0;
-    pawl_status status = runs_save(&c->op, &c->run);
+    pawl_status status = runs_save(c->call.op, &c->run);
     if (status == PAWL_OK)
         status = jobs_drop(&c->call, old);
     if (status == PAWL_OK)
@@ -107,14 +99,14 @@ static pawl_status retry_in(struct change *c, const struct run_retry *in, struct
     *out = (struct run_retried){ANSWER_CONFLICT, 0};
     pawl_status status = PAWL_OK;
     if (in->part >= 0)
-        status = partition_load(&c->op, in->run, in->part, c->op.scratch, &part, &found);
+        status = partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found);
     if (!c->found || (in->part >= 0 && !found))
         out->answer = ANSWER_NOT_FOUND;
     if (status != PAWL_OK || out->answer == ANSWER_NOT_FOUND || !run_workable(c->run.state))
         return status;
     if (in->part >= 0)
         return retry_one(c, in->part, out);
-    status = partition_places(&c->op, in->run, PART_FAILED, &failed);
+    status = partition_places(c->call.op, in->run, PART_FAILED, &failed);
     for (size_t i = 0; status == PAWL_OK && i < failed.count; i++)
         status = retry_one(c, (int)failed.ids[i], out);
     if (status == PAWL_OK && failed.count == 0 && c->run.state == RUN_IS_FAILED && !c->run.consolidated) {
@@ -129,21 +121,16 @@ pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, s
     struct change c;
     struct run_retried result = {ANSWER_NOT_FOUND, 0};
     pawl_status status = check_run_retry(in, err);
-    if (status == PAWL_OK)
-        status = change_begin(&c, store, "run_retry", in->run, err);
-    if (status != PAWL_OK)
+    if (!change_begin(&c, store, "run_retry", in->run, &status, err))
         return status;
-    status = change_end(&c, retry_in(&c, in, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&c.call, retry_in(&c, in, &result), out, &result);
 }
 
 static pawl_status pause_partition(struct change *c, int place) {
     struct partition_row part;
     struct sjob job;
     bool found = false, job_found = false;
-    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
     if (status == PAWL_OK && part.job != 0)
         status = jobs_brief(&c->call, part.job, &job, &job_found);
     if (status != PAWL_OK || !found)
@@ -151,14 +138,14 @@ static pawl_status pause_partition(struct change *c, int place) {
     int64_t old = 0;
     part.paused = c->run.paused;
     if (!c->run.paused && part.job == 0) {
-        part.updated_ms = c->op.now_ms;
+        part.updated_ms = c->call.op->now_ms;
         status = runs_page_put(&c->call, &c->run, &part);
     } else if (c->run.paused && job_found && job.row.state != JOB_RUNNING) {
         old = part.job;
         part.job = 0;
     }
     if (status == PAWL_OK)
-        status = partition_save(&c->op, &part);
+        status = partition_save(c->call.op, &part);
     return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
 }
 
@@ -171,38 +158,35 @@ static pawl_status pause_in(struct change *c, bool paused, enum store_answer *an
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     c->run.paused = paused;
-    pawl_status status = runs_save(&c->op, &c->run);
+    pawl_status status = runs_save(c->call.op, &c->run);
     if (status == PAWL_OK)
-        status = partition_places(&c->op, c->run.id, PART_ACTIVE, &active);
+        status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
     for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
         status = pause_partition(c, (int)active.ids[i]);
-    return status == PAWL_OK ? jobs_wake_wanted(&c->op) : status;
+    return status == PAWL_OK ? jobs_wake_wanted(c->call.op) : status;
 }
 
 pawl_status sqlite_runs_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
                               pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = change_begin(&c, store, "run_pause", run, err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!change_begin(&c, store, "run_pause", run, &status, err))
         return status;
-    status = change_end(&c, pause_in(&c, paused, &answer));
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return jobs_give(&c.call, pause_in(&c, paused, &answer), out, &answer);
 }
 
 static pawl_status cancel_partition(struct change *c, int place) {
     struct partition_row part;
     bool found = false;
-    pawl_status status = partition_load(&c->op, c->run.id, place, c->op.scratch, &part, &found);
+    pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
     if (status != PAWL_OK || !found)
         return status;
     int64_t old = part.job;
     part.state = PART_CANCELLED;
     part.job = 0;
-    part.ended_ms = part.updated_ms = c->op.now_ms;
-    status = partition_save(&c->op, &part);
+    part.ended_ms = part.updated_ms = c->call.op->now_ms;
+    status = partition_save(c->call.op, &part);
     return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
 }
 
@@ -215,7 +199,7 @@ static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     int64_t consolidation = c->run.job;
-    pawl_status status = partition_places(&c->op, c->run.id, PART_ACTIVE, &active);
+    pawl_status status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
     for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
         status = cancel_partition(c, (int)active.ids[i]);
     c->run.remaining = 0;
@@ -228,13 +212,10 @@ static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
 pawl_status sqlite_runs_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = change_begin(&c, store, "run_cancel", run, err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!change_begin(&c, store, "run_cancel", run, &status, err))
         return status;
-    status = change_end(&c, cancel_in(&c, &answer));
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return jobs_give(&c.call, cancel_in(&c, &answer), out, &answer);
 }
 
 /* No page of the run starts before then. */
@@ -242,14 +223,14 @@ static pawl_status hold(struct change *c, int64_t hold_ms) {
     pawl_str key = NONE;
     struct jobrule_key state = {0};
     struct jobrule_limit limit = {c->run.concurrency, c->run.rate, c->run.rate_ms, 1};
-    pawl_status status = run_key_text(c->run.id, c->op.scratch, &key, c->op.err);
+    pawl_status status = run_key_text(c->run.id, c->call.op->scratch, &key, c->call.op->err);
     if (status == PAWL_OK)
-        status = jobs_key(&c->op, key, &state);
+        status = jobs_key(c->call.op, key, &state);
     if (status != PAWL_OK)
         return status;
-    int64_t hold_us = jobrule_hold_us(&limit, c->op.now_ms + hold_ms);
+    int64_t hold_us = jobrule_hold_us(&limit, c->call.op->now_ms + hold_ms);
     state.tat_us = hold_us > state.tat_us ? hold_us : state.tat_us;
-    return jobs_key_keep(&c->op, &state);
+    return jobs_key_keep(c->call.op, &state);
 }
 
 static pawl_status pace_in(struct change *c, const struct run_pace *in, enum store_answer *answer) {
@@ -259,9 +240,9 @@ static pawl_status pace_in(struct change *c, const struct run_pace *in, enum sto
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     run_pace_set(&c->run, in);
-    pawl_status status = runs_save(&c->op, &c->run);
+    pawl_status status = runs_save(c->call.op, &c->run);
     if (status == PAWL_OK)
-        status = runs_limit(&c->op, &c->run);
+        status = runs_limit(c->call.op, &c->run);
     return status == PAWL_OK && in->hold_ms > 0 ? hold(c, in->hold_ms) : status;
 }
 
@@ -270,12 +251,7 @@ pawl_status sqlite_runs_pace(struct store *store, const struct run_pace *in, enu
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
     pawl_status status = check_run_pace(in, err);
-    if (status == PAWL_OK)
-        status = change_begin(&c, store, "run_pace", in->run, err);
-    if (status != PAWL_OK)
+    if (!change_begin(&c, store, "run_pace", in->run, &status, err))
         return status;
-    status = change_end(&c, pace_in(&c, in, &answer));
-    if (status == PAWL_OK)
-        *out = answer;
-    return status;
+    return jobs_give(&c.call, pace_in(&c, in, &answer), out, &answer);
 }

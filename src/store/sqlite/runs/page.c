@@ -6,7 +6,6 @@
 
 /* One call about a page. */
 struct page_call {
-    struct operation op;
     struct jobs_call call;
     const struct page_ref *ref;
     struct run_row run;
@@ -24,9 +23,8 @@ static pawl_status complete_job(struct page_call *p) {
 /* Whether the job is held, and what the guard says. */
 static pawl_status page_load(struct page_call *p) {
     bool held = false;
-    struct operation *op = &p->op;
+    struct operation *op = p->call.op;
     p->answer = ANSWER_APPLIED;
-    p->call.chain = p->ref->instance;
     pawl_status status = jobs_held(&p->call, p->ref->job, &held);
     if (status != PAWL_OK)
         return status;
@@ -43,7 +41,7 @@ static pawl_status skip_page(struct page_call *p) {
     pawl_status status = PAWL_OK;
     if (p->part_found) {
         p->part.skipped++;
-        status = partition_save(&p->op, &p->part);
+        status = partition_save(p->call.op, &p->part);
     }
     return status == PAWL_OK ? complete_job(p) : status;
 }
@@ -99,23 +97,18 @@ pawl_status sqlite_runs_page_begin(struct store *store, const struct page_ref *i
     struct page_call p = {.ref = in};
     struct page page;
     pawl_status status = check_page_ref("page_begin", in, err);
-    if (status == PAWL_OK)
-        status = runs_call_begin(&p.op, &p.call, store, "page_begin", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&p.call, store, "page_begin", in->instance, &status, err))
         return status;
     status = begin_in(&p);
     if (status == PAWL_OK)
         status = page_give(&p, arena, &page, err);
-    status = operation_end(&p.op, jobs_end(&p.call, status));
-    if (status == PAWL_OK)
-        *out = page;
-    return status;
+    return jobs_give(&p.call, status, out, &page);
 }
 
 /* The target's own statement, in this transaction. */
 static pawl_status store_by_target(struct page_call *p, const struct page_commit *in,
                                    const struct run_item *items, size_t count) {
-    struct operation *op = &p->op;
+    struct operation *op = p->call.op;
     pawl_str sql = {NULL, 0}, json;
     struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_FIND);
     bind_text(&s, p->run.target);
@@ -129,11 +122,12 @@ static pawl_status store_by_target(struct page_call *p, const struct page_commit
 
 static pawl_status store_items(struct page_call *p, const struct page_commit *in, size_t *distinct) {
     struct run_item *items = NULL;
-    pawl_status status = run_items_distinct(in->items, in->count, p->op.scratch, &items, distinct, p->op.err);
+    pawl_status status =
+        run_items_distinct(in->items, in->count, p->call.op->scratch, &items, distinct, p->call.op->err);
     if (status == PAWL_OK && !str_absent(p->run.target))
         return *distinct > 0 ? store_by_target(p, in, items, *distinct) : PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < *distinct; i++) {
-        struct statement s = statement_begin(&p->op, SQLITE_Q_RUN_ITEM_PUT);
+        struct statement s = statement_begin(p->call.op, SQLITE_Q_RUN_ITEM_PUT);
         bind_int(&s, p->ref->run);
         bind_text(&s, items[i].key);
         bind_int(&s, p->ref->part);
@@ -169,9 +163,9 @@ static pawl_status advance(struct page_call *p, const struct page_commit *in, bo
         status = runs_page_put(&p->call, &p->run, &p->part);
         out->next_job = p->part.job;
         if (status == PAWL_OK)
-            status = partition_save(&p->op, &p->part);
+            status = partition_save(p->call.op, &p->part);
         if (status == PAWL_OK && out->next_job != 0)
-            status = jobs_wake_wanted(&p->op);
+            status = jobs_wake_wanted(p->call.op);
     } else {
         status = runs_partition_end(&p->call, &p->run, &p->part, PART_DONE, (pawl_str){NULL, 0});
         out->last = p->run.remaining == 0;
@@ -190,21 +184,21 @@ static pawl_status commit_in(struct page_call *p, const struct page_commit *in, 
         out->outcome = PAGE_SKIPPED;
         return skip_page(p);
     }
-    status = check_page_room(in->count, p->run.page_size, p->op.err);
+    status = check_page_room(in->count, p->run.page_size, p->call.op->err);
     if (status != PAWL_OK)
         return status;
     struct runrule_page page = run_page_rule(in, &p->run, &p->part);
     status = runs_partition_open(&p->call, &p->run, &p->part);
     if (status == PAWL_OK && runrule_loops(&page) != LOOP_NONE) {
         char text[RUNRULE_TEXT_BYTES];
-        status = str_dup(arena, str_from(runrule_loop_text(&page, text)), &out->error, p->op.err);
+        status = str_dup(arena, str_from(runrule_loop_text(&page, text)), &out->error, p->call.op->err);
         return status == PAWL_OK ? fail_page(p, in, out) : status;
     }
     if (status == PAWL_OK)
         status = store_items(p, in, &distinct);
     if (status != PAWL_OK)
         return status;
-    run_page_count(in, &p->run, &p->part, in->count - distinct, p->op.now_ms);
+    run_page_count(in, &p->run, &p->part, in->count - distinct, p->call.op->now_ms);
     return advance(p, in, runrule_more(&page), out);
 }
 
@@ -213,15 +207,10 @@ pawl_status sqlite_runs_page_commit(struct store *store, const struct page_commi
     struct page_call p = {.ref = &in->ref};
     struct page_result result = {0};
     pawl_status status = check_page_commit(in, err);
-    if (status == PAWL_OK)
-        status = runs_call_begin(&p.op, &p.call, store, "page_commit", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&p.call, store, "page_commit", in->ref.instance, &status, err))
         return status;
     status = commit_in(&p, in, arena, &result);
     result.answer = p.answer;
     result.skip = p.skip;
-    status = operation_end(&p.op, jobs_end(&p.call, status));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&p.call, status, out, &result);
 }

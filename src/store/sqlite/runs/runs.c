@@ -8,15 +8,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-pawl_status runs_call_begin(struct operation *op, struct jobs_call *call, struct store *store,
-                            const char *name, pawl_error *err) {
-    pawl_status status = operation_begin(op, store, OPERATION_WRITE, name, err);
-    if (status != PAWL_OK)
-        return status;
-    status = jobs_begin(call, op, uuid_nil());
-    return status == PAWL_OK ? PAWL_OK : operation_end(op, jobs_end(call, status));
-}
-
 pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, struct run_row *run,
                       bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_FIND);
@@ -179,16 +170,10 @@ static pawl_status start_in(struct jobs_call *call, const struct run_start *in, 
 
 pawl_status sqlite_runs_start(struct store *store, const struct run_start *in, struct run_started *out,
                               pawl_error *err) {
-    struct operation op;
     struct jobs_call call;
     struct run_started result = {0};
     pawl_status status = check_run_start(in, err);
-    if (status == PAWL_OK)
-        status = runs_call_begin(&op, &call, store, "run_start", err);
-    if (status != PAWL_OK)
+    if (!jobs_call_begin(&call, store, "run_start", uuid_nil(), &status, err))
         return status;
-    status = operation_end(&op, jobs_end(&call, start_in(&call, in, &result)));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return jobs_give(&call, start_in(&call, in, &result), out, &result);
 }

@@ -18,10 +18,6 @@ PAWL_MUSTCHECK pawl_status partition_save(struct operation *op, const struct par
 PAWL_MUSTCHECK pawl_status partition_places(struct operation *op, int64_t run, enum part_state state,
                                             struct id_list *list);
 
-/* One call of a run operation. */
-PAWL_MUSTCHECK pawl_status runs_call_begin(struct operation *op, struct jobs_call *call, struct store *store,
-                                           const char *name, pawl_error *err);
-
 /*
  * What follows changes the rows that it is given and saves them: they are the caller's only copy of what is
  * in the tables, and nothing else may have been loaded of them.

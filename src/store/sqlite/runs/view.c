@@ -38,24 +38,16 @@ pawl_status sqlite_runs_runs(struct store *store, const struct runs_filter *filt
     struct operation op;
     struct run_list list = {NULL, 0, 0};
     pawl_status status = check_runs_filter(filter, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "runs", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "runs", &status, err))
         return status;
-    status = operation_end(&op, runs_in(&op, filter, arena, &list));
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    return operation_give(&op, runs_in(&op, filter, arena, &list), out, &list);
 }
 
 pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_filter *filter,
                                    struct arena *arena, struct partition_list *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_partitions_filter(filter, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "partitions", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "partitions", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_PARTITION_LIST);
     bind_int(&s, filter->run);
@@ -66,38 +58,27 @@ pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_
     bind_int(&s, filter->after_run);
     bind_int(&s, filter->after_part);
     bind_int(&s, filter->limit);
-    status = operation_end(&op, rows_read(&s, &partition_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct partition_list){list.rows, list.count, op.now_ms};
-    return status;
+    return operation_list(&op, &s, &partition_shape, arena, ROWS_OUT_NOW(out, partitions));
 }
 
 pawl_status sqlite_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
                               struct stored_items *out, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = check_items_filter(filter, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_READ, "items", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_READ, "items", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_ITEM_LIST);
     bind_int(&s, filter->run);
     bind_int(&s, filter->part);
     bind_text(&s, filter->after_key);
     bind_int(&s, filter->limit);
-    status = operation_end(&op, rows_read(&s, &stored_item_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct stored_items){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &stored_item_shape, arena, ROWS_OUT(out, items));
 }
 
 pawl_status sqlite_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
     struct operation op;
     pawl_status status = check_run_target(in, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "target_put", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "target_put", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_PUT);
     bind_text(&s, in->name);
@@ -124,22 +105,20 @@ static pawl_status target_remove_in(struct operation *op, pawl_str name) {
 
 pawl_status sqlite_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
-    pawl_status status = operation_begin(&op, store, OPERATION_WRITE, "target_remove", err);
-    return status == PAWL_OK ? operation_end(&op, target_remove_in(&op, name)) : status;
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "target_remove", &status, err))
+        return status;
+    return operation_end(&op, target_remove_in(&op, name));
 }
 
 pawl_status sqlite_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                 pawl_error *err) {
     struct operation op;
-    struct row_list list;
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "targets", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "targets", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST);
-    status = operation_end(&op, rows_read(&s, &run_target_shape, arena, &list));
-    if (status == PAWL_OK)
-        *out = (struct run_targets){list.rows, list.count};
-    return status;
+    return operation_list(&op, &s, &run_target_shape, arena, ROWS_OUT(out, targets));
 }
 
 /* Collects the rows of a statement that selects. */
@@ -168,8 +147,8 @@ pawl_status sqlite_runs_page_select(struct store *store, pawl_str name, pawl_str
                                     struct stored_items *out, pawl_error *err) {
     struct operation op;
     pawl_str sql = {NULL, 0};
-    pawl_status status = operation_begin(&op, store, OPERATION_READ, "page_select", err);
-    if (status != PAWL_OK)
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_READ, "page_select", &status, err))
         return status;
     struct picked picked = {.op = &op, .arena = arena};
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_FIND);
@@ -242,12 +221,7 @@ pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_
     struct operation op;
     struct runs_maintain_result result = {0, 0};
     pawl_status status = check_run_rows_max(rows_max, err);
-    if (status == PAWL_OK)
-        status = operation_begin(&op, store, OPERATION_WRITE, "runs_maintain", err);
-    if (status != PAWL_OK)
+    if (!operation_begin(&op, store, OPERATION_WRITE, "runs_maintain", &status, err))
         return status;
-    status = operation_end(&op, maintain_in(&op, rows_max, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    return operation_give(&op, maintain_in(&op, rows_max, &result), out, &result);
 }
